@@ -180,8 +180,8 @@ def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         left = {value: n for column, value, _, n in cube.left_out if column == axis.column}
         actions = are_actions(axis.column, [*names, *filter(None, left)])
         gone = {
-            value: rows
-            for value, rows in left.items()
+            value: cases
+            for value, cases in left.items()
             if value and (is_denied(value) or (actions and action_code(value) == "3"))
         }
         if gone:

@@ -210,6 +210,14 @@ def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     ]
 
 
+def _left_out(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
+    del cases
+    if note["why"] != "outcome":
+        return _group_doubts(note.feature, "group of {} that is counted", note["rows"], spec)
+    role = "label" if note.feature == spec.label else "prediction"
+    return [Doubt("outcome that is counted", note["rows"], frozenset({role}))]
+
+
 def _adverse(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     del note
     stands = spec.favourable is None and question.depends_on_favourable(spec)
@@ -244,11 +252,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.NEVER_REPEATS: lambda _note, _spec, cases: [
         Doubt("other row of their cluster", cases)
     ],
-    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, spec, _: (
-        [Doubt("refusal that is counted", note["rows"])]
-        if note["why"] == "outcome"
-        else _group_doubts(note.feature, "group of {} that is counted", note["rows"], spec)
-    ),
+    DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
     DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [
         Doubt(f"{SPELT}the values of conditions", note["rows"])
     ],

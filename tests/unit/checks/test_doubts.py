@@ -222,6 +222,9 @@ def test_refusals_that_a_condition_leaves_out_leave_no_pass(left):
     assert fg.audit(data, **asked, where=left).verdict is Outcome.INCONCLUSIVE
     accepted = fg.audit(data, **asked, where=left, accept=["groups_left_out:decision"])
     assert accepted.verdict is Outcome.PASS
+    searched = {key: asked[key] for key in ("prediction", "positive", "count")}
+    found = fg.find(data, **searched, rate="selection_rate", features=["sex"], where=left)
+    assert found.lacks_outcomes
 
 
 @pytest.mark.parametrize(("value", "alike"), [
