@@ -205,7 +205,7 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.ALIKE_IDENTIFIERS, DiagnosticCode.NEVER_REPEATS,
     DiagnosticCode.PLACEHOLDER_IDENTIFIER,
     DiagnosticCode.GROUPS_LEFT_OUT, DiagnosticCode.ALIKE_CONDITION, DiagnosticCode.DOUBLED_ROWS,
-    DiagnosticCode.LIMITS_THE_BETTER_OFF,
+    DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES,
 }  # fmt: skip
 """What withholds a pass until it is corrected or accepted."""
 

@@ -482,8 +482,9 @@ def measure_and_judge(
         return measure(cube, stricter, by_rows, estimated)
 
     verdicts = judge_together(measured, spec, measure_at)
-    notes = [*remaining_notes(measured, spec, verdicts), *reference_notes(measured, spec, verdicts)]
-    verdicts = withhold(verdicts, (*mistakes, *notes_of_measures), cube, spec)
+    of_reference = with_accepted(reference_notes(measured, spec, verdicts), spec)
+    notes = [*remaining_notes(measured, spec, verdicts), *of_reference]
+    verdicts = withhold(verdicts, (*mistakes, *notes_of_measures, *of_reference), cube, spec)
     if spec.inconclusive is None:
         return measured, verdicts, notes
     decided = counted_as(verdicts, Outcome(spec.inconclusive))

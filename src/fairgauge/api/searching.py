@@ -19,7 +19,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.checks.missingness_checks import copied_rows, left_out_groups
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive
-from fairgauge.checks.rows import OF_COPIES, OF_OUTCOMES, open_doubts
+from fairgauge.checks.rows import OF_ALL_ROWS, OF_OUTCOMES, open_doubts
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import (
@@ -236,7 +236,7 @@ def find(
         )
         for doubt in open_doubts(of_all, cube, whole)
         if (doubt.needs and doubt.needs <= row.needs and doubt.rows < cube.read)
-        or doubt.what == OF_COPIES
+        or doubt.what in OF_ALL_ROWS
     )  # fmt: skip
     diagnostics = (
         *_exclusion_notes(cube, spec, row.needs),

@@ -35,6 +35,7 @@ from fairgauge.values import Value, canonical, fold_accents, is_one_of, meaning,
 _LEAST_OF_COUNTS, _FAR_ABOVE = 999, 0.1
 """Of counts, the least code, and the part of it that no other one reaches."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
+_MANY_SCORES = 30
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
@@ -153,14 +154,17 @@ def _coded_scores(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     held = np.flatnonzero(rows[:-1])
     for at in {*held[:1].tolist(), *held[-1:].tolist()}:
         end = axis.edge(at // 2)
-        if at % 2 == 0 or not may_be_no_number(end):  # between two edges
+        if at % 2 == 0 or not (may_be_no_number(end) or end == 0):  # between two edges
             continue
         if condition and (end in condition.cuts or is_one_of(canonical(end), condition.values)):
             continue
-        points = np.clip([-end, 0.0, NEARBY * end], *axis.bounds)
+        nearby = NEARBY * end or _FAR_ABOVE * axis.bounds[1]
+        points = np.clip([-end, 0.0, nearby], *axis.bounds)
         opposite, zero, near = axis.bins_of(points).tolist()
         others = rows[:-1] > 0
         others[at] = False
+        if end == 0 and np.count_nonzero(others) < _MANY_SCORES:
+            continue  # on a scale of few steps
         if _FAR_BELOW < end < 0:
             of_scale = others[:zero].any() or not np.delete(others, opposite).any()
         else:
@@ -193,7 +197,9 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             continue
         of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
         averaged = spec.task is Task.REGRESSION
+        condition = next((each for each in spec.where if each.column == axis.column), None)
         cuts = [c for a in of if not (averaged and a.role in OUTCOMES) for c in a.cuts]
+        cuts += condition.cuts if condition else ()
         least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
         years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
         ordinary = (rows > 0) & ~years & ~np.isin(high, CODES)
@@ -214,7 +220,6 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 coded |= high == code
         if is_age(axis.column) and most < OLDEST:
             found[f">{OLDEST:g}"] = rows[(low >= OLDEST) & ~coded].sum()
-        condition = next((each for each in spec.where if each.column == axis.column), None)
         for value, cases in found.items():
             ends = [] if condition is None else [*condition.cuts, *condition.values]
             if cases and not is_one_of(value, ends):

@@ -126,8 +126,11 @@ def likely_mistakes(
             yield from check.find(counted)
 
 
-OF_COPIES = "content of their own: they may be copies"
-"""What all rows lack where they are probably copies of others."""
+_OF_COPIES = "content of their own: they may be copies"
+_OF_CONDITION = "clear value of a condition"
+_SPELT_CONDITION = f"{SPELT}the values of conditions"
+OF_ALL_ROWS = (_OF_COPIES, _OF_CONDITION, _SPELT_CONDITION)
+"""What rows lack, whatever is measured of them."""
 
 
 def _outcome_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
@@ -155,6 +158,8 @@ def _code_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
     column = note["column"]
     if column == spec.count:
         yield Doubt("clear count", cases)
+    if column in {each.column for each in spec.where}:
+        yield Doubt(_OF_CONDITION, note["rows"])
     yield from _group_doubts(column, "clear {}", note["rows"], spec)
     if column in (spec.label, spec.prediction, spec.score):
         yield from _outcome_doubts(note, spec, cases)
@@ -254,10 +259,11 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     ],
     DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
     DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [
-        Doubt(f"{SPELT}the values of conditions", note["rows"])
+        Doubt(_SPELT_CONDITION, note["rows"])
     ],
-    DiagnosticCode.DOUBLED_ROWS: lambda _note, _spec, cases: [Doubt(OF_COPIES, cases)],
-    DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda *_: (),  # of a rule, not of rows
+    DiagnosticCode.DOUBLED_ROWS: lambda _note, _spec, cases: [Doubt(_OF_COPIES, cases)],
+    DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda *_: (),  # of verdicts, not of rows
+    DiagnosticCode.REFERENCE_DECIDES: lambda *_: (),
 }
 
 
@@ -351,20 +357,27 @@ def withhold(
             alone=str(Outcome.PASS),
         )
 
-    unfailable = {
-        note["rule"]
-        for note in notes
-        if note.code is DiagnosticCode.LIMITS_THE_BETTER_OFF and note.level is Level.WARNING
-    }
+    of_verdicts = [n for n in notes if n.code in _OF_VERDICTS and n.level is Level.WARNING]
 
-    def nobody_can_fail(needs: Collection[str], feature: str | None) -> Reason | None:
-        # nobody who is worse off: the pass of such a rule is of no use to them
-        return why(needs, feature) or Reason.of(ReasonCode.LIMITS_THE_BETTER_OFF)
+    def withhold_one(each: Decided) -> Decided:
+        of_it = next((ReasonCode(n.code) for n in of_verdicts if _is_of_verdict(n, each)), None)
+        return each.withheld(
+            lambda needs, feature: why(needs, feature) or (of_it and Reason.of(of_it))
+        )
 
-    return tuple(
-        each.withheld(nobody_can_fail if str(getattr(each, "rule", "")) in unfailable else why)
-        for each in decided
-    )
+    return tuple(map(withhold_one, decided))
+
+
+_OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES}
+"""Doubts of the pass of a rule itself, which is of no use to those who are worse off."""
+
+
+def _is_of_verdict(note: Diagnostic, each: Judged) -> bool:
+    if note["rule"] != str(getattr(each, "rule", "")):
+        return False
+    passing = note.get("references") or (note.get("group"),)
+    of_group = (getattr(each, "feature", None), getattr(each, "group", None))
+    return of_group in {(note.feature, name) for name in passing} or note.feature is None
 
 
 def _negligible_count(

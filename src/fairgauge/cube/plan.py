@@ -457,6 +457,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         moments += tuple(Moment(f"p{i}_{j}", (c,), ("x",)) for j, c in enumerate(each.summed))
     numbers = (axis for axis in axes if axis.cuts and axis.role in _MAY_BE_CODED)
     coded = [axis.column for axis in numbers if not axis.bounds]
+    coded += [condition.column for condition in spec.where if condition.cuts]
     for column in dict.fromkeys([*coded, *([spec.count] if spec.count else [])]):
         axes.append(Axis(Role.CODES, column, AROUND_CODES))
         # sums of numbers can be moved to another centre where it is known which rows have one

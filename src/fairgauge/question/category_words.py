@@ -63,7 +63,7 @@ _OWN_WORD = r"(race|ethnicity|sex|gender|age)"
 _BESIDE_OWN_WORDS = re.compile(rf"^({_OWN_WORD}\W+)+|(\W+{_OWN_WORD})+$")
 """What a column may be called, before or after a word for a missing value in it: "Race N/A"."""
 
-_MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show|open(ed)?")
+_MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?|expired|escalated")
 """Of words of no value or decision, those that are as often a category, or a yes's opposite."""
 
 
