@@ -16,10 +16,9 @@ from fairgauge.question.category_words import action_code, are_actions, is_denie
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.excluded_rows import compared_codes
 from fairgauge.resolve.group_counts import EXCLUDED, OTHER, group_columns, unknown_levels
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.stats.arrays import Array, Mask
+from fairgauge.stats.arrays import Mask
 from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
 from fairgauge.values import name_of
@@ -43,27 +42,13 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
         return
     crossed = crossed or with_one_stratum(cube)
     axis = next(a for a in crossed.plan.axes if a.role is Role.STRATUM)
-    rows = _rows_by_stratum(crossed, axis, spec)
+    rows = crossed.cases_by_level[axis][:-1]
+    rows = rows[rows > 0]
     few = rows < FEWEST_ROWS
     if len(rows) >= MANY_LEVELS and rows[few].sum() > rows.sum() / 2:
         share = float(rows[few].sum() / rows.sum())
         facts: dict[str, Any] = {"strata": len(rows), "share": share, "minimum": FEWEST_ROWS}
         yield Diagnostic.warning(DiagnosticCode.MANY_STRATA, **facts, **spec.unit)
-
-
-def _rows_by_stratum(cube: Cube, stratum: Axis, spec: Spec) -> Array:
-    having = [table for table in cube.tables if stratum in table.axes]
-    grouped = [table for table in having if any(a.role is Role.FEATURE for a in table.axes)]
-    rows = np.zeros(len(cube.levels[stratum]))
-    for table in grouped or having:
-        codes = dict(zip(table.axes, table.codes.T, strict=True))
-        held = codes[stratum] >= 0
-        if grouped:
-            groups = [a for a in table.axes if a.role is Role.FEATURE]
-            compared = [compared_codes(a, cube, spec)[codes[a]] for a in groups]
-            held &= np.logical_or.reduce(compared)
-        rows = np.maximum(rows, np.bincount(codes[stratum][held], table.cases[held], len(rows)))
-    return rows[rows > 0]
 
 
 def units_without_rows(spec: Spec) -> Iterator[Diagnostic]:
@@ -81,8 +66,6 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
 
     Of strata, which no other note counts, also where many rows lack them, or of one group more.
     """
-    if cube.min_cell is not None:
-        return
     recorded = () if spec.groups_missing else spec.recorded.values()
     features = {column for feature in recorded for column in feature.columns}
     axes = axes_of(cube, {*strata, *features})
@@ -115,20 +98,6 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
 def _absent(cube: Cube, axis: Axis, spec: Spec) -> Mask:
     # of each level whether it is of no known group; the last are rows without a value
     return np.append(unknown_levels(axis, cube.levels[axis], spec), True)
-
-
-def counted_missing(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of missing values that a profile counts: of groups in facet a, of outcomes as negative.
-
-    Clarify's own library does so; its results state nowhere how many there are.
-    """
-    for axis in cube.plan.axes if spec.profile.as_smclarify else ():
-        of_facet = axis.role is Role.FEATURE
-        rows = int(cube.cases_by_level[axis][_absent(cube, axis, spec)].sum())
-        if rows and (of_facet or axis.role in OUTCOMES):
-            yield Diagnostic.warning(
-                DiagnosticCode.MISSING_COUNTED, column=axis.column, rows=rows, facet=of_facet
-            )
 
 
 def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -32,8 +32,8 @@ from fairgauge.resolve.question_checks import idle_recodings, unmatched_name
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, canonical, fold_accents, is_one_of, meaning, name_of, spelling
 
-_LEAST_OF_COUNTS, _FAR_ABOVE = 999, 0.1
-"""Of counts, the least code, and the part of it that no other one reaches."""
+_LEAST_OF_COUNTS, _FAR_ABOVE, _FAR_FROM_0 = 999, 0.1, 0.25
+"""Of counts the least code, and the part of it that no other one reaches; of scores, of a range."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
 _MANY_SCORES = 30
 # a code that no scale with other negative numbers ends at
@@ -158,7 +158,7 @@ def _coded_scores(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             continue
         if condition and (end in condition.cuts or is_one_of(canonical(end), condition.values)):
             continue
-        nearby = NEARBY * end or _FAR_ABOVE * axis.bounds[1]
+        nearby = NEARBY * end or _FAR_FROM_0 * axis.bounds[1]
         points = np.clip([-end, 0.0, nearby], *axis.bounds)
         opposite, zero, near = axis.bins_of(points).tolist()
         others = rows[:-1] > 0

@@ -67,7 +67,9 @@ _LETTER = r"[^\W\d_]"
 _PAIR = (Role.LABEL, Role.PREDICTION)
 
 
-def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+def one_outcome(
+    cube: Cube, spec: Spec, task: Task, masks: Sequence[OutcomeMasks]
+) -> Iterator[Diagnostic]:
     """Warn of labels that are all alike, and of predictions: of a score at every threshold."""
     codes = {Role.LABEL: DiagnosticCode.ONE_LABEL}
     if task is Task.REGRESSION:
@@ -77,7 +79,6 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
                 code = codes.get(axis.role, DiagnosticCode.ONE_DECISION)
                 yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **of_label)
         return
-    masks = outcome_masks(cube, spec, task)
     judged = [rule.definition for rule in spec.rules if rule.definition is not None]
     needs = {need for row in (*spec.catalogue.expand(spec.metrics), *judged) for need in row.needs}
     for axis in cube.plan.outcomes:
@@ -99,18 +100,17 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
             )
 
 
-def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+def groups_of_one_outcome(
+    cube: Cube, spec: Spec, masks: Sequence[OutcomeMasks]
+) -> Iterator[Diagnostic]:
     """Warn of groups that have one outcome alone, which fewer than half of the others have.
 
     These may be the cases of a numerator, without the other people of the group; not where some
     groups have the one outcome alone, and some the other.
     """
-    if cube.min_cell is not None:
-        return
-    masks = outcome_masks(cube, spec, task)[0]
     absent = {*map(name_of, spec.unknown), *spec.exclude_groups}
     for axis in (each for each in cube.plan.outcomes if not each.bins):
-        positive = masks.labels if axis.role is Role.LABEL else masks.predictions
+        positive = masks[0].labels if axis.role is Role.LABEL else masks[0].predictions
         sides = [np.append(mask, False) for mask in (positive, ~positive)]
         for feature, groups, of_sides, every in rows_by(cube, axis, sides, (Role.FEATURE,)):
             having, lacking = of_sides
@@ -287,10 +287,12 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             )
 
 
-def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+def copies_of_label(
+    cube: Cube, spec: Spec, task: Task, masks: Sequence[OutcomeMasks]
+) -> Iterator[Diagnostic]:
     """Warn of predictions and scores that are the label column, or a copy of it in every row."""
     label, prediction = map(cube.plan.axis, _PAIR)
-    if cube.min_cell is not None or label is None or prediction is None:
+    if label is None or prediction is None:
         return
     rows, equal = 0, spec.label == spec.prediction
     if not (label.bins or prediction.bins):
@@ -309,9 +311,9 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     if task is Task.REGRESSION:
         return
     if task is Task.BINARY:
-        yield from _score_is_label(cube, spec, outcome_masks(cube, spec, task))
+        yield from _score_is_label(cube, spec, masks)
     if not equal:
-        yield from copies_in_groups(cube, spec, task)
+        yield from _copies_in_groups(cube, spec, masks)
 
 
 def _score_is_label(
@@ -352,12 +354,14 @@ def _score_is_label(
         yield Diagnostic.warning(DiagnosticCode.PREDICTION_IS_LABEL, **facts, **spec.unit)
 
 
-def copies_in_groups(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Warn of groups without any error, beside so many of the others that this is no chance."""
+def _copies_in_groups(
+    cube: Cube, spec: Spec, masks: Sequence[OutcomeMasks]
+) -> Iterator[Diagnostic]:
+    # of groups without any error, beside so many of the others that this is no chance
     label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None:
         return
-    agree = [np.equal.outer(e.labels, e.predictions) for e in outcome_masks(cube, spec, task)]
+    agree = [np.equal.outer(e.labels, e.predictions) for e in masks]
     right = agree[0] if prediction.bins else np.logical_and.reduce(agree)  # by the first threshold
     by_score = {} if spec.prediction else {"score": True, "decisions": True}
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):

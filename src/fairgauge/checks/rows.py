@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve import question_checks as question
 from fairgauge.resolve.group_counts import count_groups
+from fairgauge.resolve.outcomes import OutcomeMasks, outcome_masks
 from fairgauge.resolve.references import large_groups
 from fairgauge.results.scopes import (
     ALIKE,
@@ -45,12 +47,18 @@ from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, name_of
 
 
-class CheckedCounts(NamedTuple):
+@dataclass(frozen=True)
+class CheckedCounts:
     """The counts of an audit, what is asked of them, and what label and prediction are."""
 
     cube: Cube
     spec: Spec
     task: Task
+
+    @cached_property
+    def masks(self) -> tuple[OutcomeMasks, ...]:
+        """Return which outcomes are positive, at every threshold."""
+        return outcome_masks(self.cube, self.spec, self.task)
 
     @property
     def strata(self) -> set[str]:
@@ -74,13 +82,17 @@ _BINARY, _CLASSES, _NUMBERS = (frozenset({task}) for task in Task)
 OF_OUTCOMES = (
     DataCheck(lambda c: missing.single_row_identifiers(c.cube, c.spec)),
     DataCheck(lambda c: missing.alike_identifiers(c.cube, c.spec)),
-    DataCheck(lambda c: outcomes.unfavourable_positive(*c), _BINARY),
-    DataCheck(lambda c: outcomes.codes_as_favourable(*c), _BINARY),
-    DataCheck(lambda c: outcomes.copies_of_label(*c), exact=True),
+    DataCheck(lambda c: outcomes.unfavourable_positive(c.cube, c.spec, c.task), _BINARY),
+    DataCheck(lambda c: outcomes.codes_as_favourable(c.cube, c.spec, c.task), _BINARY),
+    DataCheck(lambda c: outcomes.copies_of_label(c.cube, c.spec, c.task, c.masks), exact=True),
     DataCheck(lambda c: outcomes.copied_outcomes(c.cube, c.spec), exact=True),
-    DataCheck(lambda c: outcomes.one_outcome(*c)),
-    DataCheck(lambda c: outcomes.groups_of_one_outcome(*c), _BINARY),
-    DataCheck(lambda c: outcomes.predictions_that_are_no_label(*c), _BINARY | _CLASSES),
+    DataCheck(lambda c: outcomes.one_outcome(c.cube, c.spec, c.task, c.masks)),
+    DataCheck(
+        lambda c: outcomes.groups_of_one_outcome(c.cube, c.spec, c.masks), _BINARY, exact=True
+    ),
+    DataCheck(
+        lambda c: outcomes.predictions_that_are_no_label(c.cube, c.spec, c.task), _BINARY | _CLASSES
+    ),
     DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
     DataCheck(lambda c: outcomes.missing_classes(c.cube, c.spec), _CLASSES),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
@@ -96,14 +108,13 @@ CHECKS = (
     *OF_OUTCOMES,
     DataCheck(lambda c: outcomes.sensitive_outcomes(c.spec)),
     DataCheck(lambda c: question.uncrossed_features(c.spec)),
-    DataCheck(lambda c: question.other_references(*c)),
+    DataCheck(lambda c: question.other_references(c.cube, c.spec, c.task)),
     DataCheck(lambda c: question.single_row_groups(c.cube, c.spec)),
     DataCheck(lambda c: question.numeric_groups(c.cube, c.spec)),
     DataCheck(lambda c: missing.many_strata(c.cube, c.spec)),
     DataCheck(lambda c: missing.units_without_rows(c.spec)),
     DataCheck(lambda c: names.doubtful_strata(c.cube, c.spec, c.strata - c.grouped)),
     DataCheck(lambda c: missing.missing_values(c.cube, c.spec, c.strata), exact=True),
-    DataCheck(lambda c: missing.counted_missing(c.cube, c.spec)),
     DataCheck(
         lambda c: outcomes.strata_of_outcomes(c.cube, c.spec, c.strata, OUTCOMES), exact=True
     ),
@@ -258,9 +269,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
         Doubt("other row of their cluster", cases)
     ],
     DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
-    DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [
-        Doubt(_SPELT_CONDITION, note["rows"])
-    ],
+    DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [Doubt(_SPELT_CONDITION, note["rows"])],
     DiagnosticCode.DOUBLED_ROWS: lambda _note, _spec, cases: [Doubt(_OF_COPIES, cases)],
     DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda *_: (),  # of verdicts, not of rows
     DiagnosticCode.REFERENCE_DECIDES: lambda *_: (),
@@ -357,13 +366,11 @@ def withhold(
             alone=str(Outcome.PASS),
         )
 
-    of_verdicts = [n for n in notes if n.code in _OF_VERDICTS and n.level is Level.WARNING]
+    rules = [n for n in notes if n.code in _OF_VERDICTS and n.level is Level.WARNING]
 
     def withhold_one(each: Decided) -> Decided:
-        of_it = next((ReasonCode(n.code) for n in of_verdicts if _is_of_verdict(n, each)), None)
-        return each.withheld(
-            lambda needs, feature: why(needs, feature) or (of_it and Reason.of(of_it))
-        )
+        own = next((Reason.of(ReasonCode(n.code)) for n in rules if _is_of_verdict(n, each)), None)
+        return each.withheld(lambda needs, feature: why(needs, feature) or own)
 
     return tuple(map(withhold_one, decided))
 

@@ -57,7 +57,8 @@ CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
 ON_ONE_SIDE = (ReasonCode.ANSWERS_CONTRADICT, ReasonCode.UNSHOWN_PROBABILITIES,
     ReasonCode.STRATA_MISSING, ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES,
-    ReasonCode.FAVOURABLE_UNSTATED, ReasonCode.LIMITS_THE_BETTER_OFF, ReasonCode.REFERENCE_DECIDES)  # fmt: skip
+    ReasonCode.FAVOURABLE_UNSTATED, ReasonCode.LIMITS_THE_BETTER_OFF,
+    ReasonCode.REFERENCE_DECIDES)  # fmt: skip
 
 
 def audit_page(report: Any) -> Page:
@@ -911,7 +912,7 @@ class _Audit(PageStatements):
             open_ = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
             undecided = [each for each in report.verdicts if each.outcome in open_]
             shares = {reason.get("share") for each in undecided for reason in reasons_of(each)}
-            if None not in shares:  # of all rows, which stays as it is of more of them
+            if shares and None not in shares:  # more rows leave a share as it is
                 yield step("smaller_share", share=max(shares))
                 return
             of_rows = [v for v in undecided if v.value is not None and v.feature not in estimated]
