@@ -394,10 +394,11 @@ def percents(rng, n):
 @pytest.mark.parametrize(("code", "bounds", "threshold"), [
     (-1, (-1, 100), "median"), (-9, (-9, 100), 40), (-99, (-100, 100), 40),
     (999, (0, 999), "median"), (9999, (0, 9999), 40), (777, (0, 777), 40),
+    (0, (0, 900), "median"),
 ])  # fmt: skip
 def test_codes_of_missing_scores_withhold_a_pass(code, bounds, threshold, tmp_path):
     """With -1 for 30% of the scores of a group, a rule passed without a word of it."""
-    rows = scores_with(code, percents)
+    rows = scores_with(code, percents if code else lambda rng, n: rng.integers(300, 851, n))
     rows.write_csv(tmp_path / "rows.csv")
     rows.write_parquet(tmp_path / "rows.parquet")
     asked = SCORED | {"score_range": bounds, "threshold": threshold}
