@@ -416,7 +416,7 @@ def test_codes_of_missing_scores_withhold_a_pass(code, bounds, threshold, tmp_pa
         again = fg.audit(rows, **asked | {"rules": "selection_rate.ratio >= 0.3"}, **more)
         assert not [d for d in again.diagnostics if d.code is DiagnosticCode.CODED_NUMBERS]
     assert fg.audit(rows, **asked, where=f"s != {code}").verdict == "pass"
-    stated = f"s {'>=' if code < 0 else '<='} {code}"  # that it is a number
+    stated = f"s {'>=' if code <= 0 else '<='} {code}"  # that it is a number
     asked |= {"where": stated, "rules": "selection_rate.ratio >= 0.3"}
     assert fg.audit(rows, **asked).verdict == "pass"
     weightless = rows.with_columns(w=(pl.col("s") != code).cast(int))
