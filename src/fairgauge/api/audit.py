@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Never, Unpack, cast
 from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.missingness_checks import alike_identifiers, single_row_identifiers
 from fairgauge.checks.names import doubtful_names
-from fairgauge.checks.outcome_checks import assumed_positive, sensitive_outcomes
+from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
@@ -383,7 +383,7 @@ def check_groups(
         each.check_answers()
     of_monitor = replace(spec, rules=monitored)
     return (
-        *sensitive_outcomes(spec),
+        *copied_outcomes(cube, spec),
         *question_checks.uncrossed_features(spec),
         *question_checks.single_row_groups(cube, asked),
         *question_checks.numeric_groups(cube, asked),

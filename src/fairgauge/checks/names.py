@@ -62,7 +62,6 @@ def doubtful_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     groups = _known_groups(cube, spec)
     for each in (
         *_missing_markers(cube, spec, groups),
-        *_coded_scores(cube, spec),
         *coded_numbers(cube, spec),
         *_groups_alike(spec, groups),
         *_outcomes_alike(cube, spec),
@@ -140,95 +139,99 @@ def _is_elsewhere(level: Value, axis: Axis, groups: Levels) -> bool:
     )
 
 
-def _coded_scores(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    # Not where other scores show that it is part of their scale: of a negative one, others beside
-    # it or its opposite alone, of one far from 0, others nearby. Where a condition ends at such a
-    # score, or names it, its rows are meant to be without it.
-    axis = cube.plan.axis(Role.SCORE)
-    if axis is None or axis.bounds is None or not axis.grid:
-        return
-    condition = next((each for each in spec.where if each.column == axis.column), None)
-    table = cube.marginal([axis])
-    rows = np.zeros(axis.bins + 1)
-    rows[table.codes[:, 0]] = table.cases
-    held = np.flatnonzero(rows[:-1])
-    for at in {*held[:1].tolist(), *held[-1:].tolist()}:
-        end = axis.edge(at // 2)
-        if at % 2 == 0 or not (may_be_no_number(end) or end == 0):  # between two edges
-            continue
-        if condition and (end in condition.cuts or is_one_of(canonical(end), condition.values)):
-            continue
-        nearby = NEARBY * end or _FAR_FROM_0 * axis.bounds[1]
-        points = np.clip([-end, 0.0, nearby], *axis.bounds)
-        opposite, zero, near = axis.bins_of(points).tolist()
-        others = rows[:-1] > 0
-        others[at] = False
-        if end == 0 and np.count_nonzero(others) < _MANY_SCORES:
-            continue  # on a scale of few steps
-        if _FAR_BELOW < end < 0:
-            of_scale = others[:zero].any() or not np.delete(others, opposite).any()
-        else:
-            of_scale = others[min(at, near) : max(at, near) + 1].any()
-        if not of_scale:
-            value = canonical(end)
-            yield Diagnostic.warning(
-                DiagnosticCode.CODED_NUMBERS, column=axis.column, value=value, rows=int(rows[at]),
-                line=spec.recoding_line(axis.column, {UNKNOWN: [value]}),
-            )  # fmt: skip
-
-
 def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of numbers of a column that is cut, or averaged, that are often codes of missing ones.
+    """Warn of numbers that are often codes of missing ones, of scores and of columns that are cut.
 
-    These are beyond all cuts, and no other number is near, or further from 0. So are years of birth
-    where all cuts are ages, and in a column of ages all that nobody reaches.
+    Where a condition ends at such a number, or names it, its rows are meant to be as they are.
     """
-    for axis in (each for each in cube.plan.axes if each.role is Role.CODES):
-        rows = cube.cases_by_level[axis][:-1]
-        low, high = np.array([-np.inf, *axis.cuts]), np.array([*axis.cuts, np.inf])
-        if axis.column == spec.count:
-            for code in (each for each in CODES if each >= _LEAST_OF_COUNTS):
-                others = (rows > 0) & (high != code) & (high > code * _FAR_ABOVE)
-                if (held := rows[high == code].sum()) and not others.any():
-                    yield Diagnostic.warning(
-                        DiagnosticCode.CODED_NUMBERS, column=axis.column, value=code,
-                        rows=int(held) // code,
-                    )  # fmt: skip
-            continue
-        of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
-        averaged = spec.task is Task.REGRESSION
+    for axis in cube.plan.axes:
         condition = next((each for each in spec.where if each.column == axis.column), None)
-        cuts = [c for a in of if not (averaged and a.role in OUTCOMES) for c in a.cuts]
-        cuts += condition.cuts if condition else ()
-        least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
-        years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
-        ordinary = (rows > 0) & ~years & ~np.isin(high, CODES)
-        coded = years & ~ordinary[low >= OLDEST].any()
-        found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
-        for code in CODES:
-            held = rows[high == code].sum()
-            if not held or not (code > most if code > 0 else code < least):
-                continue
-            if code > 0:
-                of_scale = ordinary[low >= NEARBY * code].any()
-            elif code <= _FAR_BELOW:
-                of_scale = ordinary[high <= NEARBY * code].any()
-            else:  # other negative numbers, or none but those of the scale of -1 to 1
-                of_scale = ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any()
-            if not of_scale:
-                found[canonical(code)] = held
-                coded |= high == code
-        if is_age(axis.column) and most < OLDEST:
-            found[f">{OLDEST:g}"] = rows[(low >= OLDEST) & ~coded].sum()
+        ends = [*condition.cuts, *condition.values] if condition else []
+        of_counts, found = axis.column == spec.count, {}
+        if axis.role is Role.SCORE and axis.bounds is not None and axis.grid:
+            found = _coded_scores(cube, axis)
+        elif axis.role is Role.CODES:
+            found = _coded_counts(cube, axis) if of_counts else _codes_beyond_cuts(cube, axis, spec)
         for value, cases in found.items():
-            ends = [] if condition is None else [*condition.cuts, *condition.values]
             if cases and not is_one_of(value, ends):
-                line = {} if isinstance(value, str) else {
-                    "line": spec.recoding_line(axis.column, {UNKNOWN: [value]})}  # fmt: skip
+                plain = not (of_counts or isinstance(value, str))
+                line = (
+                    {"line": spec.recoding_line(axis.column, {UNKNOWN: [value]})} if plain else {}
+                )
                 yield Diagnostic.warning(
                     DiagnosticCode.CODED_NUMBERS, column=axis.column, value=value, rows=int(cases),
                     **line,
                 )  # fmt: skip
+
+
+def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:
+    # Not where other scores show that it is part of their scale: of a negative one, others beside
+    # it or its opposite alone, of one far from 0, others nearby, of 0 few steps.
+    table, rows, found = cube.marginal([axis]), np.zeros(axis.bins + 1), {}
+    rows[table.codes[:, 0]] = table.cases  # those that weigh something
+    rows = rows[:-1]
+    held = np.flatnonzero(rows)
+    for at in {*held[:1].tolist(), *held[-1:].tolist()}:
+        end = axis.edge(at // 2)
+        if at % 2 == 0 or not (may_be_no_number(end) or end == 0):  # between two edges
+            continue
+        nearby = NEARBY * end or _FAR_FROM_0 * axis.bounds[1]  # type: ignore[index]
+        points = np.clip([-end, 0.0, nearby], *axis.bounds)  # type: ignore[misc]
+        opposite, zero, near = axis.bins_of(points).tolist()
+        others = rows > 0
+        others[at] = False
+        if _FAR_BELOW < end < 0:
+            of_scale = others[:zero].any() or not np.delete(others, opposite).any()
+        else:
+            of_scale = others[min(at, near) : max(at, near) + 1].any()
+        if not of_scale and (end or others.sum() >= _MANY_SCORES):
+            found[canonical(end)] = rows[at]
+    return found
+
+
+def _coded_counts(cube: Cube, axis: Axis) -> dict[Value, float]:
+    # how many rows have each: they count as so many cases
+    rows, high = cube.cases_by_level[axis][:-1], np.array([*axis.cuts, np.inf])
+    return {
+        code: rows[high == code].sum() // code
+        for code in CODES
+        if code >= _LEAST_OF_COUNTS
+        and not ((rows > 0) & (high != code) & (high > code * _FAR_ABOVE)).any()
+    }
+
+
+def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]:
+    # Those beyond all cuts, where no other number is near, or further from 0. So are years of birth
+    # where all cuts are ages, and in a column of ages all that nobody reaches.
+    rows = cube.cases_by_level[axis][:-1]
+    low, high = np.array([-np.inf, *axis.cuts]), np.array([*axis.cuts, np.inf])
+    of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
+    averaged = spec.task is Task.REGRESSION
+    cuts = [c for a in of if not (averaged and a.role in OUTCOMES) for c in a.cuts]
+    cuts += [
+        c for condition in spec.where if condition.column == axis.column for c in condition.cuts
+    ]
+    least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
+    years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
+    ordinary = (rows > 0) & ~years & ~np.isin(high, CODES)
+    coded = years & ~ordinary[low >= OLDEST].any()
+    found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
+    for code in CODES:
+        held = rows[high == code].sum()
+        if not held or not (code > most if code > 0 else code < least):
+            continue
+        if code > 0:
+            of_scale = ordinary[low >= NEARBY * code].any()
+        elif code <= _FAR_BELOW:
+            of_scale = ordinary[high <= NEARBY * code].any()
+        else:  # other negative numbers, or none but those of the scale of -1 to 1
+            of_scale = ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any()
+        if not of_scale:
+            found[canonical(code)] = held
+            coded |= high == code
+    if is_age(axis.column) and most < OLDEST:
+        found[f">{OLDEST:g}"] = rows[(low >= OLDEST) & ~coded].sum()
+    return found
 
 
 def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:

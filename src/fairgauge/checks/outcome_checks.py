@@ -384,12 +384,18 @@ def _copies_in_groups(
 
 
 def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of sensitive features that equal the label or the prediction in every row."""
-    of_question = (spec.label, spec.prediction, spec.score)  # which `sensitive_outcomes` reports
+    """Warn of sensitive features that are the label, the prediction or the score, or equal one."""
+    named = {spec.score: Role.SCORE, spec.prediction: Role.PREDICTION, spec.label: Role.LABEL}
     outcomes = [axis for axis in cube.plan.outcomes if not axis.bins]
-    features = (a for a in cube.plan.axes if a.role is Role.FEATURE and not a.bins)
-    for axis in (each for each in features if each.column not in of_question):
-        for outcome in (each for each in outcomes if counts_together(cube, axis, each)):
+    for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
+        if axis.column in named:
+            role = str(named[axis.column])
+            yield Diagnostic.warning(
+                DiagnosticCode.SENSITIVE_IS_OUTCOME, column=axis.column, role=role
+            )
+            continue
+        counted = [e for e in outcomes if not axis.bins and counts_together(cube, axis, e)]
+        for outcome in counted:
             rows, equal = _always_equal(cube, axis, outcome)
             if equal:
                 yield Diagnostic.warning(
@@ -397,19 +403,6 @@ def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                     role=str(outcome.role), outcome=outcome.column, rows=rows, **spec.unit,
                 )  # fmt: skip
                 break
-
-
-def sensitive_outcomes(spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of sensitive features that are the label, the prediction or the score."""
-    outcomes = {Role.LABEL: spec.label, Role.PREDICTION: spec.prediction, Role.SCORE: spec.score}
-    single = [each.column for each in spec.sensitive]
-    crossed = [column for columns in spec.intersections for column in columns]
-    for column in dict.fromkeys([*single, *crossed]):
-        role = next((role for role, outcome in outcomes.items() if outcome == column), None)
-        if role is not None:
-            yield Diagnostic.warning(
-                DiagnosticCode.SENSITIVE_IS_OUTCOME, column=column, role=str(role)
-            )
 
 
 def _always_equal(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:

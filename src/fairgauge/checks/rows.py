@@ -106,7 +106,6 @@ OF_VALUES = (
 """Checks that need few rows: a monitor runs them on its last period."""
 CHECKS = (
     *OF_OUTCOMES,
-    DataCheck(lambda c: outcomes.sensitive_outcomes(c.spec)),
     DataCheck(lambda c: question.uncrossed_features(c.spec)),
     DataCheck(lambda c: question.other_references(c.cube, c.spec, c.task)),
     DataCheck(lambda c: question.single_row_groups(c.cube, c.spec)),
@@ -144,8 +143,7 @@ OF_ALL_ROWS = (_OF_COPIES, _OF_CONDITION, _SPELT_CONDITION)
 """What rows lack, whatever is measured of them."""
 
 
-def _outcome_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    del cases
+def _outcome_doubts(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
     column, rows = note["column"], note.get("rows") or note.get("people") or 0
     if note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL:
         rows = note.get("unclear") or 0  # the others are a denial, whatever it is called
@@ -173,16 +171,15 @@ def _code_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
         yield Doubt(_OF_CONDITION, note["rows"])
     yield from _group_doubts(column, "clear {}", note["rows"], spec)
     if column in (spec.label, spec.prediction, spec.score):
-        yield from _outcome_doubts(note, spec, cases)
+        yield from _outcome_doubts(note, spec)
 
 
-def _missing_group(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    del cases
+def _missing_group(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
     known = note.get("excluded") or note.get("unsure")
     return [] if known else _group_doubts(note.feature, "clear {}", note["rows"], spec)
 
 
-def _spelt(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
+def _spelt(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
     rows = dict(zip(note["values"], note["rows"], strict=False))
     others = note.get("people") or sum(rows.get(name, 0) for name in note["others"])
     if note.get("strata"):
@@ -192,11 +189,10 @@ def _spelt(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
     else:
         for column in {*note["columns"]}:
             of_outcome = Diagnostic.warning(note.code, column=column, rows=others)
-            yield from _outcome_doubts(of_outcome, spec, cases)
+            yield from _outcome_doubts(of_outcome, spec)
 
 
-def _copy_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
-    del cases
+def _copy_doubts(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
     of_score, rows = bool(note.get("score")), note["rows"]
     what = SCORE_APART if of_score else APART
     for need in ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction):
@@ -226,18 +222,11 @@ def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     ]
 
 
-def _left_out(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    del cases
+def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
     if note["why"] != "outcome":
         return _group_doubts(note.feature, "group of {} that is counted", note["rows"], spec)
     role = "label" if note.feature == spec.label else "prediction"
     return [Doubt("outcome that is counted", note["rows"], frozenset({role}))]
-
-
-def _adverse(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    del note
-    stands = spec.favourable is None and question.depends_on_favourable(spec)
-    return [Doubt(UNSTATED, cases)] if stands else []
 
 
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
@@ -257,7 +246,10 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.GROUP_OF_ONE_OUTCOME: _one_outcome,
     DiagnosticCode.REVERSED_PREDICTIONS: _reversal_doubts,
     DiagnosticCode.REVERSED_SCORES: _reversal_doubts,
-    DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
+    DiagnosticCode.UNFAVOURABLE_POSITIVE: lambda _note, spec, cases: (
+        [Doubt(UNSTATED, cases)]
+        * (spec.favourable is None and question.depends_on_favourable(spec))
+    ),
     DiagnosticCode.CODE_AS_FAVOURABLE: _outcome_doubts,
     DiagnosticCode.ALIKE_IDENTIFIERS: lambda note, *_: [
         Doubt("clear identifier", note["identifiers"])
