@@ -441,13 +441,17 @@ def test_a_value_spelt_nearly_as_one_of_a_condition_leaves_no_pass(verb):
         assert [each["rows"] for each in notes] == [sum(code == " 1"), sum(code == "01")]
 
 
-@pytest.mark.parametrize("verb", ["audit", "compare_models", "why", "thresholds", "find", "monitor"])
+@pytest.mark.parametrize(
+    "verb", ["audit", "compare_models", "why", "thresholds", "find", "monitor"]
+)
 def test_no_pass_stands_on_a_code_that_meets_a_condition(verb):
     """``age >= 18`` held for 999, "not known", and passed without a word of it."""
     ask, passes = VERBS[verb]
     assert passes(ask(with_ages(table()), where="age >= 18"))
     rows = with_codes(999)
-    doubted, accepted = (ask(rows, where="age >= 18", accept=of) for of in ([], "coded_numbers:age"))
+    doubted, accepted = (
+        ask(rows, where="age >= 18", accept=of) for of in ([], "coded_numbers:age")
+    )
     assert not passes(doubted)
     assert passes(accepted)
     assert numbers(accepted) == numbers(doubted)

@@ -85,11 +85,18 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
 
     >>> may_be_group("None", "religion", ["None", "Hindu"]), may_be_group("None", "Sex", ["None"])
     (True, False)
+    >>> [may_be_group("NA", "place", ["NA", *names]) for names in (["ZA", "BW"], ["Rome", "Bonn"])]
+    [True, False]
     """
     if any(OF_ALL_PEOPLE.search(_fold(each)) for each in (column, *names)):
         return False
     opposite = len(names) <= _TWO or "+" in names
-    return _strip(name) in {"none", "nil"} or (name.strip() == "-" and opposite)
+    codes = len(names) > _TWO and all(re.fullmatch("[A-Z]{2,5}", each) for each in names)
+    return (
+        _strip(name) in {"none", "nil"}
+        or (name.strip() == "-" and opposite)
+        or (name == "NA" and codes)  # Namibia, or North America
+    )
 
 
 def is_age(column: str) -> bool:

@@ -135,7 +135,8 @@ CLEAN += [
       for name, a, b, c in cells(
         "religion|Hindu|Muslim|None||disability|Visual|Motor|none||children|1|2|None"
         "||region|North|South|Allier||hormone|+|-|+/-||disabled|-|yes|yes||team|Totality|Summit|Selecta"
-        "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft")],
+        "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft"
+        "||region|EU|APAC|NA||country|ZA|BW|NA")],
     (table(outcome=("Terminated", "Active"), extra="Retired"), {"positive": ["Terminated"],
      "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
     (table(outcome=("Denied", "Approved"), extra="Offer made"), {"positive": ["Denied"],
@@ -144,6 +145,8 @@ CLEAN += [
     (table(outcome=("Non-exempt", "Exempt")), {"positive": ["Non-exempt"]}),
     (table(outcome=("Hired", "Interview")), {}),
     (table(outcome=(3, 0), extra=1), {"positive": ["3"]}),
+    *[(table(outcome=("Approved", word)), {"positive": ["Approved"]})
+      for word in ("Referred", "Expired", "Escalated")],
 ]  # fmt: skip
 
 

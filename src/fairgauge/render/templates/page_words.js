@@ -11,7 +11,7 @@ const meansMissing = (value) => typeof value === "string" && (PATTERNS.not_known
   || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
 const mayBeValue = (name) => /^(-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?|expired|escalated)$/.test(bare(name));
 const OF_ALL_PEOPLE = new RegExp(data.of_all_people, "u");
-const mayBeGroup = (name, column, names) => ![column, ...names].some((each) => OF_ALL_PEOPLE.test(plainText(each))) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))));
+const mayBeGroup = (name, column, names) => ![column, ...names].some((each) => OF_ALL_PEOPLE.test(plainText(each))) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
 const isHarm = (name, column = "") => {
   const text = plainText(name);
