@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import product
@@ -18,7 +17,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, axes_of, p_of_shares, rows_by
 from fairgauge.checks.names import compact_reading
 from fairgauge.cube.cube import Cube, counts_together, levels_with_cases
-from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
+from fairgauge.cube.plan import Axis, centre_of
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.question.category_words import (
@@ -47,11 +46,9 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.outcomes import (
     ALMOST_ALL,
-    ROUNDING,
     OutcomeMasks,
     constant_value,
     decide_task,
-    mean_and_constancy,
     outcome_masks,
     refused_levels,
     share_determined,
@@ -329,21 +326,14 @@ def _score_is_label(
         return
     table = cube.marginal([label, score or decision])
     known = (table.codes >= 0).all(axis=1) & (table.sums[cube.plan.cases] > 0)
-    codes, sums = table.codes[known], {name: of[known] for name, of in table.sums.items()}
+    codes, cases = table.codes[known], int(table.sums[cube.plan.cases][known].sum())
     positive = outcomes[0].labels[codes[:, 0]]
-    cases = int(sums[cube.plan.cases].sum())
     copied = len(set(positive.tolist())) > 1 and cases >= FEWEST_ROWS
     if score is None:
         copied &= all((of.predictions[codes[:, 1]] == positive).all() for of in outcomes)
     elif copied:
-        weights = sums.get("w", sums.get("n", sums["rows"]))
-        (one, alike), (other, same) = (
-            mean_and_constancy(
-                *(float(of[side].sum()) for of in (weights, sums[SUM], sums[SQUARES]))
-            )
-            for side in (positive, ~positive)
-        )
-        copied = alike and same and not math.isclose(one, other, rel_tol=math.sqrt(ROUNDING))
+        one, other = ({*codes[side, 1].tolist()} for side in (positive, ~positive))
+        copied = len(one) == len(other) == 1 and one != other
         if not copied:
             table, score = cube.marginal([label, decision]), None
             given, decided = table.codes[(table.codes >= 0).all(axis=1) & (table.cases > 0)].T
@@ -406,19 +396,15 @@ def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _always_equal(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
-    # a few rows, or a column of one value, may be equal by coincidence: they are not
-    apart, same = 0, 0
-    values: set[int] = set()
+    # Few rows, or a column of one value, may be equal by coincidence: they are not. So may even a
+    # good prediction be of few.
     table = cube.marginal([axis, other])
-    cases = table.sums[cube.plan.cases].tolist()
-    for (i, j), rows in zip(table.codes.tolist(), cases, strict=True):
-        if min(i, j) >= 0:
-            equal = matches(cube.levels[axis][i], cube.levels[other][j])
-            apart, same = apart + (not equal) * int(rows), same + equal * int(rows)
-            values.update({i} if rows else ())
-    several = len(values) > 1  # levels may be there that no row has
-    # with fewer rows, even a good prediction may equal the label in every one
-    return apart + same, not apart and same >= FEWEST_ROWS and several
+    held = (table.codes >= 0).all(axis=1) & (table.sums[cube.plan.cases] > 0)
+    codes, rows = table.codes[held].tolist(), int(table.sums[cube.plan.cases][held].sum())
+    several = len({i for i, _ in codes}) > 1
+    levels, others = cube.levels[axis], cube.levels[other]
+    same = all(matches(levels[i], others[j]) for i, j in codes)
+    return rows, rows >= FEWEST_ROWS and several and same
 
 
 def strata_of_outcomes(
