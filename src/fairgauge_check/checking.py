@@ -283,6 +283,7 @@ def _compare_by_counts(
         metrics=[_METRIC],
         min_n=max(asked.min_n, math.ceil(people * asked.min_share)),
         rules=[] if asked.limit is None else [f"{_METRIC} >= {asked.limit!r}"],
+        accept="reference_decides",  # whom a table compares with is its own matter
         confidence=asked.level,
     )
     # the best as reference allows for its choice by the data
