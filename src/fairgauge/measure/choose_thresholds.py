@@ -10,7 +10,8 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from statistics import NormalDist
 from typing import Any
 
@@ -22,7 +23,6 @@ from fairgauge.catalogue.closed_forms import is_of_decisions
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import GRID
 from fairgauge.enums import (
     Accepts,
     Better,
@@ -194,7 +194,7 @@ class Excluded:
         def lacking(cells: Array) -> tuple[Array, Array]:
             """Return the rows that lack an outcome, and those whose label may be no decision."""
             complete = cells[:, 0, :-1, :-1]
-            held = [] if open_labels is None else np.flatnonzero(open_labels)
+            held = np.array([], int) if open_labels is None else np.flatnonzero(open_labels)
             absent = cells[:, 0].sum(axis=(1, 2)) - complete.sum(axis=(1, 2))
             return absent, complete[:, held].sum(axis=(1, 2))
 
@@ -341,14 +341,15 @@ class _Chooser:
 
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
-        common = self._choose_common()
+        common, frontier = self._choose_common(), tuple(self._frontier())
         effect = None if common is None else self._effect(*common)
+        goals = [point.outcome for point in frontier]
         return FeatureThresholds(
             feature=self.counts.feature,
             groups=self.counts.groups,
-            frontier=tuple(self._frontier()),
+            frontier=frontier,
             common=effect,
-            outcome=self._explain_no_common() if effect is None else effect.outcome,
+            outcome=self._explain_no_common(goals) if effect is None else effect.outcome,
         )
 
     def _choose_common(self) -> tuple[int, ChosenBy] | None:
@@ -362,12 +363,10 @@ class _Chooser:
                 return int(allowed[far[allowed].argmin()]), by
         return None
 
-    def _explain_no_common(self) -> Outcome:
-        cuts = np.arange(len(self.cuts))
-        goals = self._disparities(self.second, cuts, self._usual).outcomes
-        _, most = self._gain(self.second, cuts, critical(self.spec.confidence))
+    def _explain_no_common(self, goals: Sequence[Outcome]) -> Outcome:
+        _, most = self._gain(self.second, np.arange(len(goals)), critical(self.spec.confidence))
         kept = most >= -self.margin - _ROUNDING
-        open_ = {goals[i] for i in np.flatnonzero(kept)} - {Outcome.FAIL}
+        open_ = {goals[i] for i in np.flatnonzero(kept).tolist()} - {Outcome.FAIL}
         if not open_:
             return Outcome.FAIL
         return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
@@ -458,12 +457,11 @@ class _Chooser:
         cuts = np.array([cut])
         names, level = self.counts.groups, self.spec.confidence
         sides = append_others_each(self.second.decided(cuts)[:, :, 0])
-        performance = change_of(self.kept, sides[:, [len(names) + 1]])
+        tables = sides[:, [len(names) + 1, *range(len(names))]]  # of all rows, and of the groups
+        performance, (rate,) = self._rates(self.kept, tables[:, :1])
+        stated = (self._rates(self.spec.catalogue.rate(name), tables)[1] for name in _STATED)
         (references,) = self._references(cuts)
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
-        base = RateChange(rate=self.kept.name, definition=self.kept, feature=None, group=EVERYONE)
-        no_rows = Reason.of(ReasonCode.NO_ROWS)
-        (rate,) = rate_records(performance, [base], level, lambda *_: no_rows)
         bases = [
             DisparityChange(
                 metric=self.metric.name,
@@ -495,7 +493,7 @@ class _Chooser:
                 each if why is None else replace(each, status=Status.TOO_FEW, reason=why)
                 for each, why in zip(changes.records, measured.why[groups, 0], strict=True)
             ),
-            rates=tuple(self._rates(sides)),
+            rates=tuple(chain(*stated)),
             chosen_by=chosen_by,
             value_meets=value_meets,
             goal_outcome=outcome,
@@ -504,18 +502,12 @@ class _Chooser:
             kept_reason=of_kept,
         )
 
-    def _rates(self, sides: Array) -> Iterator[RateChange]:
-        names, no_rows = self.counts.groups, Reason.of(ReasonCode.NO_ROWS)
-        tables = sides[:, [len(names) + 1, *range(len(names))]]
-        for name in _STATED:
-            row = self.spec.catalogue.rate(name)
-            whose = [(None, EVERYONE), *((self.counts.feature, group) for group in names)]
-            bases = [
-                RateChange(rate=name, definition=row, feature=feature, group=group)
-                for feature, group in whose
-            ]
-            change = change_of(row, tables)
-            yield from rate_records(change, bases, self.spec.confidence, lambda *_: no_rows)
+    def _rates(self, row: Statistic, tables: Array) -> tuple[StatisticChange, list[RateChange]]:
+        of_groups = ((self.counts.feature, group) for group in self.counts.groups)
+        whose = [(None, EVERYONE), *of_groups][: tables.shape[1]]
+        bases = [RateChange(rate=row.name, definition=row, feature=f, group=g) for f, g in whose]
+        change, no_rows = change_of(row, tables), Reason.of(ReasonCode.NO_ROWS)
+        return change, [*rate_records(change, bases, self.spec.confidence, lambda *_: no_rows)]
 
     def _keeps(self, cut: int, low: float, high: float) -> tuple[Outcome, Reason | None]:
         # with the rows that could change that
@@ -532,12 +524,9 @@ def _check_between_bins(histogram: Histogram, threshold: float) -> None:
     inside = np.flatnonzero((histogram.low < threshold) & (threshold < histogram.high))
     for i in inside.tolist():
         low, high = histogram.low[i], histogram.high[i]
-        wider = 10.0 ** math.ceil(math.log10(histogram.high[-1])) if histogram.low[0] >= 0 else 0.0
-        on_edge = wider and (threshold / wider * GRID).is_integer()
         message = (
             f"the scores between {low:g} and {high:g} are counted together, and the threshold "
             f"{threshold:g} lies among them; give {low:g} or {high:g}"
-            f"{f', or the score range 0 to {wider:g} (score_range, --score-range)' * bool(on_edge)}"
         )
         raise SpecError(Problem("threshold", message))
 
