@@ -7,7 +7,7 @@ Were any missing row taken for any outcome and group, few gaps of ordinary data 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -22,9 +22,10 @@ from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
 from fairgauge.resolve.references import side_of_others
 from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass
-from fairgauge.stats.arrays import Index, Mask
-from fairgauge.stats.decomposition import mean_differences, mean_variances
+from fairgauge.stats.arrays import Index, Mask, quotient
+from fairgauge.stats.decomposition import MeanDifferences, mean_differences, mean_variances
 from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective_values
+from fairgauge.stats.significance import score_p
 from fairgauge.stats.stratified import (
     HeterogeneityTest,
     Outlying,
@@ -77,6 +78,29 @@ class GapSides:
         ]
         return np.asarray(common & enough[0] & enough[1])
 
+    @property
+    def rates(self) -> list[Array]:
+        """Return the rates of both sides in every stratum, or their means about the centre."""
+        return [quotient(x, n) for x, n in ((self.x_d, self.n_d), (self.x_a, self.n_a))]
+
+    @cached_property
+    def means(self) -> tuple[MeanDifferences, MeanDifferences] | None:
+        """Return the differences of means in every stratum, and pooled; None of rates."""
+        return None if self.squares is None else mean_differences(*self.counts, self.squares)
+
+    @cached_property
+    def p_values(self) -> Array:
+        """Return the p-values of no difference in every stratum."""
+        return score_p(*self.counts) if self.means is None else self.means[0].p
+
+    def variation(self) -> tuple[HeterogeneityTest, Outlying]:
+        """Test whether the difference is the same in all strata, and each against the others."""
+        if self.squares is None or self.means is None:
+            return heterogeneity(*self.counts)
+        x_d, n_d, x_a, n_a = (np.where(self.common, each, 0.0) for each in self.counts)
+        variances = mean_variances(x_d, n_d, x_a, n_a, self.squares)
+        return heterogeneity_of_means(self.means[0].value, *variances, n_d, n_a)
+
     @cached_property
     def weights(self) -> Array:
         """Return the weights of Mantel and Haenszel in strata that both sides have, 0 in others."""
@@ -124,18 +148,6 @@ def comparison_of(estimate: Estimate, part: Slice) -> ComparedSides:
     """Return the comparison of a group with its reference over all strata."""
     group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
     return ComparedSides(group, reference, margin, [estimate.reference])
-
-
-def test_of_variation(
-    sides: GapSides,
-) -> tuple[Callable[..., tuple[HeterogeneityTest, Outlying]], Sequence[Array]]:
-    """Return the test that a difference is the same in all strata, and what it takes."""
-    if sides.squares is None:
-        return heterogeneity, sides.counts
-    of_means, _ = mean_differences(*sides.counts, sides.squares)
-    x_d, n_d, x_a, n_a = (np.where(sides.common, each, 0.0) for each in sides.counts)
-    variances = mean_variances(x_d, n_d, x_a, n_a, sides.squares)
-    return heterogeneity_of_means, (of_means.value, *variances, n_d, n_a)
 
 
 def sums_of(
