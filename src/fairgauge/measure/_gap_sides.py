@@ -119,9 +119,9 @@ def gap_sides(
     about = centre if ratio else 0.0
     slots = np.arange(1, 1 + len(part.counts.strata))
     data = [part.side_data(np.full_like(slots, side), slots) for side in (group, reference)]
-    (x_d, n_d, q_d), (x_a, n_a, q_a) = (sums_of(of, each.side, about) for each in data)
-    order = np.lexsort([x_d, n_d, x_a, n_a])
-    x_d, n_d, q_d, x_a, n_a, q_a = (each[order] for each in (x_d, n_d, q_d, x_a, n_a, q_a))
+    sums = [sums_of(of, each.side, about) for each in data]
+    order = np.lexsort([each for x, n, _ in sums for each in (x, n)])
+    (x_d, n_d, q_d), (x_a, n_a, q_a) = ([each[order] for each in side] for side in sums)
     squares = None if isinstance(of, Rate) else (q_d, q_a)
     sampling = _sampling(part, (group, reference), of, data, order, about)
     counts = (x_d, n_d, x_a, n_a)
@@ -131,11 +131,11 @@ def gap_sides(
         y_d, e_d, y_a, e_a = (np.nan_to_num(n)[order] for one in shares for n in (one.x, one.n))
         counts = (y_d, e_d, y_a, e_a)
     elif sampling is not None:
-        y_d, e_d, q_d = effective_values(x_d, n_d, sampling.group, rates=False)
-        y_a, e_a, q_a = effective_values(x_a, n_a, sampling.reference, rates=False)
-        raised_d, raised_a = _inflation_by_side(sampling, (x_d, n_d), (x_a, n_a))
-        counts = y_d / raised_d, e_d / raised_d, y_a / raised_a, e_a / raised_a
-        squares = q_d / raised_d, q_a / raised_a
+        (y_d, e_d, q_d), (y_a, e_a, q_a) = (
+            _effective_sums(x, n, sampling, side)
+            for side, (x, n) in enumerate(((x_d, n_d), (x_a, n_a)))
+        )
+        counts, squares = (y_d, e_d, y_a, e_a), (q_d, q_a)
     (cases_d, rows_d, _), (cases_a, rows_a, _) = (
         [sums[order] for sums in sums_of(of, each.cases)] for each in data
     )
@@ -221,31 +221,27 @@ def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Arra
     return cells.group, cells.cluster, cells.stratum, sums, rows
 
 
-def _inflation_by_side(
-    sampling: Sampling, group: tuple[Array, Array], reference: tuple[Array, Array]
-) -> tuple[Array, Array]:
-    # the rows of a cluster that is alone there are one: nothing shows how alike clusters are
-    totals = sampling.clusters
+def _effective_sums(x: Array, n: Array, sampling: Sampling, side: int) -> tuple[Array, ...]:
+    # of means of clusters as of so many independent rows; where one cluster is alone they are one,
+    # as nothing shows how alike clusters are
+    squared, totals = (sampling.group, sampling.reference)[side], sampling.clusters
+    effective = effective_values(x, n, squared, rates=False)
     if totals is None:
-        return np.ones_like(group[1]), np.ones_like(reference[1])
-    raised = []
-    for side, ((x, n), squared) in enumerate(
-        ((group, sampling.group), (reference, sampling.reference))
-    ):
-        on = totals.side == side
-        key = totals.stratum[on] * (1 + int(totals.cluster.max(initial=0))) + totals.cluster[on]
-        _, first, entry = np.unique(key, return_index=True, return_inverse=True)
-        stratum = totals.stratum[on][first]
-        rows, values = (np.bincount(entry, each[on]) for each in (totals.rows, totals.values))
-        mean = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
-        clusters = np.bincount(stratum, minlength=len(n))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            moved = (values - mean[stratum] * rows) / (1 - rows / n[stratum])
-            between = np.bincount(stratum, moved**2, len(n)) * (clusters - 1) / clusters
-            ratio = between / squared.about(mean).squares
-        ratio = np.where((clusters > 1) & np.isfinite(ratio), np.maximum(ratio, 1.0), np.inf)
-        raised.append(np.where(n > 0, np.minimum(ratio, np.maximum(n, 1.0)), 1.0))
-    return raised[0], raised[1]
+        return effective
+    on = totals.side == side
+    key = totals.stratum[on] * (1 + int(totals.cluster.max(initial=0))) + totals.cluster[on]
+    _, first, entry = np.unique(key, return_index=True, return_inverse=True)
+    stratum = totals.stratum[on][first]
+    rows, values = (np.bincount(entry, each[on]) for each in (totals.rows, totals.values))
+    mean = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
+    clusters = np.bincount(stratum, minlength=len(n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = (values - mean[stratum] * rows) / (1 - rows / n[stratum])
+        between = np.bincount(stratum, moved**2, len(n)) * (clusters - 1) / clusters
+        ratio = between / squared.about(mean).squares
+    ratio = np.where((clusters > 1) & np.isfinite(ratio), np.maximum(ratio, 1.0), np.inf)
+    raised = np.where(n > 0, np.minimum(ratio, np.maximum(n, 1.0)), 1.0)
+    return tuple(each / raised for each in effective)
 
 
 def unlike_rows(

@@ -253,7 +253,7 @@ def _measure_gaps(
     compared = {tested(each) for each in every if each.status is Status.OK}
     tests = 1 if only else max(len(compared) + _count_pairs(compared, spec), 1)
     slices = _slices(resolve(crossed.cube, spec))
-    beside = None if fitted is None or fitted is crossed else _slices(resolve(fitted.cube, spec))
+    beside = slices if fitted is None or fitted is crossed else _slices(resolve(fitted.cube, spec))
     estimates = [
         _single_interval(each, slices[feature])
         for feature in slices
@@ -265,29 +265,12 @@ def _measure_gaps(
     differences = {tested(each) for each in estimates if _contrast(each).by == "difference"}
     gaps = []
     for estimate in estimates:
-        part = slices[estimate.feature]
-        strata = _sides_in(estimate, part, crossed)
-        gap = _gap(estimate, part, *strata, margins, tests, listed=listed)
-        if gap.verdict in _FAILS:
-            within = [
-                each.interval
-                for each in gap.parts
-                if each.part is GapPartKind.WITHIN
-                and each.weights in (StratumWeights.GROUP, StratumWeights.REFERENCE)
-            ]
-            shown = [tuple(each) for each in (estimate.interval, *within) if each]
-            sides = numbers_of_sides(estimate, part)
-            why = could_undo(
-                part.counts, part.outcome, estimate, sides, part.spec, shown, crossed.codes
-            )
-            if why is not None:
-                gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=why)
+        gap = _gap(estimate, slices[estimate.feature], crossed, margins, tests, listed=listed)
         if fitted is not None:
             gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
-        if fitted is not None and not (gap.scale == "ratio" and test_of(gap) in differences):
-            if beside is not None:
-                strata = _sides_in(estimate, beside[estimate.feature], fitted)
-            gap = _add_regression(gap, *strata, spec)
+            if gap.scale != "ratio" or test_of(gap) not in differences:
+                of_cells = _sides_in(estimate, beside[estimate.feature], fitted)
+                gap = _add_regression(gap, *of_cells, spec)
         gaps.append(gap)
     return tuple(gaps)
 
@@ -392,16 +375,15 @@ def _sides_in(
 def _gap(
     estimate: Estimate,
     part: Slice,
-    sides: GapSides,
     crossed: CrossedStrata,
     margins: Mapping[str, float],
     gaps: int,
     *,
     listed: bool,
 ) -> Gap:
-    metric, spec = _contrast(estimate), part.spec
+    metric, spec, codes = _contrast(estimate), part.spec, crossed.codes
+    sides, crossed = _sides_in(estimate, part, crossed)
     ratio = metric.by == "ratio"
-
     margin = None if ratio else margins.get(metric.of.name)
     z, lower = critical(spec.confidence), (estimate.value or 0.0) < metric.neutral
     parts = decompose(
@@ -445,6 +427,13 @@ def _gap(
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
     elif verdict.is_pass and may_differ_alone(verdict):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED
+    elif verdict in _FAILS and estimate.interval:
+        within = [
+            (float(e.low), float(e.high)) for e in (parts.within_group, parts.within_reference)
+        ]
+        asked = numbers_of_sides(estimate, part), spec, [tuple(estimate.interval), *within], codes
+        reason = could_undo(part.counts, part.outcome, estimate, *asked)
+        verdict = verdict if reason is None else GapVerdict.INCONCLUSIVE
     others = [group for group in part.counts.groups if group != estimate.group]
     of_others = estimate.reference and estimate.reference.kind is ReferenceKind.OTHERS
     gap = Gap(
