@@ -6,11 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.cube.views import CrossedStrata
 from fairgauge.enums import (
@@ -61,11 +60,12 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.regression import adjusted_effect
 from fairgauge.stats.significance import holm
 from fairgauge.stats.stratified import (
-    Outlying,
     stratified_difference,
     stratified_ratio,
 )
 
+_Test: TypeAlias = tuple[str | None, str | None, str]
+"""A feature, a group and a rate."""
 _LARGEST_LOG = 700.0
 _DIGITS = 12
 """To which differences of strata are rounded where strata are ordered by them."""
@@ -100,17 +100,15 @@ def decompose_gaps(
             replace(gap, left_out=rows, confounded=changed, **(_UNFITTED if changed else {}))
             for gap, (rows, changed) in zip(gaps, _left_out(gaps, controls, spec), strict=True)
         )
-    fits = {i: gap.adjusted for i, gap in enumerate(gaps) if gap.adjusted}
-    alone = {i: fit.p_value for i, fit in fits.items() if fit.p_value is not None}
-    if len(alone) > 1:
-        others = _count_pairs((test_of(gaps[i]) for i in fits), spec)
-        together = dict(zip(alone, _holm([*alone.values()], others), strict=True))
-        gaps = tuple(
-            replace(gap, adjusted=replace(fits[i], p_adjusted=together[i]))
-            if i in together
-            else gap
-            for i, gap in enumerate(gaps)
-        )
+    fits = {test_of(gap): gap.adjusted.p_value for gap in gaps if gap.adjusted}
+    alone = {test: p for test, p in fits.items() if p is not None}
+    together = _adjusted_together(alone, spec) if len(alone) > 1 else {}
+    gaps = tuple(
+        replace(gap, adjusted=replace(gap.adjusted, p_adjusted=together.get(test_of(gap))))
+        if gap.adjusted
+        else gap
+        for gap in gaps
+    )
 
     def at(confidence: float) -> tuple[Gap, ...]:
         every = {(gap.estimate.feature, gap.estimate.group) for gap in gaps}
@@ -265,7 +263,8 @@ def _measure_gaps(
     differences = {tested(each) for each in estimates if _contrast(each).by == "difference"}
     gaps = []
     for estimate in estimates:
-        gap = _gap(estimate, slices[estimate.feature], crossed, margins, tests, listed=listed)
+        within = _WithinStrata(estimate, slices[estimate.feature], crossed, margins)
+        gap = within.gap(tests, listed=listed)
         if fitted is not None:
             gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
             if gap.scale != "ratio" or test_of(gap) not in differences:
@@ -288,7 +287,7 @@ def _of_slice(estimate: Estimate, part: Slice) -> Estimate:
     return next(alone.estimates(_contrast(estimate), compared=comparison_of(estimate, part)))
 
 
-def _count_pairs(tests: Iterable[tuple[str | None, str | None, str]], spec: Spec) -> int:
+def _count_pairs(tests: Iterable[_Test], spec: Spec) -> int:
     # the data choose the best group, so that what is claimed holds for all pairs together
     if spec.reference is not ReferenceRule.BEST:
         return 0
@@ -336,16 +335,15 @@ def _adjust_gaps(gaps: tuple[Gap, ...], spec: Spec) -> tuple[Gap, ...]:
     if len(alone) < 2:  # alone it is decided by its interval
         return gaps
     seen = {test_of(gap) for gap in gaps if gap.reason not in _UNSEEN}
-    together: dict[tuple[str | None, str | None, str], float] = {}
-    for family in (alone, {test: p for test, p in alone.items() if test in seen}):
-        adjusted = _holm(list(family.values()), _count_pairs(family, spec))
-        together |= zip(family, adjusted, strict=True)
+    together = _adjusted_together(alone, spec)
+    together |= _adjusted_together({test: p for test, p in alone.items() if test in seen}, spec)
     return tuple(replace(gap, p_adjusted=together.get(test_of(gap))) for gap in gaps)
 
 
-def _holm(p_values: Sequence[float], others: int) -> list[float]:
-    adjusted: list[float] = holm([*p_values, *[1.0] * others]).tolist()
-    return adjusted[: len(p_values)]
+def _adjusted_together(p_values: Mapping[_Test, float], spec: Spec) -> dict[_Test, float]:
+    pairs = [1.0] * _count_pairs(p_values, spec)
+    adjusted = holm([*p_values.values(), *pairs]).tolist() if p_values else []
+    return dict(zip(p_values, adjusted, strict=False))  # without the pairs
 
 
 _UNSEEN = (
@@ -372,186 +370,277 @@ def _sides_in(
     return sides, replace(crossed, named=named, codes=crossed.codes[:, order])
 
 
-def _gap(
-    estimate: Estimate,
-    part: Slice,
-    crossed: CrossedStrata,
-    margins: Mapping[str, float],
-    gaps: int,
-    *,
-    listed: bool,
-) -> Gap:
-    metric, spec, codes = _contrast(estimate), part.spec, crossed.codes
-    sides, crossed = _sides_in(estimate, part, crossed)
-    ratio = metric.by == "ratio"
-    margin = None if ratio else margins.get(metric.of.name)
-    z, lower = critical(spec.confidence), (estimate.value or 0.0) < metric.neutral
-    parts = decompose(
-        sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
-        ratio=ratio, squares=sides.squares, sampling=sides.sampling,
-    )  # fmt: skip
-    alpha, (whole, against) = 1 - spec.confidence, sides.variation()
-    p_alone = max(int(np.isfinite(against.p).sum()), 1) * against.p
-    varies = bool(whole.p < alpha or (p_alone < alpha).any())
-    listed_parts = tuple(_parts(parts, sides, estimate, spec.confidence))
-    averages = [
-        each.interval for each in listed_parts if each.part is GapPartKind.WITHIN and each.interval
-    ]
-    verdict, reason = _verdict(estimate, parts, averages, margin, varies=varies)
+class _WithinStrata:
+    """A gap, both of whose sides are known in every stratum."""
 
-    def shown_in_some() -> bool:
-        towards = np.less(*sides.rates) if lower else np.greater(*sides.rates)
-        shown = sides.tested.sum() * sides.p_values < alpha
-        return bool((sides.tested & towards & shown).any())
+    def __init__(
+        self, estimate: Estimate, part: Slice, crossed: CrossedStrata, margins: Mapping[str, float]
+    ) -> None:
+        self.estimate, self.part, self.codes = estimate, part, crossed.codes
+        self.metric, self.level = _contrast(estimate), part.spec.confidence
+        self.ratio, self.z = self.metric.by == "ratio", critical(self.level)
+        self.margin = None if self.ratio else margins.get(self.metric.of.name)
+        self.sides, self.crossed = sides, _ = _sides_in(estimate, part, crossed)
+        self.size = self.distance(estimate.value or 0.0)
+        self.parts = decompose(
+            sides.x_d, sides.n_d, sides.x_a, sides.n_a, self.z,
+            ratio=self.ratio, squares=sides.squares, sampling=sides.sampling,
+        )  # fmt: skip
+        self.whole, self.against = sides.variation()
+        self.p_of_strata = max(int(np.isfinite(self.against.p).sum()), 1) * self.against.p
+        alpha = 1 - self.level
+        self.varies = bool(self.whole.p < alpha or (self.p_of_strata < alpha).any())
 
-    def may_differ_alone(verdict: GapVerdict) -> bool:
-        """Return whether rows in strata of one side alone, in no comparison, could undo it."""
+    def distance(self, value: float) -> float:
+        """Return how far a value is from no difference, of a ratio its logarithm."""
+        neutral = self.metric.neutral
+        return math.log(value) if neutral and value > 0 else value - neutral
+
+    def gap(self, gaps: int, *, listed: bool) -> Gap:
+        """Return it with its verdict, as one of so many ``gaps``, and with its strata."""
+        estimate, parts, sides, whole = self.estimate, self.parts, self.sides, self.whole
+        listed_parts = tuple(self.listed_parts())
+        verdict, reason = self.verdict(
+            [e.interval for e in listed_parts if e.part is GapPartKind.WITHIN and e.interval]
+        )
+        others = [group for group in self.part.counts.groups if group != estimate.group]
+        of_others = estimate.reference and estimate.reference.kind is ReferenceKind.OTHERS
+        tested = float(whole.statistic), int(whole.degrees), float(whole.p), float(whole.spread)
+        return Gap(
+            estimate=estimate,
+            other_group=others[0] if of_others and len(others) == 1 else None,
+            columns=self.crossed.columns,
+            verdict=verdict,
+            reason=reason,
+            margin=self.margin,
+            parts=listed_parts,
+            support=Support(
+                share_group=float(parts.support_group),
+                share_reference=float(parts.support_reference),
+                strata_used=int(sides.common.sum()),
+                strata=int((sides.rows_d + sides.rows_a > 0).sum()),
+                strata_untested=int(sides.common.sum() - sides.tested.sum()),
+            ),
+            heterogeneity=None if math.isnan(whole.p) else Heterogeneity(*tested),
+            strata=tuple(self.strata(gaps)) if listed else (),
+        )
+
+    def verdict(self, averages: list[Interval]) -> tuple[GapVerdict, WhyInconclusive | None]:
+        """Return what becomes of it, with all that could withhold or undo that."""
+        sides, parts, estimate = self.sides, self.parts, self.estimate
+        verdict, reason = self.verdict_by(parts, averages)
+        if verdict.is_pass and _varies_untested(sides):
+            verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
+        elif verdict is GapVerdict.ACCOUNTED_FOR and self.is_shown_in_a_stratum():
+            verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
+        stands = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
+        if not stands and _decided_by_strata(sides, self.crossed):
+            return GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
+        if verdict.is_pass and self.may_differ_alone(verdict, averages):
+            return GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED
+        if verdict in _FAILS:
+            within = parts.within_group[1:], parts.within_reference[1:]
+            shown = [tuple(estimate.interval or ()), *(tuple(map(float, ends)) for ends in within)]
+            at, part = numbers_of_sides(estimate, self.part), self.part
+            missing = could_undo(
+                part.counts, part.outcome, estimate, at, part.spec, shown, self.codes
+            )
+            return (verdict, None) if missing is None else (GapVerdict.INCONCLUSIVE, missing)
+        return verdict, reason
+
+    def is_shown_in_a_stratum(self) -> bool:
+        """Return whether a stratum shows a difference in the direction of the gap."""
+        towards = (np.less if self.size < 0 else np.greater)(*self.sides.rates)
+        shown = self.sides.tested.sum() * self.sides.p_values < 1 - self.level
+        return bool((self.sides.tested & towards & shown).any())
+
+    def may_differ_alone(self, verdict: GapVerdict, averages: list[Interval]) -> bool:
+        """Return whether rows in strata of one side alone, in no comparison, could undo a pass."""
+        sides, parts = self.sides, self.parts
         if sides.common[(sides.n_d > 0) | (sides.n_a > 0)].all():
             return False
         alone, moved = parts.not_comparable, parts.composition
-        wider, ends = parts, [Interval(float(alone.low), float(alone.high), spec.confidence)]
+        wider, ends = parts, [Interval(float(alone.low), float(alone.high), self.level)]
         if verdict is not GapVerdict.NO_GAP:
-            wider, ends = _widen_parts(parts, sides, spec.confidence, ratio=ratio)
-        sizes = [abs(_distance(float(each.value), metric.neutral)) for each in (alone, moved)]
+            wider, ends = self.widened()
+        sizes = [abs(self.distance(float(each.value))) for each in (alone, moved)]
         if verdict is GapVerdict.ACCOUNTED_FOR and sizes[0] > sizes[1]:
             return True
-        asked = estimate, wider, [*averages, *ends], margin
-        return _verdict(*asked, varies=varies)[0] is not verdict
+        return self.verdict_by(wider, [*averages, *ends])[0] is not verdict
 
-    if verdict.is_pass and _varies_untested(sides):
-        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
-    elif verdict is GapVerdict.ACCOUNTED_FOR and shown_in_some():
-        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
-    stands = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
-    if not stands and _decided_by_strata(sides, crossed):
-        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
-    elif verdict.is_pass and may_differ_alone(verdict):
-        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED
-    elif verdict in _FAILS and estimate.interval:
-        within = [
-            (float(e.low), float(e.high)) for e in (parts.within_group, parts.within_reference)
-        ]
-        asked = numbers_of_sides(estimate, part), spec, [tuple(estimate.interval), *within], codes
-        reason = could_undo(part.counts, part.outcome, estimate, *asked)
-        verdict = verdict if reason is None else GapVerdict.INCONCLUSIVE
-    others = [group for group in part.counts.groups if group != estimate.group]
-    of_others = estimate.reference and estimate.reference.kind is ReferenceKind.OTHERS
-    gap = Gap(
-        estimate=estimate,
-        other_group=others[0] if of_others and len(others) == 1 else None,
-        columns=crossed.columns,
-        verdict=verdict,
-        reason=reason,
-        margin=margin,
-        parts=listed_parts,
-        support=Support(
-            share_group=float(parts.support_group),
-            share_reference=float(parts.support_reference),
-            strata_used=int(sides.common.sum()),
-            strata=int((sides.rows_d + sides.rows_a > 0).sum()),
-            strata_untested=int(sides.common.sum() - sides.tested.sum()),
-        ),
-        heterogeneity=None
-        if math.isnan(whole.p)
-        else Heterogeneity(
-            float(whole.statistic), int(whole.degrees), float(whole.p), float(whole.spread)
-        ),
-        strata=(),
-    )
-    if not listed:
-        return gap
-    # strata are named of any of so many ``gaps``, and are tested for all of these (Bonferroni)
-    of_all = np.minimum(gaps * p_alone, 1)
-    strata = _strata(sides, crossed, (against, of_all), spec.confidence, gaps, ratio, lower)
-    return replace(gap, strata=tuple(strata))
+    def widened(self) -> tuple[GapParts, list[Interval]]:
+        """Return the parts, and what is within, as they are with strata of one side alone.
 
+        The other side may have any rate there; of means it may be any number.
+        """
+        common = np.asarray(self.sides.common, dtype=np.bool_)
+        wider: list[Part] = []
+        intervals = []
+        for part, x, n in (
+            (self.parts.within_group, self.sides.x_d, self.sides.n_d),
+            (self.parts.within_reference, self.sides.x_a, self.sides.n_a),
+        ):
+            kept, alone = ((x[of].sum(), n[of].sum()) for of in (common, ~common))
+            ends: Sequence[Limits] = [(part.low, part.high)] * 2
+            if self.sides.squares is None:
+                ends = uncompared_limits(
+                    ends[0], kept, alone, ratio=self.ratio, of_reference=bool(wider)
+                )
+            elif alone[1] >= MANY_MISSING * n.sum():
+                any_number = np.asarray(np.inf)
+                ends = (-any_number, part.high), (part.low, any_number)
+            wider.append(Part(part.value, ends[0][0], ends[1][1]))
+            intervals += [Interval(float(low), float(high), self.level) for low, high in ends]
+        return self.parts._replace(within_group=wider[0], within_reference=wider[1]), intervals
 
-def _widen_parts(
-    parts: GapParts, sides: GapSides, confidence: float, *, ratio: bool
-) -> tuple[GapParts, list[Interval]]:
-    # parts within strata, and their intervals, where the other side may have any rate in strata of
-    # one side alone; of means it may be any number
-    common = np.asarray(sides.common, dtype=np.bool_)
-    wider: list[Part] = []
-    intervals = []
-    for part, x, n in (
-        (parts.within_group, sides.x_d, sides.n_d),
-        (parts.within_reference, sides.x_a, sides.n_a),
-    ):
-        kept, alone = ((x[of].sum(), n[of].sum()) for of in (common, ~common))
-        ends: Sequence[Limits] = [(part.low, part.high)] * 2
-        if sides.squares is None:
-            ends = uncompared_limits(ends[0], kept, alone, ratio=ratio, of_reference=bool(wider))
-        elif alone[1] >= MANY_MISSING * n.sum():
-            any_number = np.asarray(np.inf)
-            ends = (-any_number, part.high), (part.low, any_number)
-        wider.append(Part(part.value, ends[0][0], ends[1][1]))
-        intervals += [Interval(float(low), float(high), confidence) for low, high in ends]
-    return parts._replace(within_group=wider[0], within_reference=wider[1]), intervals
+    def verdict_by(
+        self, parts: GapParts, averages: Iterable[Interval]
+    ) -> tuple[GapVerdict, WhyInconclusive | None]:
+        """Return what becomes of it by its parts, and by what ``averages`` over strata show."""
+        # Where the difference varies over strata, differences may cancel in their average: it is
+        # then not accounted for, nor within a margin. Nor does a gap pass where any of the averages
+        # shows a difference that is not within the margin. Where no gap is shown, composition may
+        # offset what is in the strata.
+        inconclusive, estimate, margin = GapVerdict.INCONCLUSIVE, self.estimate, self.margin
+        if estimate.interval is None or estimate.status is not Status.OK:
+            return inconclusive, WhyInconclusive.TOO_FEW
+        no_gap = self.metric.neutral in estimate.interval
+        if no_gap and self.varies:
+            return inconclusive, WhyInconclusive.VARIES
+        if min(float(parts.support_group), float(parts.support_reference)) < LEAST_COMMON:
+            return inconclusive, WhyInconclusive.NOT_COMPARABLE
+        both = parts.within_group, parts.within_reference
+        if parts.sparse or np.isnan(both).any():
+            unseen = WhyInconclusive.TOO_FEW if parts.sparse else WhyInconclusive.UNDEFINED
+            return inconclusive, unseen
 
+        def towards(low: float, high: float) -> tuple[float, float]:
+            """Return an interval as distances from no difference in the direction of the gap."""
+            low, high = self.distance(low), self.distance(high)
+            return (-high, -low) if self.size < 0 else (low, high)
 
-def _verdict(
-    estimate: Estimate,
-    parts: GapParts,
-    averages: Iterable[Interval],
-    margin: float | None,
-    *,
-    varies: bool,
-) -> tuple[GapVerdict, WhyInconclusive | None]:
-    # Where the difference varies over strata, differences may cancel in their average: it is then
-    # not accounted for, nor within a margin. Nor does a gap pass where any of the ``averages`` over
-    # strata shows a difference that is not within the margin. Where no gap is shown, composition
-    # may offset what is in the strata.
-    inconclusive, neutral = GapVerdict.INCONCLUSIVE, _contrast(estimate).neutral
-    if estimate.interval is None or estimate.status is not Status.OK:
-        return inconclusive, WhyInconclusive.TOO_FEW
-    no_gap = neutral in estimate.interval
-    if no_gap and varies:
-        return inconclusive, WhyInconclusive.VARIES
-    if min(float(parts.support_group), float(parts.support_reference)) < LEAST_COMMON:
-        return inconclusive, WhyInconclusive.NOT_COMPARABLE
-    both = parts.within_group, parts.within_reference
-    if parts.sparse or np.isnan([each[:3] for each in both]).any():
-        unseen = WhyInconclusive.TOO_FEW if parts.sparse else WhyInconclusive.UNDEFINED
-        return inconclusive, unseen
-    gap = _distance(estimate.value or 0.0, neutral)
+        def is_kept(low: float, high: float) -> bool:
+            return margin is not None and -margin < low and high < margin
 
-    def towards(low: float, high: float) -> tuple[float, float]:
-        """Return an interval as distances from no difference in the direction of the gap."""
-        low, high = _distance(low, neutral), _distance(high, neutral)
-        return (-high, -low) if gap < 0 else (low, high)
-
-    def is_kept(low: float, high: float) -> bool:
-        return margin is not None and -margin < low and high < margin
-
-    within = [towards(float(part.low), float(part.high)) for part in both]
-    shown = [(low, high) for low, high in starmap(towards, averages) if not low <= 0 <= high]
-    beyond, kept = [each for each in shown if not is_kept(*each)], all(starmap(is_kept, within))
-    remains, reverses = all(low > 0 for low, _ in within), all(high < 0 for _, high in within)
-    furthest = max(high for _, high in within)
-    if no_gap:
+        within = [towards(float(part.low), float(part.high)) for part in both]
+        shown = [(low, high) for low, high in starmap(towards, averages) if not low <= 0 <= high]
+        beyond, kept = [each for each in shown if not is_kept(*each)], all(starmap(is_kept, within))
+        remains, reverses = all(low > 0 for low, _ in within), all(high < 0 for _, high in within)
+        furthest, gap = max(high for _, high in within), abs(self.size)
+        why_not = WhyInconclusive.DEPENDS_ON_WEIGHTS
         if (remains or reverses) and not kept:
-            return inconclusive, WhyInconclusive.OFFSET
-        return (
-            (inconclusive, WhyInconclusive.DEPENDS_ON_WEIGHTS)
-            if beyond
-            else (GapVerdict.NO_GAP, None)
+            if no_gap:
+                return inconclusive, WhyInconclusive.OFFSET
+            return (GapVerdict.REMAINS if remains else GapVerdict.REVERSES), None
+        if no_gap:
+            passing = GapVerdict.NO_GAP
+        elif kept and (shown or furthest >= gap):
+            passing, why_not = GapVerdict.WITHIN_MARGIN, WhyInconclusive.BEYOND_MARGIN
+        elif any(low > 0 for low, _ in beyond):
+            return inconclusive, why_not
+        elif furthest >= gap:
+            return inconclusive, WhyInconclusive.IMPRECISE
+        elif margin is not None and furthest >= margin:
+            return inconclusive, WhyInconclusive.BEYOND_MARGIN
+        else:
+            passing = GapVerdict.ACCOUNTED_FOR
+        if self.varies:
+            return inconclusive, WhyInconclusive.VARIES
+        return (inconclusive, why_not) if beyond else (passing, None)
+
+    def listed_parts(self) -> Iterator[GapPart]:
+        """Yield the parts by all weights, those that add up to the gap first."""
+        found, sides = self.parts, self.sides
+        within, weights = GapPartKind.WITHIN, StratumWeights
+        yield self.listed_part(GapPartKind.NOT_COMPARABLE, found.not_comparable)
+        yield self.listed_part(GapPartKind.COMPOSITION, found.composition)
+        yield self.listed_part(within, found.within)
+        yield self.listed_part(within, found.within_group, weights.GROUP)
+        yield self.listed_part(within, found.within_reference, weights.REFERENCE)
+        if sides.sampling is not None and sides.sampling.clusters is not None:
+            return  # of clusters that are in several strata these intervals would be too narrow
+        if sides.means is None:
+            pooled, method = _mantel_haenszel(sides, self.z, self.ratio), IntervalMethod.SCORE
+            yield self.listed_part(within, pooled, weights.MANTEL_HAENSZEL, method)
+        elif not self.ratio:
+            pooled = sides.means[1].part(self.z)
+            yield self.listed_part(within, pooled, weights.MANTEL_HAENSZEL)
+
+    def listed_part(
+        self,
+        kind: GapPartKind,
+        part: Part,
+        weights: StratumWeights = StratumWeights.AVERAGE,
+        method: IntervalMethod = IntervalMethod.INFLUENCE,
+    ) -> GapPart:
+        """Return a part with its interval, or why it has none, or insufficient data."""
+        value, low, high = map(float, part)
+        of_share = self.sides.squares is None and not self.ratio
+        if of_share and kind is not GapPartKind.NOT_COMPARABLE:
+            low, high = max(low, -1.0), min(high, 1.0)  # NaN stays
+        defined = math.isfinite(value)
+        known = defined and math.isfinite(low) and math.isfinite(high)
+        enough, common = known and not self.parts.sparse, self.sides.common.any()
+        few = WhyInconclusive.TOO_FEW if common else WhyInconclusive.NOT_COMPARABLE
+        return GapPart(
+            part=kind,
+            weights=weights,
+            value=value if defined else None,
+            interval=Interval(low, high, self.level, (method,)) if known else None,
+            status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
+            reason=None if enough else few,
         )
-    if (remains or reverses) and not kept:
-        return (GapVerdict.REMAINS if remains else GapVerdict.REVERSES), None
-    if kept and (shown or furthest >= abs(gap)):
-        passing, why_not = GapVerdict.WITHIN_MARGIN, WhyInconclusive.BEYOND_MARGIN
-    elif any(low > 0 for low, _ in beyond):
-        return inconclusive, WhyInconclusive.DEPENDS_ON_WEIGHTS
-    elif furthest >= abs(gap):
-        return inconclusive, WhyInconclusive.IMPRECISE
-    elif margin is not None and furthest >= margin:
-        return inconclusive, WhyInconclusive.BEYOND_MARGIN
-    else:
-        passing, why_not = GapVerdict.ACCOUNTED_FOR, WhyInconclusive.DEPENDS_ON_WEIGHTS
-    if varies:
-        return inconclusive, WhyInconclusive.VARIES
-    return (inconclusive, why_not) if beyond else (passing, None)
+
+    def strata(self, gaps: int) -> Iterator[StratumGap]:
+        """Yield the strata, outlying ones first.
+
+        These, and differences, are tested for all strata of so many ``gaps`` together (Bonferroni).
+        """
+        sides, rates, against = self.sides, self.sides.rates, self.against
+        tests, p_adjusted = (
+            max(int(sides.common.sum()) * gaps, 1),
+            np.minimum(gaps * self.p_of_strata, 1),
+        )
+        if sides.means is None:
+            method, (low, high) = IntervalMethod.NEWCOMBE, newcombe(*sides.counts, self.z)
+        else:
+            method, (_, low, high) = IntervalMethod.INFLUENCE, sides.means[0].part(self.z)
+        contributed = stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
+        parts = np.where(sides.common & (not self.ratio), contributed, np.nan)
+        columns = {
+            "n_group": sides.rows_d,
+            "n_reference": sides.rows_a,
+            "share_group": sides.n_d / sides.n_d.sum(),
+            "share_reference": sides.n_a / sides.n_a.sum(),
+            "rate_group": rates[0] + sides.centre,
+            "rate_reference": rates[1] + sides.centre,
+            "difference": rates[0] - rates[1],
+            "composition": parts[0],
+            "within": parts[1],
+            "difference_p_adjusted": np.minimum(
+                tests * np.where(sides.common, sides.p_values, np.nan), 1.0
+            ),
+            "others": against.others,
+            "p_value": against.p,
+            "p_adjusted": p_adjusted,
+            "outlying": p_adjusted < 1 - self.level,
+        }
+        # then by the difference in the direction of the gap; without a test last
+        towards = np.round(np.nan_to_num(columns["difference"]), _DIGITS)
+        undefined = np.isnan(columns["difference"]), np.isnan(against.p), ~columns["outlying"]
+        order = np.lexsort((towards * (1 if self.size < 0 else -1), *undefined))
+        order = order[((sides.n_d > 0) | (sides.n_a > 0))[order]]
+        both = sides.common & ~np.isnan(low) & ~np.isnan(high)
+        listed = {
+            name: [None if value != value else value for value in values[order].tolist()]
+            for name, values in columns.items()
+        }
+        for i, s in enumerate(order.tolist()):
+            ends = (
+                Interval(float(low[s]), float(high[s]), self.level, (method,)) if both[s] else None
+            )
+            of_stratum: dict[str, Any] = {name: values[i] for name, values in listed.items()}
+            yield StratumGap(stratum=self.crossed.named[s], interval=ends, **of_stratum)
 
 
 def _varies_untested(sides: GapSides) -> bool:
@@ -573,10 +662,6 @@ def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
         if share_determined(positive, rows) >= ALMOST_ALL:
             return True
     return False
-
-
-def _distance(value: float, neutral: float) -> float:
-    return math.log(value) if neutral and value > 0 else value - neutral
 
 
 def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spec) -> Gap:
@@ -632,108 +717,10 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
     return replace(gap, adjusted=adjusted)
 
 
-def _parts(
-    found: GapParts, sides: GapSides, estimate: Estimate, confidence: float
-) -> Iterator[GapPart]:
-    metric = _contrast(estimate)
-    few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
-    method = IntervalMethod.INFLUENCE
-    bounded = sides.squares is None and metric.by == "difference"
-
-    def made(
-        kind: GapPartKind,
-        part: Part,
-        weights: StratumWeights = StratumWeights.AVERAGE,
-        method: IntervalMethod = method,
-    ) -> GapPart:
-        value, low, high = (float(each) for each in part[:3])
-        if bounded and kind is not GapPartKind.NOT_COMPARABLE:
-            low, high = max(low, -1.0), min(high, 1.0)  # NaN stays
-        defined = math.isfinite(value)
-        known = defined and math.isfinite(low) and math.isfinite(high)
-        enough = known and not found.sparse
-        return GapPart(
-            part=kind,
-            weights=weights,
-            value=value if defined else None,
-            interval=Interval(low, high, confidence, (method,)) if known else None,
-            status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
-            reason=None if enough else few,
-        )
-
-    yield made(GapPartKind.NOT_COMPARABLE, found.not_comparable)
-    yield made(GapPartKind.COMPOSITION, found.composition)
-    yield made(GapPartKind.WITHIN, found.within)
-    yield made(GapPartKind.WITHIN, found.within_group, StratumWeights.GROUP)
-    yield made(GapPartKind.WITHIN, found.within_reference, StratumWeights.REFERENCE)
-    pooled = StratumWeights.MANTEL_HAENSZEL
-    if sides.sampling is not None and sides.sampling.clusters is not None:
-        return  # of clusters that are in several strata these intervals would be too narrow
-    if sides.squares is None:
-        common = _mantel_haenszel(sides, metric, confidence)
-        yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.SCORE)
-    elif metric.by == "difference":
-        assert sides.means is not None
-        yield made(GapPartKind.WITHIN, sides.means[1].part(critical(confidence)), pooled)
-
-
-def _mantel_haenszel(sides: GapSides, metric: Contrast, confidence: float) -> Part:
-    interval = stratified_ratio if metric.by == "ratio" else stratified_difference
-    low, high, _ = interval(*sides.counts, sides.weights, critical(confidence))
+def _mantel_haenszel(sides: GapSides, z: float, ratio: bool) -> Part:
+    low, high, _ = (stratified_ratio if ratio else stratified_difference)(
+        *sides.counts, sides.weights, z
+    )
     over, under = (np.where(sides.common, sides.weights * rate, 0.0).sum() for rate in sides.rates)
-    value = quotient(over, under) if metric.by == "ratio" else over - under
+    value = quotient(over, under) if ratio else over - under
     return Part(value if sides.common.any() else np.asarray(math.nan), low, high)
-
-
-def _strata(
-    sides: GapSides,
-    crossed: CrossedStrata,
-    against: tuple[Outlying, Array],
-    confidence: float,
-    gaps: int,
-    ratio: bool,
-    lower: bool,
-) -> Iterator[StratumGap]:
-    # differences in strata are tested together, of all of so many gaps (Bonferroni)
-    tests = max(int(sides.common.sum()) * gaps, 1)
-    z, rates, (from_others, p_adjusted) = critical(confidence), sides.rates, against
-    if sides.means is None:
-        method, (low, high) = IntervalMethod.NEWCOMBE, newcombe(*sides.counts, z)
-    else:
-        method, (_, low, high) = IntervalMethod.INFLUENCE, sides.means[0].part(z)
-    parts = np.full((2, len(sides.n_d)), np.nan)
-    if not ratio:
-        each = stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
-        parts = np.where(sides.common, each, np.nan)
-    columns = {
-        "n_group": sides.rows_d,
-        "n_reference": sides.rows_a,
-        "share_group": sides.n_d / sides.n_d.sum(),
-        "share_reference": sides.n_a / sides.n_a.sum(),
-        "rate_group": rates[0] + sides.centre,
-        "rate_reference": rates[1] + sides.centre,
-        "difference": rates[0] - rates[1],
-        "composition": parts[0],
-        "within": parts[1],
-        "difference_p_adjusted": np.minimum(
-            tests * np.where(sides.common, sides.p_values, np.nan), 1.0
-        ),
-        "others": from_others.others,
-        "p_value": from_others.p,
-        "p_adjusted": p_adjusted,
-        "outlying": p_adjusted < 1 - confidence,
-    }
-    # outlying strata first, then by the difference in the direction of the gap; without a test last
-    towards = np.round(np.nan_to_num(columns["difference"]), _DIGITS) * (1 if lower else -1)
-    keys = towards, np.isnan(columns["difference"]), np.isnan(from_others.p), ~columns["outlying"]
-    order = np.lexsort(keys)
-    order = order[((sides.n_d > 0) | (sides.n_a > 0))[order]]
-    both = sides.common & ~np.isnan(low) & ~np.isnan(high)
-    listed = {
-        name: [None if value != value else value for value in values[order].tolist()]
-        for name, values in columns.items()
-    }
-    for i, s in enumerate(order.tolist()):
-        ends = Interval(float(low[s]), float(high[s]), confidence, (method,)) if both[s] else None
-        of_stratum: dict[str, Any] = {name: values[i] for name, values in listed.items()}
-        yield StratumGap(stratum=crossed.named[s], interval=ends, **of_stratum)
