@@ -7,7 +7,7 @@ Were any missing row taken for any outcome and group, few gaps of ordinary data 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -22,9 +22,10 @@ from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
 from fairgauge.resolve.references import side_of_others
 from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass
-from fairgauge.stats.arrays import Index, Mask
-from fairgauge.stats.decomposition import mean_differences, mean_variances
+from fairgauge.stats.arrays import Index, Mask, quotient
+from fairgauge.stats.decomposition import MeanDifferences, mean_differences, mean_variances
 from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective_values
+from fairgauge.stats.significance import score_p
 from fairgauge.stats.stratified import (
     HeterogeneityTest,
     Outlying,
@@ -77,6 +78,29 @@ class GapSides:
         ]
         return np.asarray(common & enough[0] & enough[1])
 
+    @property
+    def rates(self) -> list[Array]:
+        """Return the rates of both sides in every stratum, or their means about the centre."""
+        return [quotient(x, n) for x, n in ((self.x_d, self.n_d), (self.x_a, self.n_a))]
+
+    @cached_property
+    def means(self) -> tuple[MeanDifferences, MeanDifferences] | None:
+        """Return the differences of means in every stratum, and pooled; None of rates."""
+        return None if self.squares is None else mean_differences(*self.counts, self.squares)
+
+    @cached_property
+    def p_values(self) -> Array:
+        """Return the p-values of no difference in every stratum."""
+        return score_p(*self.counts) if self.means is None else self.means[0].p
+
+    def variation(self) -> tuple[HeterogeneityTest, Outlying]:
+        """Test whether the difference is the same in all strata, and each against the others."""
+        if self.squares is None or self.means is None:
+            return heterogeneity(*self.counts)
+        x_d, n_d, x_a, n_a = (np.where(self.common, each, 0.0) for each in self.counts)
+        variances = mean_variances(x_d, n_d, x_a, n_a, self.squares)
+        return heterogeneity_of_means(self.means[0].value, *variances, n_d, n_a)
+
     @cached_property
     def weights(self) -> Array:
         """Return the weights of Mantel and Haenszel in strata that both sides have, 0 in others."""
@@ -95,9 +119,9 @@ def gap_sides(
     about = centre if ratio else 0.0
     slots = np.arange(1, 1 + len(part.counts.strata))
     data = [part.side_data(np.full_like(slots, side), slots) for side in (group, reference)]
-    (x_d, n_d, q_d), (x_a, n_a, q_a) = (sums_of(of, each.side, about) for each in data)
-    order = np.lexsort([x_d, n_d, x_a, n_a])
-    x_d, n_d, q_d, x_a, n_a, q_a = (each[order] for each in (x_d, n_d, q_d, x_a, n_a, q_a))
+    sums = [sums_of(of, each.side, about) for each in data]
+    order = np.lexsort([each for x, n, _ in sums for each in (x, n)])
+    (x_d, n_d, q_d), (x_a, n_a, q_a) = ([each[order] for each in side] for side in sums)
     squares = None if isinstance(of, Rate) else (q_d, q_a)
     sampling = _sampling(part, (group, reference), of, data, order, about)
     counts = (x_d, n_d, x_a, n_a)
@@ -107,11 +131,11 @@ def gap_sides(
         y_d, e_d, y_a, e_a = (np.nan_to_num(n)[order] for one in shares for n in (one.x, one.n))
         counts = (y_d, e_d, y_a, e_a)
     elif sampling is not None:
-        y_d, e_d, q_d = effective_values(x_d, n_d, sampling.group, rates=False)
-        y_a, e_a, q_a = effective_values(x_a, n_a, sampling.reference, rates=False)
-        raised_d, raised_a = _inflation_by_side(sampling, (x_d, n_d), (x_a, n_a))
-        counts = y_d / raised_d, e_d / raised_d, y_a / raised_a, e_a / raised_a
-        squares = q_d / raised_d, q_a / raised_a
+        (y_d, e_d, q_d), (y_a, e_a, q_a) = (
+            _effective_sums(x, n, sampling, side)
+            for side, (x, n) in enumerate(((x_d, n_d), (x_a, n_a)))
+        )
+        counts, squares = (y_d, e_d, y_a, e_a), (q_d, q_a)
     (cases_d, rows_d, _), (cases_a, rows_a, _) = (
         [sums[order] for sums in sums_of(of, each.cases)] for each in data
     )
@@ -124,18 +148,6 @@ def comparison_of(estimate: Estimate, part: Slice) -> ComparedSides:
     """Return the comparison of a group with its reference over all strata."""
     group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
     return ComparedSides(group, reference, margin, [estimate.reference])
-
-
-def test_of_variation(
-    sides: GapSides,
-) -> tuple[Callable[..., tuple[HeterogeneityTest, Outlying]], Sequence[Array]]:
-    """Return the test that a difference is the same in all strata, and what it takes."""
-    if sides.squares is None:
-        return heterogeneity, sides.counts
-    of_means, _ = mean_differences(*sides.counts, sides.squares)
-    x_d, n_d, x_a, n_a = (np.where(sides.common, each, 0.0) for each in sides.counts)
-    variances = mean_variances(x_d, n_d, x_a, n_a, sides.squares)
-    return heterogeneity_of_means, (of_means.value, *variances, n_d, n_a)
 
 
 def sums_of(
@@ -209,31 +221,27 @@ def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Arra
     return cells.group, cells.cluster, cells.stratum, sums, rows
 
 
-def _inflation_by_side(
-    sampling: Sampling, group: tuple[Array, Array], reference: tuple[Array, Array]
-) -> tuple[Array, Array]:
-    # the rows of a cluster that is alone there are one: nothing shows how alike clusters are
-    totals = sampling.clusters
+def _effective_sums(x: Array, n: Array, sampling: Sampling, side: int) -> tuple[Array, ...]:
+    # of means of clusters as of so many independent rows; where one cluster is alone they are one,
+    # as nothing shows how alike clusters are
+    squared, totals = (sampling.group, sampling.reference)[side], sampling.clusters
+    effective = effective_values(x, n, squared, rates=False)
     if totals is None:
-        return np.ones_like(group[1]), np.ones_like(reference[1])
-    raised = []
-    for side, ((x, n), squared) in enumerate(
-        ((group, sampling.group), (reference, sampling.reference))
-    ):
-        on = totals.side == side
-        key = totals.stratum[on] * (1 + int(totals.cluster.max(initial=0))) + totals.cluster[on]
-        _, first, entry = np.unique(key, return_index=True, return_inverse=True)
-        stratum = totals.stratum[on][first]
-        rows, values = (np.bincount(entry, each[on]) for each in (totals.rows, totals.values))
-        mean = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
-        clusters = np.bincount(stratum, minlength=len(n))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            moved = (values - mean[stratum] * rows) / (1 - rows / n[stratum])
-            between = np.bincount(stratum, moved**2, len(n)) * (clusters - 1) / clusters
-            ratio = between / squared.about(mean).squares
-        ratio = np.where((clusters > 1) & np.isfinite(ratio), np.maximum(ratio, 1.0), np.inf)
-        raised.append(np.where(n > 0, np.minimum(ratio, np.maximum(n, 1.0)), 1.0))
-    return raised[0], raised[1]
+        return effective
+    on = totals.side == side
+    key = totals.stratum[on] * (1 + int(totals.cluster.max(initial=0))) + totals.cluster[on]
+    _, first, entry = np.unique(key, return_index=True, return_inverse=True)
+    stratum = totals.stratum[on][first]
+    rows, values = (np.bincount(entry, each[on]) for each in (totals.rows, totals.values))
+    mean = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
+    clusters = np.bincount(stratum, minlength=len(n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = (values - mean[stratum] * rows) / (1 - rows / n[stratum])
+        between = np.bincount(stratum, moved**2, len(n)) * (clusters - 1) / clusters
+        ratio = between / squared.about(mean).squares
+    ratio = np.where((clusters > 1) & np.isfinite(ratio), np.maximum(ratio, 1.0), np.inf)
+    raised = np.where(n > 0, np.minimum(ratio, np.maximum(n, 1.0)), 1.0)
+    return tuple(each / raised for each in effective)
 
 
 def unlike_rows(

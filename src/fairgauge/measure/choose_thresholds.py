@@ -10,7 +10,8 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from statistics import NormalDist
 from typing import Any
 
@@ -22,12 +23,10 @@ from fairgauge.catalogue.closed_forms import is_of_decisions
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import GRID
 from fairgauge.enums import (
     Accepts,
     Better,
     ChosenBy,
-    DiagnosticCode,
     Outcome,
     Profile,
     ReferenceRule,
@@ -45,8 +44,8 @@ from fairgauge.inference.missing_values import (
 )
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.paired_changes import StatisticChange, confusion, statistic_change
-from fairgauge.inference.possible import complete_rows, contrast_range, worst_case_limits
-from fairgauge.measure._changes import measured_disparities, rate_records
+from fairgauge.inference.possible import contrast_range, worst_case_limits
+from fairgauge.measure._changes import interval_of, measured_disparities, rate_records
 from fairgauge.measure._small_groups import small_groups
 from fairgauge.measure.decide import INSUFFICIENT
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -67,7 +66,7 @@ from fairgauge.resolve.references import (
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange, as_number
-from fairgauge.results.scopes import Diagnostic, Interval, not_counted
+from fairgauge.results.scopes import not_counted
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
@@ -103,26 +102,17 @@ def _counts_by_label(of: Array, positive: Mask) -> Array:
 
 def states_by_threshold(
     counts: GroupCounts, outcome: OutcomeMasks, cuts: Array, measure: Measure
-) -> tuple[Array, Array]:
-    """Return the rows of every group, and those without one, by label and decision at thresholds.
+) -> Array:
+    """Return the rows of every group by label and decision at thresholds: (groups + 1, n, 3, 2).
 
-    The shapes are (groups + 1, cuts, 3, 3) and (kinds, cuts, 3, 3): positive, negative or missing.
+    Labels are positive, negative or missing; rows without a score are in none.
     """
     histogram = counts.histogram
     assert histogram is not None
-    decision = accepts(outcome)
-
-    def states(bins: Array, cells: Array) -> Array:
-        scored, without = (_counts_by_label(of, outcome.labels) for of in (bins, cells))
-        yes = rows_accepted(scored, histogram, cuts, decision)
-        no = scored.sum(axis=-1, keepdims=True) - yes
-        table = np.stack([yes, no, without[..., [-1]] + np.zeros_like(yes)], axis=-1)
-        return np.moveaxis(table, -2, -3)
-
-    return (
-        states(histogram.counts[measure], counts.counts[measure][:, 0]),
-        states(histogram.unknown[measure], counts.unknown[measure][:, 0]),
-    )
+    scored = _counts_by_label(histogram.counts[measure], outcome.labels)
+    yes = rows_accepted(scored, histogram, cuts, accepts(outcome))
+    no = scored.sum(axis=-1, keepdims=True) - yes
+    return np.moveaxis(np.stack([yes, no], axis=-1), 1, 2)
 
 
 _ROUNDING = 1e-12
@@ -133,8 +123,6 @@ _NOT_COUNTED = {
 }
 # rates of decisions that are stated with every choice, whichever rate is kept
 _STATED = ("selection_rate", "true_positive_rate", "false_positive_rate")
-# share of rows with the rarer decision, below which nearly all rows have the same
-_NEARLY_NONE = 0.01
 
 
 def choose_thresholds(
@@ -162,15 +150,14 @@ def choose_thresholds(
     refuse(problems)
     (outcome,) = resolution.outcomes
     without = large_uncounted(cube, resolution.features, spec)
-    choosers = [
-        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without)
-        for of in resolution.features
-    ]
+    rate = spec.catalogue.rate(kept)
     return {
         "accepts": accepts(outcome),
-        "features": tuple(each.chosen() for each in choosers),
+        "features": tuple(
+            _Chooser(of, outcome, spec, goal, rate, margin, without).chosen()
+            for of in resolution.features
+        ),
         "diagnostics": (
-            *choosers[0].one_decision(),
             *reversed_outcomes_of(resolution),
             *(
                 note
@@ -199,39 +186,24 @@ class Excluded:
     """
 
     def __init__(
-        self,
-        counts: GroupCounts,
-        outcome: OutcomeMasks,
-        spec: Spec,
-        cuts: Array,
-        without: Mapping[str, int],
+        self, counts: GroupCounts, outcome: OutcomeMasks, spec: Spec, without: Mapping[str, int]
     ) -> None:
-        self._uncounted = not_counted(without)
-        self._unit = spec.unit
+        self._uncounted, self._unit = not_counted(without), spec.unit
+        open_labels = outcome.open_labels
 
-        def lacking(measure: Measure) -> tuple[Array, float]:
-            known, apart = states_by_threshold(counts, outcome, cuts[:1], measure)
-            of_groups, of_none = (of - complete_rows(of) for of in (known, apart))
-            return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())
+        def lacking(cells: Array) -> tuple[Array, Array]:
+            """Return the rows that lack an outcome, and those whose label may be no decision."""
+            complete = cells[:, 0, :-1, :-1]
+            held = np.array([], int) if open_labels is None else np.flatnonzero(open_labels)
+            absent = cells[:, 0].sum(axis=(1, 2)) - complete.sum(axis=(1, 2))
+            return absent, complete[:, held].sum(axis=(1, 2))
 
-        def undecided(measure: Measure) -> Array:
-            cells = counts.counts[measure][:, 0, :-1, :-1]
-            held = outcome.open_labels
-            if held is None:
-                return np.zeros(len(cells))
-            return np.asarray(np.compress(held, cells, axis=1).sum(axis=(1, 2)))
-
-        own, others = lacking("n")
+        own, others = lacking(counts.counts["n"]), lacking(counts.unknown["n"])
         self.ungrouped = round(ungrouped_rows(counts, "n"))
-        self.incomplete = round(float(own.sum() + undecided("n").sum()) + others)
+        self.incomplete = round(float(sum(map(np.sum, (*own, others[0])))))
         measure: Measure = "w" if counts.weighted else "n"
-        # the others may be the only ones that weigh alike, and count as rows
-        n, w = (float(counts.counts[of].sum()) for of in ("n", measure))
-        unit = n / w if w and not counts.unequally_weighted else 1.0
-        self._of_sides = unit * add_others(lacking(measure)[0])
-        self._undecided = unit * add_others(undecided(measure))
-        self._of_none = unit * float(ungrouped_rows(counts, measure))
-        self._whole = len(own)
+        self._of_sides, self._undecided = map(add_others, lacking(counts.counts[measure]))
+        self._of_none, self._whole = ungrouped_rows(counts, measure), len(own[0])
 
     def reached(
         self, metric: Contrast, cells: Array, against: Index, interval: Limits
@@ -246,24 +218,21 @@ class Excluded:
         assert isinstance(rate, Rate)  # as `_metric_of` asks
         x, n = (cells @ np.array(each, dtype=float) for each in (rate.of, rate.among))
 
-        def ends(lacking: Array | float, undecided: Array | float) -> Limits:
-            counted = undecided if "label" in rate.needs else 0.0
-            low = quotient(np.maximum(x - counted, 0.0), n + lacking + counted)
-            high = np.minimum(quotient(x + lacking + counted, n + lacking), 1.0)
+        def ends(lacking: Array | float, undecided: Array | float = 0.0) -> Limits:
+            low = quotient(np.maximum(x - undecided, 0.0), n + lacking + undecided)
+            high = np.minimum(quotient(x + lacking + undecided, n + lacking), 1.0)
             theirs = low[against, places], high[against, places]
             return contrast_range(metric, (low[:groups], high[:groups]), theirs)
 
-        (value, _), reaches = ends(0.0, 0.0), []
-        of_none = np.full_like(self._of_sides, self._of_none)
-        for lacking, undecided in (
-            (self._of_sides + of_none, self._undecided), (of_none, np.zeros_like(of_none)),
-        ):  # fmt: skip
-            worst = ends(lacking[:, None], undecided[:, None])
+        def reach(worst: Limits) -> Limits:
             low, high = worst_case_limits(interval, worst, value, ratio=is_ratio(metric))
-            if not is_ratio(metric):
-                low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
-            reaches.append((low, high))
-        return reaches[0], reaches[1]
+            # a difference of shares goes no further
+            return (low, high) if is_ratio(metric) else (np.maximum(low, -1), np.minimum(high, 1))
+
+        value, _ = ends(0.0)
+        of_all = (self._of_sides + self._of_none)[:, None]
+        undecided = self._undecided[:, None] * ("label" in rate.needs)
+        return reach(ends(of_all, undecided)), reach(ends(self._of_none))
 
     def least_gain(self, kept: Statistic, gain: Array, cells: Array, today: Array) -> Array:
         """Return the gain of a rate at other thresholds if these rows are as bad as they can be.
@@ -334,13 +303,13 @@ class _Chooser:
         histogram = counts.histogram
         assert histogram is not None
         self.counts = counts
-        self.accepts = accepts(outcome)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
         of_label = [_counts_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
-        self.by_label = np.stack(of_label)
+        by_label = np.stack(of_label)
         assert isinstance(self.spec.threshold, tuple)
         self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
-        cases = self.by_label[-1]
+        self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
+        cases = by_label[-1]
         # each group by itself, from the scores that it has: names and other groups decide nothing
         firsts = np.zeros(cases.shape)
         for first, each in zip(firsts, cases, strict=True):
@@ -348,9 +317,9 @@ class _Chooser:
             first[held], _ = random_parts(each[held], generator(self.spec, "halves", each[held]))
         halves = []
         for half in (firsts, cases - firsts):
-            held = self.by_label * np.nan_to_num(quotient(half, cases))
-            at_cuts = rows_accepted(held, histogram, self.cuts, self.accepts)
-            halves.append(Half(at_cuts, held.sum(axis=-1)))
+            held = by_label * np.nan_to_num(quotient(half, cases))
+            at_cuts = rows_accepted(held, histogram, self.cuts, accepts(outcome))
+            halves.append(Half(at_cuts, held.sum(axis=-1), self.today))
         self.first, self.second = halves
         self._lower = kept.better is Better.LOWER
         # as in an audit, intervals hold for all pairs where the data choose the reference
@@ -359,45 +328,28 @@ class _Chooser:
             level = tukey_level(groups, level)
         self._usual = np.asarray(critical(level))
         # those of an audit at each threshold, rows without a label included: (groups, cuts, 3, 2)
-        measure: Measure = "w" if counts.unequally_weighted else "n"
-        known, _ = states_by_threshold(counts, outcome, self.cuts, measure)
-        self._margins = known[:-1, ..., :2]
-        self._rest = Excluded(counts, outcome, spec, self.cuts, without)
-        self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
+        known = states_by_threshold(counts, outcome, self.cuts, "w" if counts.weighted else "n")
+        self._margins = known[:-1]
+        both = add_others(known)[..., :2, :].swapaxes(-1, -2)
+        self._both = both.reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
+        self._rest = Excluded(counts, outcome, spec, without)
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
-        every = np.arange(len(self.cuts))
-        both = add_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
-        self._both = both.swapaxes(-1, -2).reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
-        everywhere = self._disparities(self.first, every, self._usual)
+        everywhere = self._disparities(self.first, np.arange(len(self.cuts)), self._usual)
         self._chosen_for = ~everywhere.insufficient.all(axis=1, keepdims=True)
         _check_between_bins(histogram, self.spec.threshold[0])
 
-    def one_decision(self) -> Iterator[Diagnostic]:
-        """Warn of a constant score, and where nearly all rows have the same decision today."""
-        cases = self.by_label[-1].sum(axis=(0, 1))
-        filled, histogram = np.flatnonzero(cases), self.counts.histogram
-        assert histogram is not None
-        if len(filled) == 1 and histogram.low[filled[0]] == histogram.high[filled[0]]:
-            constant = float(histogram.low[filled[0]])
-            yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, constant=constant)
-            return
-        yes = rows_accepted(cases, histogram, self.cuts[[self.today]], self.accepts)
-        share = float(yes[0] / cases.sum())
-        if min(share, 1 - share) < _NEARLY_NONE:
-            threshold = float(self.cuts[self.today])
-            yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, share=share, threshold=threshold)
-
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
-        common = self._choose_common()
+        common, frontier = self._choose_common(), tuple(self._frontier())
         effect = None if common is None else self._effect(*common)
+        goals = [point.outcome for point in frontier]
         return FeatureThresholds(
             feature=self.counts.feature,
             groups=self.counts.groups,
-            frontier=tuple(self._frontier()),
+            frontier=frontier,
             common=effect,
-            outcome=self._explain_no_common() if effect is None else effect.outcome,
+            outcome=self._explain_no_common(goals) if effect is None else effect.outcome,
         )
 
     def _choose_common(self) -> tuple[int, ChosenBy] | None:
@@ -411,17 +363,10 @@ class _Chooser:
                 return int(allowed[far[allowed].argmin()]), by
         return None
 
-    def _explain_no_common(self) -> Outcome:
-        cuts, measures = np.arange(len(self.cuts)), self.second
-        gaps = self._disparities(measures, cuts, self._usual)
-        z = np.full(len(cuts), critical(self.spec.confidence))
-        low, high = self._gain(measures, cuts).difference.at(z)
-        lost = (-low if self._lower else high) < -self.margin - _ROUNDING
-        open_ = {
-            goal
-            for goal, worse in zip(gaps.outcomes, lost.tolist(), strict=True)
-            if not worse and goal is not Outcome.FAIL
-        }
+    def _explain_no_common(self, goals: Sequence[Outcome]) -> Outcome:
+        _, most = self._gain(self.second, np.arange(len(goals)), critical(self.spec.confidence))
+        kept = most >= -self.margin - _ROUNDING
+        open_ = {goals[i] for i in np.flatnonzero(kept).tolist()} - {Outcome.FAIL}
         if not open_:
             return Outcome.FAIL
         return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
@@ -438,8 +383,7 @@ class _Chooser:
         if by is ChosenBy.VALUE:
             allowed = gaps.meet & (gaps.compared & ~gaps.insufficient).any(axis=0)
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
-        low, high = self._gain(self.first, cuts).difference.at(np.full(len(cuts), z))
-        least = self._least_gain(-high if self._lower else low, cuts)
+        least = self._least_gain(self._gain(self.first, cuts, z)[0], cuts)
         kept = (cuts == self.today) | (least >= -self.margin - _ROUNDING)  # no decision changes
         return np.asarray(allowed & kept)
 
@@ -447,8 +391,10 @@ class _Chooser:
         cells = self._both[len(self.counts.groups) + 1]
         return self._rest.least_gain(self.kept, gain, cells[cuts], cells[self.today])
 
-    def _gain(self, half: Half, cuts: Index) -> StatisticChange:
-        return change_of(self.kept, half.decided(self.today, cuts).sum(axis=1))
+    def _gain(self, half: Half, cuts: Index, z: float) -> Limits:
+        change = change_of(self.kept, half.decided(cuts).sum(axis=1))
+        low, high = change.difference.at(np.full(len(cuts), z))
+        return (-high, -low) if self._lower else (low, high)
 
     def _references(self, cuts: Index) -> tuple[References, ...]:
         margins = self._margins[:, cuts]
@@ -460,13 +406,18 @@ class _Chooser:
         return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
     def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
-        sides = append_others_each(half.margins[:, :, cuts])
-        places = np.arange(len(cuts))
+        sides = append_others_each(half.margins(cuts))
+        places, metric = np.arange(len(cuts)), self.metric
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
-        every = [
-            contrast_by_mover(self.metric, sides[:, g], sides[:, of_group, places], z)
-            for g, of_group in enumerate(against)
-        ]
+        limits_of = mover_difference if metric.by == "difference" else mover_ratio
+        every = []
+        for g, of_group in enumerate(against):
+            both = [_interval_of(metric.of, e) for e in (sides[:, g], sides[:, of_group, places])]
+            value = metric.compare_values(both[0].estimate, both[1].estimate, Profile.DOCUMENTED)
+            why = np.array(insufficient_sides(*both), dtype=object)
+            first, second = both if metric.order == "group - reference" else both[::-1]
+            limits = limits_of(first.estimate, *first.at(z), second.estimate, *second.at(z))
+            every.append((value, *limits, why))
         value, low, high, why = (np.stack(parts) for parts in zip(*every, strict=True))
         for g, reason in enumerate(self._small):
             if reason is not None:
@@ -476,13 +427,13 @@ class _Chooser:
         sizes = group_sizes(self.counts)
         return Disparities(
             self.goal, value, low, high, compared, sizes, why,
-            *self._rest.reached(self.metric, self._both[:, cuts], against, (low, high)),
+            *self._rest.reached(metric, self._both[:, cuts], against, (low, high)),
         )  # fmt: skip
 
     def _frontier(self) -> Iterator[OperatingPoint]:
-        whole = _interval_of(self.kept, self.second.margins.sum(axis=1))
+        every, level = np.arange(len(self.cuts)), self.spec.confidence
+        whole = _interval_of(self.kept, self.second.margins(every).sum(axis=1))
         low, high = whole.at(self._usual)
-        every = np.arange(len(self.cuts))
         references = self._references(every)
         disparities = self._disparities(self.second, every, self._usual)
         outcomes, meet, deciding = disparities.outcomes, disparities.meet, disparities.deciding
@@ -491,30 +442,26 @@ class _Chooser:
             yield OperatingPoint(
                 threshold=cut,
                 performance=as_number(whole.estimate[i]),
-                performance_interval=self._interval(low[i], high[i]),
+                performance_interval=interval_of(low[i], high[i], level, ()),
                 group=self.counts.groups[deciding[i]],
                 reference=references[i].each[deciding[i]],
                 disparity=as_number(disparities.value[at]),
-                disparity_interval=self._interval(disparities.low[at], disparities.high[at]),
+                disparity_interval=interval_of(
+                    disparities.low[at], disparities.high[at], level, ()
+                ),
                 value_meets=bool(meet[i]),
                 outcome=self._rest.passing(outcomes[i])[0],
             )
 
-    def _interval(self, low: float, high: float) -> Interval | None:
-        if np.isnan(low) or np.isnan(high):
-            return None
-        return Interval(float(low), float(high), self.spec.confidence)
-
     def _effect(self, cut: int, chosen_by: ChosenBy) -> ThresholdEffect:
         cuts = np.array([cut])
         names, level = self.counts.groups, self.spec.confidence
-        sides = append_others_each(self.second.decided(self.today, cuts)[:, :, 0])
-        performance = change_of(self.kept, sides[:, [len(names) + 1]])
+        sides = append_others_each(self.second.decided(cuts)[:, :, 0])
+        tables = sides[:, [len(names) + 1, *range(len(names))]]  # of all rows, and of the groups
+        performance, (rate,) = self._rates(self.kept, tables[:, :1])
+        stated = (self._rates(self.spec.catalogue.rate(name), tables)[1] for name in _STATED)
         (references,) = self._references(cuts)
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
-        base = RateChange(rate=self.kept.name, definition=self.kept, feature=None, group=EVERYONE)
-        no_rows = Reason.of(ReasonCode.NO_ROWS)
-        (rate,) = rate_records(performance, [base], level, lambda *_: no_rows)
         bases = [
             DisparityChange(
                 metric=self.metric.name,
@@ -546,7 +493,7 @@ class _Chooser:
                 each if why is None else replace(each, status=Status.TOO_FEW, reason=why)
                 for each, why in zip(changes.records, measured.why[groups, 0], strict=True)
             ),
-            rates=tuple(self._rates(sides)),
+            rates=tuple(chain(*stated)),
             chosen_by=chosen_by,
             value_meets=value_meets,
             goal_outcome=outcome,
@@ -555,18 +502,12 @@ class _Chooser:
             kept_reason=of_kept,
         )
 
-    def _rates(self, sides: Array) -> Iterator[RateChange]:
-        names, no_rows = self.counts.groups, Reason.of(ReasonCode.NO_ROWS)
-        tables = sides[:, [len(names) + 1, *range(len(names))]]
-        for name in _STATED:
-            row = self.spec.catalogue.rate(name)
-            whose = [(None, EVERYONE), *((self.counts.feature, group) for group in names)]
-            bases = [
-                RateChange(rate=name, definition=row, feature=feature, group=group)
-                for feature, group in whose
-            ]
-            change = change_of(row, tables)
-            yield from rate_records(change, bases, self.spec.confidence, lambda *_: no_rows)
+    def _rates(self, row: Statistic, tables: Array) -> tuple[StatisticChange, list[RateChange]]:
+        of_groups = ((self.counts.feature, group) for group in self.counts.groups)
+        whose = [(None, EVERYONE), *of_groups][: tables.shape[1]]
+        bases = [RateChange(rate=row.name, definition=row, feature=f, group=g) for f, g in whose]
+        change, no_rows = change_of(row, tables), Reason.of(ReasonCode.NO_ROWS)
+        return change, [*rate_records(change, bases, self.spec.confidence, lambda *_: no_rows)]
 
     def _keeps(self, cut: int, low: float, high: float) -> tuple[Outcome, Reason | None]:
         # with the rows that could change that
@@ -583,12 +524,9 @@ def _check_between_bins(histogram: Histogram, threshold: float) -> None:
     inside = np.flatnonzero((histogram.low < threshold) & (threshold < histogram.high))
     for i in inside.tolist():
         low, high = histogram.low[i], histogram.high[i]
-        wider = 10.0 ** math.ceil(math.log10(histogram.high[-1])) if histogram.low[0] >= 0 else 0.0
-        on_edge = wider and (threshold / wider * GRID).is_integer()
         message = (
             f"the scores between {low:g} and {high:g} are counted together, and the threshold "
             f"{threshold:g} lies among them; give {low:g} or {high:g}"
-            f"{f', or the score range 0 to {wider:g} (score_range, --score-range)' * bool(on_edge)}"
         )
         raise SpecError(Problem("threshold", message))
 
@@ -690,20 +628,6 @@ def _metric_of(goal: Rule) -> Contrast:
     raise SpecError(Problem("rules[0]", message))
 
 
-def contrast_by_mover(
-    metric: Contrast, group: Array, reference: Array, z: Array
-) -> tuple[Array, Array, Array, NDArray[np.object_]]:
-    """Return the metric of the goal, its limits and why data are insufficient, from both sides."""
-    sides = [_interval_of(metric.of, margins) for margins in (group, reference)]
-    first, second = sides if metric.order == "group - reference" else sides[::-1]
-    limits_of = mover_difference if metric.by == "difference" else mover_ratio
-    low, high = limits_of(
-        first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
-    )
-    value = metric.compare_values(sides[0].estimate, sides[1].estimate, Profile.DOCUMENTED)
-    return value, low, high, np.array(insufficient_sides(*sides), dtype=object)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Half:
     """A random half of the rows; arrays have the weights, their squares and the cases first.
@@ -713,17 +637,15 @@ class Half:
 
     accepted: Array
     total: Array
+    today: int
 
-    @property
-    def margins(self) -> Array:
-        """Return the rows by label, the last missing, and decision: (3, groups + 1, cuts, 3, 2)."""
-        both = np.stack([self.accepted, self.total[..., None] - self.accepted], axis=-1)
-        known = np.moveaxis(both, 2, 3)
-        return np.concatenate([known, np.zeros_like(known[..., :1, :])], axis=3)
+    def margins(self, cuts: Index) -> Array:
+        """Return the rows by label, the last missing, and decision: (3, groups + 1, n, 3, 2)."""
+        return np.asarray(self.decided(cuts).sum(axis=-2))
 
-    def decided(self, today: int, cuts: Index) -> Array:
+    def decided(self, cuts: Index) -> Array:
         """Return the rows by label and both decisions: (3, groups + 1, n, 3, 2, 2)."""
-        old = self.accepted[..., [today]]
+        old = self.accepted[..., [self.today]]
         new = self.accepted[..., cuts]
         both = np.minimum(old, new)  # decisions of one score are nested
         neither = self.total[..., None] - np.maximum(old, new)

@@ -14,7 +14,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.views import cross_strata
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task, WhyInconclusive
-from fairgauge.measure._gap_sides import gap_sides, test_of_variation
+from fairgauge.measure._gap_sides import gap_sides
 from fairgauge.measure.slices import Slice, numbers_of_sides
 from fairgauge.question.features import strata_named
 from fairgauge.question.specification import Spec
@@ -144,8 +144,7 @@ def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[flo
             continue
         sides, _ = gap_sides(part_of, *numbers_of_sides(each, part_of), metric.of)
         if sides.common.sum() > 1:
-            test, arrays = test_of_variation(sides)
-            p_values[i] = float(np.nan_to_num(test(*arrays)[0].p, nan=1.0))
+            p_values[i] = float(np.nan_to_num(sides.variation()[0].p, nan=1.0))
     tested = [i for i, p in enumerate(p_values) if p < 1]
     for i, p in zip(tested, holm([p_values[i] for i in tested]).tolist(), strict=True):
         p_values[i] = p

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from itertools import starmap
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.cube.views import CrossedStrata
 from fairgauge.enums import (
@@ -32,7 +31,6 @@ from fairgauge.measure._gap_sides import (
     GapSides,
     comparison_of,
     gap_sides,
-    test_of_variation,
     unlike_rows,
 )
 from fairgauge.measure.measure import measure
@@ -55,18 +53,19 @@ from fairgauge.results.gap_decomposition import (
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.start.records import replace
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.contrasts import newcombe
-from fairgauge.stats.decomposition import GapParts, Part, decompose, mean_differences, stratum_parts
+from fairgauge.stats.decomposition import GapParts, Part, decompose, stratum_parts
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.regression import adjusted_effect
-from fairgauge.stats.significance import holm, score_p
+from fairgauge.stats.significance import holm
 from fairgauge.stats.stratified import (
-    Outlying,
     stratified_difference,
     stratified_ratio,
 )
 
+_Test: TypeAlias = tuple[str | None, str | None, str]
+"""A feature, a group and a rate."""
 _LARGEST_LOG = 700.0
 _DIGITS = 12
 """To which differences of strata are rounded where strata are ordered by them."""
@@ -96,19 +95,20 @@ def decompose_gaps(
         return _withhold_incomplete(_measure_gaps(crossed, spec, margins, only), every, spec)
     fitted = controls.known if controls else crossed
     gaps = _measure_gaps(crossed, spec, margins, None, fitted)
-    if controls is not None and controls.cases_without:
+    if controls is not None:
         gaps = tuple(
             replace(gap, left_out=rows, confounded=changed, **(_UNFITTED if changed else {}))
             for gap, (rows, changed) in zip(gaps, _left_out(gaps, controls, spec), strict=True)
         )
-    fits = {i: gap.adjusted for i, gap in enumerate(gaps) if gap.adjusted}
-    tested_fits = {i: fit.p_value for i, fit in fits.items() if fit.p_value is not None}
-    if len(tested_fits) > 1:
-        others = _count_pairs((test_of(gaps[i]) for i in fits), spec)
-        together = dict(zip(tested_fits, _holm([*tested_fits.values()], others), strict=True))
-        for i, p in together.items():
-            fitted_gap = replace(gaps[i], adjusted=replace(fits[i], p_adjusted=p))
-            gaps = (*gaps[:i], fitted_gap, *gaps[i + 1 :])
+    fits = {test_of(gap): gap.adjusted.p_value for gap in gaps if gap.adjusted}
+    alone = {test: p for test, p in fits.items() if p is not None}
+    together = _adjusted_together(alone, spec) if len(alone) > 1 else {}
+    gaps = tuple(
+        replace(gap, adjusted=replace(gap.adjusted, p_adjusted=together.get(test_of(gap))))
+        if gap.adjusted
+        else gap
+        for gap in gaps
+    )
 
     def at(confidence: float) -> tuple[Gap, ...]:
         every = {(gap.estimate.feature, gap.estimate.group) for gap in gaps}
@@ -154,9 +154,7 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
     fit, verdict = gap.adjusted, gap.regression_verdict
     if fit is None or verdict is None or not verdict.is_pass:
         return False
-    alone = np.zeros(len(sides.n_d), dtype=np.bool_)
-    for codes in crossed.codes:
-        alone |= np.logical_or(*(np.bincount(codes, n)[codes] == 0 for n in (sides.n_d, sides.n_a)))
+    alone = np.any([_in_levels_of_one_side(sides, codes) for codes in crossed.codes], axis=0)
     every = sides.n_d + sides.n_a
     if sides.squares is not None:
         return bool(every[alone].sum() >= MANY_MISSING * every.sum())
@@ -172,6 +170,11 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
     return False
 
 
+def _in_levels_of_one_side(sides: GapSides, codes: Index) -> Mask:
+    n_d, n_a = (np.bincount(codes, n)[codes] for n in (sides.n_d, sides.n_a))
+    return np.asarray((n_d == 0) | (n_a == 0))
+
+
 def _withhold_incomplete(
     gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec
 ) -> tuple[Gap, ...]:
@@ -179,24 +182,20 @@ def _withhold_incomplete(
     if not every.cases_without:
         return gaps
     slices = _slices(resolve(every.without, spec))
-
-    @cache
-    def measured(*named: tuple[str, str]) -> dict[tuple[object, ...], Estimate]:
-        asked = replace(spec, reference=named) if named else spec
-        estimates = measure(every.without, asked).estimates
-        return {(e.feature, e.group, e.metric, e.scope.kind): e for e in estimates}
+    of_rows = {
+        (each.feature, each.group, each.metric, each.reference): each
+        for each in measure(every.without, spec).estimates
+        if each.scope.kind is ScopeKind.OVERALL
+    }
 
     def over_all(each: Estimate) -> Estimate:
         """Return a gap from the reference that it has: the best of all rows may be another one."""
-        key = each.feature, each.group, each.metric, each.scope.kind
-        assert each.reference is not None
-        of_all, named = measured().get(key), each.reference.group
-        if of_all is not None and of_all.reference and of_all.reference.group == named:
-            return _single_interval(of_all, slices[each.feature])
-        return measured((str(each.feature), str(named)))[key]
+        part, key = slices[each.feature], (each.feature, each.group, each.metric)
+        measured = of_rows.get((*key, each.reference))
+        return _of_slice(each, part) if measured is None else _single_interval(measured, part)
 
     whole = tuple(replace(gap, estimate=over_all(gap.estimate)) for gap in gaps)
-    whole = _adjust_gaps(whole, [test_of(gap) for gap in gaps], spec)
+    whole = _adjust_gaps(whole, spec)
     return tuple(
         replace(
             gap,
@@ -252,7 +251,7 @@ def _measure_gaps(
     compared = {tested(each) for each in every if each.status is Status.OK}
     tests = 1 if only else max(len(compared) + _count_pairs(compared, spec), 1)
     slices = _slices(resolve(crossed.cube, spec))
-    beside = None if fitted is None or fitted is crossed else _slices(resolve(fitted.cube, spec))
+    beside = slices if fitted is None or fitted is crossed else _slices(resolve(fitted.cube, spec))
     estimates = [
         _single_interval(each, slices[feature])
         for feature in slices
@@ -264,29 +263,13 @@ def _measure_gaps(
     differences = {tested(each) for each in estimates if _contrast(each).by == "difference"}
     gaps = []
     for estimate in estimates:
-        part = slices[estimate.feature]
-        strata = _sides_in(estimate, part, crossed)
-        gap = _gap(estimate, part, *strata, margins, tests, listed=listed)
-        if gap.verdict in _FAILS:
-            within = [
-                each.interval
-                for each in gap.parts
-                if each.part is GapPartKind.WITHIN
-                and each.weights in (StratumWeights.GROUP, StratumWeights.REFERENCE)
-            ]
-            shown = [tuple(each) for each in (estimate.interval, *within) if each]
-            sides = numbers_of_sides(estimate, part)
-            why = could_undo(
-                part.counts, part.outcome, estimate, sides, part.spec, shown, crossed.codes
-            )
-            if why is not None:
-                gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=why)
+        within = _WithinStrata(estimate, slices[estimate.feature], crossed, margins)
+        gap = within.gap(tests, listed=listed)
         if fitted is not None:
             gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
-        if fitted is not None and not (gap.scale == "ratio" and test_of(gap) in differences):
-            if beside is not None:
-                strata = _sides_in(estimate, beside[estimate.feature], fitted)
-            gap = _add_regression(gap, *strata, spec)
+            if gap.scale != "ratio" or test_of(gap) not in differences:
+                of_cells = _sides_in(estimate, beside[estimate.feature], fitted)
+                gap = _add_regression(gap, *of_cells, spec)
         gaps.append(gap)
     return tuple(gaps)
 
@@ -294,12 +277,17 @@ def _measure_gaps(
 def _single_interval(estimate: Estimate, part: Slice) -> Estimate:
     if estimate.interval is None or IntervalMethod.TUKEY not in estimate.interval.methods:
         return estimate
-    anew = Slice(part.counts, part.outcome, part.spec)  # one has the intervals of one comparison
-    own = next(anew.estimates(_contrast(estimate), compared=comparison_of(estimate, part)))
+    own = _of_slice(estimate, part)
     return replace(estimate, interval=own.interval, p_value=own.p_value)
 
 
-def _count_pairs(tests: Iterable[tuple[str | None, str | None, str]], spec: Spec) -> int:
+def _of_slice(estimate: Estimate, part: Slice) -> Estimate:
+    # the same comparison of the rows of a slice, whose interval is of no other ones
+    alone = Slice(part.counts, part.outcome, part.spec)
+    return next(alone.estimates(_contrast(estimate), compared=comparison_of(estimate, part)))
+
+
+def _count_pairs(tests: Iterable[_Test], spec: Spec) -> int:
     # the data choose the best group, so that what is claimed holds for all pairs together
     if spec.reference is not ReferenceRule.BEST:
         return 0
@@ -312,10 +300,9 @@ def _judged_together(
 ) -> tuple[Gap, ...]:
     # The difference and the ratio of a rate are one test. What is decided alone, and not at the
     # level of its step, is inconclusive. Gaps with insufficient data are in no family.
-    tests, alpha = [test_of(gap) for gap in gaps], 1 - spec.confidence
-    undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
+    alpha, undecided = 1 - spec.confidence, {test_of(g) for g in gaps if g.reason not in _UNSEEN}
     others = _count_pairs(undecided, spec)
-    gaps, settled = _adjust_gaps(gaps, tests, spec), set[int]()
+    gaps, settled = _adjust_gaps(gaps, spec), set[int]()
     missing = WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS
     while True:
         claims = [i for i, gap in enumerate(gaps) if gap.verdict in _CLAIMS and i not in settled]
@@ -325,7 +312,7 @@ def _judged_together(
         stricter = at(1 - alpha / family) if family > 1 else gaps
         kept = {i for i in claims if stricter[i].verdict is gaps[i].verdict}
         settled |= kept
-        decided = undecided & {tests[i] for i in kept}
+        decided = undecided & {test_of(gaps[i]) for i in kept}
         if not decided:
             break
         undecided -= decided
@@ -341,30 +328,22 @@ def _judged_together(
     )
 
 
-def _adjust_gaps(
-    gaps: tuple[Gap, ...], tests: Sequence[tuple[str | None, str | None, str]], spec: Spec
-) -> tuple[Gap, ...]:
+def _adjust_gaps(gaps: tuple[Gap, ...], spec: Spec) -> tuple[Gap, ...]:
     # those of gaps with insufficient data are adjusted for all gaps, and take no part in the others
-    alone = {
-        test: gap.estimate.p_value
-        for test, gap in zip(reversed(tests), reversed(gaps), strict=True)
-        if gap.estimate.p_value is not None
-    }
+    tests = [(test_of(gap), gap.estimate.p_value) for gap in gaps]
+    alone = {test: p for test, p in reversed(tests) if p is not None}
     if len(alone) < 2:  # alone it is decided by its interval
         return gaps
-    seen = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
-    together: dict[tuple[str | None, str | None, str], float] = {}
-    for family in (alone, {test: p for test, p in alone.items() if test in seen}):
-        adjusted = _holm(list(family.values()), _count_pairs(family, spec))
-        together |= zip(family, adjusted, strict=True)
-    return tuple(
-        replace(gap, p_adjusted=together.get(test)) for gap, test in zip(gaps, tests, strict=True)
-    )
+    seen = {test_of(gap) for gap in gaps if gap.reason not in _UNSEEN}
+    together = _adjusted_together(alone, spec)
+    together |= _adjusted_together({test: p for test, p in alone.items() if test in seen}, spec)
+    return tuple(replace(gap, p_adjusted=together.get(test_of(gap))) for gap in gaps)
 
 
-def _holm(p_values: Sequence[float], others: int) -> list[float]:
-    adjusted: list[float] = holm([*p_values, *[1.0] * others]).tolist()
-    return adjusted[: len(p_values)]
+def _adjusted_together(p_values: Mapping[_Test, float], spec: Spec) -> dict[_Test, float]:
+    pairs = [1.0] * _count_pairs(p_values, spec)
+    adjusted = holm([*p_values.values(), *pairs]).tolist() if p_values else []
+    return dict(zip(p_values, adjusted, strict=False))  # without the pairs
 
 
 _UNSEEN = (
@@ -387,209 +366,281 @@ def _sides_in(
     metric = _contrast(estimate)
     numbers = numbers_of_sides(estimate, part)
     sides, order = gap_sides(part, *numbers, metric.of, ratio=metric.by == "ratio")
-    places = order.tolist()
-    strata = tuple(crossed.strata[s] for s in places)
-    named = tuple(crossed.named[s] for s in places)
-    return sides, replace(crossed, strata=strata, named=named, codes=crossed.codes[:, order])
+    named = tuple(crossed.named[s] for s in order.tolist())
+    return sides, replace(crossed, named=named, codes=crossed.codes[:, order])
 
 
-def _gap(
-    estimate: Estimate,
-    part: Slice,
-    sides: GapSides,
-    crossed: CrossedStrata,
-    margins: Mapping[str, float],
-    gaps: int,
-    *,
-    listed: bool,
-) -> Gap:
-    metric, spec = _contrast(estimate), part.spec
-    ratio = metric.by == "ratio"
+class _WithinStrata:
+    """A gap, both of whose sides are known in every stratum."""
 
-    def size(of: Part) -> float:
-        return abs(_distance(float(of.value), metric.neutral))
+    def __init__(
+        self, estimate: Estimate, part: Slice, crossed: CrossedStrata, margins: Mapping[str, float]
+    ) -> None:
+        self.estimate, self.part, self.codes = estimate, part, crossed.codes
+        self.metric, self.level = _contrast(estimate), part.spec.confidence
+        self.ratio, self.z = self.metric.by == "ratio", critical(self.level)
+        self.margin = None if self.ratio else margins.get(self.metric.of.name)
+        self.sides, self.crossed = sides, _ = _sides_in(estimate, part, crossed)
+        self.size = self.distance(estimate.value or 0.0)
+        self.parts = decompose(
+            sides.x_d, sides.n_d, sides.x_a, sides.n_a, self.z,
+            ratio=self.ratio, squares=sides.squares, sampling=sides.sampling,
+        )  # fmt: skip
+        self.whole, self.against = sides.variation()
+        self.p_of_strata = max(int(np.isfinite(self.against.p).sum()), 1) * self.against.p
+        alpha = 1 - self.level
+        self.varies = bool(self.whole.p < alpha or (self.p_of_strata < alpha).any())
 
-    margin = None if ratio else margins.get(metric.of.name)
-    z, lower = critical(spec.confidence), (estimate.value or 0.0) < metric.neutral
-    parts = decompose(
-        sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
-        ratio=ratio, squares=sides.squares, sampling=sides.sampling,
-    )  # fmt: skip
-    tests = _tests(sides, spec.confidence, gaps)
-    listed_parts = tuple(_parts(parts, sides, estimate, spec.confidence))
-    averages = [
-        each.interval for each in listed_parts if each.part is GapPartKind.WITHIN and each.interval
-    ]
-    verdict, reason = _verdict(
-        estimate, parts, averages, metric.neutral, margin, varies=tests.varies
-    )
+    def distance(self, value: float) -> float:
+        """Return how far a value is from no difference, of a ratio its logarithm."""
+        neutral = self.metric.neutral
+        return math.log(value) if neutral and value > 0 else value - neutral
 
-    def shown_in_some() -> bool:
-        rates = [quotient(x, n) for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))]
-        towards = (rates[0] < rates[1]) if lower else (rates[0] > rates[1])
-        shown = sides.tested.sum() * _p_in_strata(sides) < 1 - spec.confidence
-        return bool((sides.tested & towards & shown).any())
+    def gap(self, gaps: int, *, listed: bool) -> Gap:
+        """Return it with its verdict, as one of so many ``gaps``, and with its strata."""
+        estimate, parts, sides, whole = self.estimate, self.parts, self.sides, self.whole
+        listed_parts = tuple(self.listed_parts())
+        verdict, reason = self.verdict(
+            [e.interval for e in listed_parts if e.part is GapPartKind.WITHIN and e.interval]
+        )
+        others = [group for group in self.part.counts.groups if group != estimate.group]
+        of_others = estimate.reference and estimate.reference.kind is ReferenceKind.OTHERS
+        tested = float(whole.statistic), int(whole.degrees), float(whole.p), float(whole.spread)
+        return Gap(
+            estimate=estimate,
+            other_group=others[0] if of_others and len(others) == 1 else None,
+            columns=self.crossed.columns,
+            verdict=verdict,
+            reason=reason,
+            margin=self.margin,
+            parts=listed_parts,
+            support=Support(
+                share_group=float(parts.support_group),
+                share_reference=float(parts.support_reference),
+                strata_used=int(sides.common.sum()),
+                strata=int((sides.rows_d + sides.rows_a > 0).sum()),
+                strata_untested=int(sides.common.sum() - sides.tested.sum()),
+            ),
+            heterogeneity=None if math.isnan(whole.p) else Heterogeneity(*tested),
+            strata=tuple(self.strata(gaps)) if listed else (),
+        )
 
-    def may_differ_alone(verdict: GapVerdict) -> bool:
-        """Return whether rows in strata of one side alone, in no comparison, could undo it."""
+    def verdict(self, averages: list[Interval]) -> tuple[GapVerdict, WhyInconclusive | None]:
+        """Return what becomes of it, with all that could withhold or undo that."""
+        sides, parts, estimate = self.sides, self.parts, self.estimate
+        verdict, reason = self.verdict_by(parts, averages)
+        if verdict.is_pass and _varies_untested(sides):
+            verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
+        elif verdict is GapVerdict.ACCOUNTED_FOR and self.is_shown_in_a_stratum():
+            verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
+        stands = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
+        if not stands and _decided_by_strata(sides, self.crossed):
+            return GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
+        if verdict.is_pass and self.may_differ_alone(verdict, averages):
+            return GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED
+        if verdict in _FAILS:
+            within = parts.within_group[1:], parts.within_reference[1:]
+            shown = [tuple(estimate.interval or ()), *(tuple(map(float, ends)) for ends in within)]
+            at, part = numbers_of_sides(estimate, self.part), self.part
+            missing = could_undo(
+                part.counts, part.outcome, estimate, at, part.spec, shown, self.codes
+            )
+            return (verdict, None) if missing is None else (GapVerdict.INCONCLUSIVE, missing)
+        return verdict, reason
+
+    def is_shown_in_a_stratum(self) -> bool:
+        """Return whether a stratum shows a difference in the direction of the gap."""
+        towards = (np.less if self.size < 0 else np.greater)(*self.sides.rates)
+        shown = self.sides.tested.sum() * self.sides.p_values < 1 - self.level
+        return bool((self.sides.tested & towards & shown).any())
+
+    def may_differ_alone(self, verdict: GapVerdict, averages: list[Interval]) -> bool:
+        """Return whether rows in strata of one side alone, in no comparison, could undo a pass."""
+        sides, parts = self.sides, self.parts
         if sides.common[(sides.n_d > 0) | (sides.n_a > 0)].all():
             return False
-        if verdict is GapVerdict.NO_GAP:
-            alone = parts.not_comparable
-            shown = Interval(float(alone.low), float(alone.high), spec.confidence)
-            return _is_beyond(shown, metric.neutral, margin)
-        if verdict is GapVerdict.ACCOUNTED_FOR and (
-            size(parts.not_comparable) > size(parts.composition)
-        ):
+        alone, moved = parts.not_comparable, parts.composition
+        wider, ends = parts, [Interval(float(alone.low), float(alone.high), self.level)]
+        if verdict is not GapVerdict.NO_GAP:
+            wider, ends = self.widened()
+        sizes = [abs(self.distance(float(each.value))) for each in (alone, moved)]
+        if verdict is GapVerdict.ACCOUNTED_FOR and sizes[0] > sizes[1]:
             return True
-        wider, ends = _widen_parts(parts, sides, spec.confidence, ratio=ratio)
-        asked = wider, [*averages, *ends], metric.neutral, margin
-        return _verdict(estimate, *asked, varies=tests.varies)[0] is not verdict
+        return self.verdict_by(wider, [*averages, *ends])[0] is not verdict
 
-    if verdict.is_pass and _varies_untested(sides):
-        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
-    elif verdict is GapVerdict.ACCOUNTED_FOR and shown_in_some():
-        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
-    stands = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
-    if not stands and _decided_by_strata(sides, crossed):
-        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
-    elif verdict.is_pass and may_differ_alone(verdict):
-        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED
-    others = [group for group in part.counts.groups if group != estimate.group]
-    of_others = estimate.reference and estimate.reference.kind is ReferenceKind.OTHERS
-    gap = Gap(
-        estimate=estimate,
-        other_group=others[0] if of_others and len(others) == 1 else None,
-        columns=crossed.columns,
-        verdict=verdict,
-        reason=reason,
-        margin=margin,
-        parts=listed_parts,
-        support=Support(
-            share_group=float(parts.support_group),
-            share_reference=float(parts.support_reference),
-            strata_used=int(sides.common.sum()),
-            strata=int((sides.rows_d + sides.rows_a > 0).sum()),
-            strata_untested=int(sides.common.sum() - sides.tested.sum()),
-        ),
-        heterogeneity=tests.heterogeneity,
-        strata=(),
-    )
-    if not listed:
-        return gap
-    strata = _strata(sides, crossed, tests, spec.confidence, gaps, ratio=ratio, lower=lower)
-    return replace(gap, strata=tuple(strata))
+    def widened(self) -> tuple[GapParts, list[Interval]]:
+        """Return the parts, and what is within, as they are with strata of one side alone.
 
+        The other side may have any rate there; of means it may be any number.
+        """
+        common = np.asarray(self.sides.common, dtype=np.bool_)
+        wider: list[Part] = []
+        intervals = []
+        for part, x, n in (
+            (self.parts.within_group, self.sides.x_d, self.sides.n_d),
+            (self.parts.within_reference, self.sides.x_a, self.sides.n_a),
+        ):
+            kept, alone = ((x[of].sum(), n[of].sum()) for of in (common, ~common))
+            ends: Sequence[Limits] = [(part.low, part.high)] * 2
+            if self.sides.squares is None:
+                ends = uncompared_limits(
+                    ends[0], kept, alone, ratio=self.ratio, of_reference=bool(wider)
+                )
+            elif alone[1] >= MANY_MISSING * n.sum():
+                any_number = np.asarray(np.inf)
+                ends = (-any_number, part.high), (part.low, any_number)
+            wider.append(Part(part.value, ends[0][0], ends[1][1]))
+            intervals += [Interval(float(low), float(high), self.level) for low, high in ends]
+        return self.parts._replace(within_group=wider[0], within_reference=wider[1]), intervals
 
-def _widen_parts(
-    parts: GapParts, sides: GapSides, confidence: float, *, ratio: bool
-) -> tuple[GapParts, list[Interval]]:
-    # parts within strata, and their intervals, where the other side may have any rate in strata of
-    # one side alone; of means it may be any number
-    common = np.asarray(sides.common, dtype=np.bool_)
-    wider: list[Part] = []
-    intervals = []
-    for part, x, n in (
-        (parts.within_group, sides.x_d, sides.n_d),
-        (parts.within_reference, sides.x_a, sides.n_a),
-    ):
-        kept, alone = ((x[of].sum(), n[of].sum()) for of in (common, ~common))
-        ends: Sequence[Limits] = [(part.low, part.high)] * 2
-        if sides.squares is None:
-            ends = uncompared_limits(ends[0], kept, alone, ratio=ratio, of_reference=bool(wider))
-        elif alone[1] >= MANY_MISSING * n.sum():
-            any_number = np.asarray(np.inf)
-            ends = (-any_number, part.high), (part.low, any_number)
-        wider.append(Part(part.value, ends[0][0], ends[1][1]))
-        intervals += [Interval(float(low), float(high), confidence) for low, high in ends]
-    return parts._replace(within_group=wider[0], within_reference=wider[1]), intervals
+    def verdict_by(
+        self, parts: GapParts, averages: Iterable[Interval]
+    ) -> tuple[GapVerdict, WhyInconclusive | None]:
+        """Return what becomes of it by its parts, and by what ``averages`` over strata show."""
+        # Where the difference varies over strata, differences may cancel in their average: it is
+        # then not accounted for, nor within a margin. Nor does a gap pass where any of the averages
+        # shows a difference that is not within the margin. Where no gap is shown, composition may
+        # offset what is in the strata.
+        inconclusive, estimate, margin = GapVerdict.INCONCLUSIVE, self.estimate, self.margin
+        if estimate.interval is None or estimate.status is not Status.OK:
+            return inconclusive, WhyInconclusive.TOO_FEW
+        no_gap = self.metric.neutral in estimate.interval
+        if no_gap and self.varies:
+            return inconclusive, WhyInconclusive.VARIES
+        if min(float(parts.support_group), float(parts.support_reference)) < LEAST_COMMON:
+            return inconclusive, WhyInconclusive.NOT_COMPARABLE
+        both = parts.within_group, parts.within_reference
+        if parts.sparse or np.isnan(both).any():
+            unseen = WhyInconclusive.TOO_FEW if parts.sparse else WhyInconclusive.UNDEFINED
+            return inconclusive, unseen
 
+        def towards(low: float, high: float) -> tuple[float, float]:
+            """Return an interval as distances from no difference in the direction of the gap."""
+            low, high = self.distance(low), self.distance(high)
+            return (-high, -low) if self.size < 0 else (low, high)
 
-class _StrataTests(NamedTuple):
-    """The tests of one difference in all strata, and of each against the others.
+        def is_kept(low: float, high: float) -> bool:
+            return margin is not None and -margin < low and high < margin
 
-    ``varies`` is of this gap alone; ``p_adjusted`` of each stratum is adjusted for all gaps.
-    """
+        within = [towards(float(part.low), float(part.high)) for part in both]
+        shown = [(low, high) for low, high in starmap(towards, averages) if not low <= 0 <= high]
+        beyond, kept = [each for each in shown if not is_kept(*each)], all(starmap(is_kept, within))
+        remains, reverses = all(low > 0 for low, _ in within), all(high < 0 for _, high in within)
+        furthest, gap = max(high for _, high in within), abs(self.size)
+        why_not = WhyInconclusive.DEPENDS_ON_WEIGHTS
+        if (remains or reverses) and not kept:
+            if no_gap:
+                return inconclusive, WhyInconclusive.OFFSET
+            return (GapVerdict.REMAINS if remains else GapVerdict.REVERSES), None
+        if no_gap:
+            passing = GapVerdict.NO_GAP
+        elif kept and (shown or furthest >= gap):
+            passing, why_not = GapVerdict.WITHIN_MARGIN, WhyInconclusive.BEYOND_MARGIN
+        elif any(low > 0 for low, _ in beyond):
+            return inconclusive, why_not
+        elif furthest >= gap:
+            return inconclusive, WhyInconclusive.IMPRECISE
+        elif margin is not None and furthest >= margin:
+            return inconclusive, WhyInconclusive.BEYOND_MARGIN
+        else:
+            passing = GapVerdict.ACCOUNTED_FOR
+        if self.varies:
+            return inconclusive, WhyInconclusive.VARIES
+        return (inconclusive, why_not) if beyond else (passing, None)
 
-    heterogeneity: Heterogeneity | None
-    each: Outlying
-    p_adjusted: Array
-    varies: bool
+    def listed_parts(self) -> Iterator[GapPart]:
+        """Yield the parts by all weights, those that add up to the gap first."""
+        found, sides = self.parts, self.sides
+        within, weights = GapPartKind.WITHIN, StratumWeights
+        yield self.listed_part(GapPartKind.NOT_COMPARABLE, found.not_comparable)
+        yield self.listed_part(GapPartKind.COMPOSITION, found.composition)
+        yield self.listed_part(within, found.within)
+        yield self.listed_part(within, found.within_group, weights.GROUP)
+        yield self.listed_part(within, found.within_reference, weights.REFERENCE)
+        if sides.sampling is not None and sides.sampling.clusters is not None:
+            return  # of clusters that are in several strata these intervals would be too narrow
+        if sides.means is None:
+            pooled, method = _mantel_haenszel(sides, self.z, self.ratio), IntervalMethod.SCORE
+            yield self.listed_part(within, pooled, weights.MANTEL_HAENSZEL, method)
+        elif not self.ratio:
+            pooled = sides.means[1].part(self.z)
+            yield self.listed_part(within, pooled, weights.MANTEL_HAENSZEL)
 
-
-def _tests(sides: GapSides, confidence: float, gaps: int) -> _StrataTests:
-    # strata are named of any of so many ``gaps``, and are tested for all of these together
-    # (Bonferroni)
-    alpha = 1 - confidence
-    test, arrays = test_of_variation(sides)
-    whole, each = test(*arrays)
-    p_alone = max(int(np.isfinite(each.p).sum()), 1) * each.p
-    variation = None
-    if not math.isnan(whole.p):
-        variation = Heterogeneity(
-            statistic=float(whole.statistic),
-            degrees=int(whole.degrees),
-            p_value=float(whole.p),
-            spread=float(whole.spread),
+    def listed_part(
+        self,
+        kind: GapPartKind,
+        part: Part,
+        weights: StratumWeights = StratumWeights.AVERAGE,
+        method: IntervalMethod = IntervalMethod.INFLUENCE,
+    ) -> GapPart:
+        """Return a part with its interval, or why it has none, or insufficient data."""
+        value, low, high = map(float, part)
+        of_share = self.sides.squares is None and not self.ratio
+        if of_share and kind is not GapPartKind.NOT_COMPARABLE:
+            low, high = max(low, -1.0), min(high, 1.0)  # NaN stays
+        defined = math.isfinite(value)
+        known = defined and math.isfinite(low) and math.isfinite(high)
+        enough, common = known and not self.parts.sparse, self.sides.common.any()
+        few = WhyInconclusive.TOO_FEW if common else WhyInconclusive.NOT_COMPARABLE
+        return GapPart(
+            part=kind,
+            weights=weights,
+            value=value if defined else None,
+            interval=Interval(low, high, self.level, (method,)) if known else None,
+            status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
+            reason=None if enough else few,
         )
-    varies = bool(whole.p < alpha or (p_alone < alpha).any())
-    return _StrataTests(variation, each, np.minimum(gaps * p_alone, 1), varies)
 
+    def strata(self, gaps: int) -> Iterator[StratumGap]:
+        """Yield the strata, outlying ones first.
 
-def _verdict(
-    estimate: Estimate,
-    parts: GapParts,
-    averages: Sequence[Interval],
-    neutral: float,
-    margin: float | None,
-    *,
-    varies: bool,
-) -> tuple[GapVerdict, WhyInconclusive | None]:
-    # Where the difference varies over strata, differences may cancel in their average: it is then
-    # not accounted for, nor within a margin. Nor does a gap pass where any of the ``averages`` over
-    # strata shows a difference that is not within the margin.
-    inconclusive = GapVerdict.INCONCLUSIVE
-    if estimate.interval is None or estimate.status is not Status.OK:
-        return inconclusive, WhyInconclusive.TOO_FEW
-    low, high = estimate.interval
-    no_gap = low <= neutral <= high
-    if no_gap and varies:
-        return inconclusive, WhyInconclusive.VARIES
-    if not _comparable(parts) or parts.sparse:
-        unseen = WhyInconclusive.TOO_FEW if _comparable(parts) else WhyInconclusive.NOT_COMPARABLE
-        return inconclusive, unseen
-    if np.isnan([each[:3] for each in (parts.within_group, parts.within_reference)]).any():
-        return inconclusive, WhyInconclusive.UNDEFINED
-    both = parts.within_group, parts.within_reference
-    within = [(float(part.low), float(part.high)) for part in both]
-    if no_gap:
-        return _verdict_of_no_gap(within, averages, neutral, margin)
-    gap = abs(_distance(estimate.value or 0.0, neutral))
-    within = _towards_gap(within, estimate, neutral)
-    shown = [each for each in averages if neutral not in each]
-    beyond = [each for each in shown if _is_beyond(each, neutral, margin)]
-    kept = margin is not None and all(-margin < low and high < margin for low, high in within)
-    remains, reverses = all(low > 0 for low, _ in within), all(high < 0 for _, high in within)
-    if (remains or reverses) and not kept:
-        return (GapVerdict.REMAINS if remains else GapVerdict.REVERSES), None
-    if kept and (shown or any(high >= gap for _, high in within)):
-        passing, why_not = GapVerdict.WITHIN_MARGIN, WhyInconclusive.BEYOND_MARGIN
-    elif any(low > 0 for low, _ in _towards_gap(beyond, estimate, neutral)):
-        return inconclusive, WhyInconclusive.DEPENDS_ON_WEIGHTS
-    elif any(high >= gap for _, high in within):
-        return inconclusive, WhyInconclusive.IMPRECISE
-    elif margin is not None and any(high >= margin for _, high in within):
-        return inconclusive, WhyInconclusive.BEYOND_MARGIN
-    else:
-        passing, why_not = GapVerdict.ACCOUNTED_FOR, WhyInconclusive.DEPENDS_ON_WEIGHTS
-    if varies:
-        return inconclusive, WhyInconclusive.VARIES
-    return (inconclusive, why_not) if beyond else (passing, None)
-
-
-def _is_beyond(interval: Interval, neutral: float, margin: float | None) -> bool:
-    low, high = interval
-    return neutral not in interval and not (margin and -margin < low and high < margin)
+        These, and differences, are tested for all strata of so many ``gaps`` together (Bonferroni).
+        """
+        sides, rates, against = self.sides, self.sides.rates, self.against
+        tests, p_adjusted = (
+            max(int(sides.common.sum()) * gaps, 1),
+            np.minimum(gaps * self.p_of_strata, 1),
+        )
+        if sides.means is None:
+            method, (low, high) = IntervalMethod.NEWCOMBE, newcombe(*sides.counts, self.z)
+        else:
+            method, (_, low, high) = IntervalMethod.INFLUENCE, sides.means[0].part(self.z)
+        contributed = stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
+        parts = np.where(sides.common & (not self.ratio), contributed, np.nan)
+        columns = {
+            "n_group": sides.rows_d,
+            "n_reference": sides.rows_a,
+            "share_group": sides.n_d / sides.n_d.sum(),
+            "share_reference": sides.n_a / sides.n_a.sum(),
+            "rate_group": rates[0] + sides.centre,
+            "rate_reference": rates[1] + sides.centre,
+            "difference": rates[0] - rates[1],
+            "composition": parts[0],
+            "within": parts[1],
+            "difference_p_adjusted": np.minimum(
+                tests * np.where(sides.common, sides.p_values, np.nan), 1.0
+            ),
+            "others": against.others,
+            "p_value": against.p,
+            "p_adjusted": p_adjusted,
+            "outlying": p_adjusted < 1 - self.level,
+        }
+        # then by the difference in the direction of the gap; without a test last
+        towards = np.round(np.nan_to_num(columns["difference"]), _DIGITS)
+        undefined = np.isnan(columns["difference"]), np.isnan(against.p), ~columns["outlying"]
+        order = np.lexsort((towards * (1 if self.size < 0 else -1), *undefined))
+        order = order[((sides.n_d > 0) | (sides.n_a > 0))[order]]
+        both = sides.common & ~np.isnan(low) & ~np.isnan(high)
+        listed = {
+            name: [None if value != value else value for value in values[order].tolist()]
+            for name, values in columns.items()
+        }
+        for i, s in enumerate(order.tolist()):
+            ends = (
+                Interval(float(low[s]), float(high[s]), self.level, (method,)) if both[s] else None
+            )
+            of_stratum: dict[str, Any] = {name: values[i] for name, values in listed.items()}
+            yield StratumGap(stratum=self.crossed.named[s], interval=ends, **of_stratum)
 
 
 def _varies_untested(sides: GapSides) -> bool:
@@ -598,12 +649,6 @@ def _varies_untested(sides: GapSides) -> bool:
         return False
     shares = [n[tested].sum() / n[sides.common].sum() for n in (sides.n_d, sides.n_a)]
     return bool(tested.sum() < 2 or min(shares) < LEAST_COMMON)
-
-
-def _p_in_strata(sides: GapSides) -> Array:
-    if sides.squares is None:
-        return score_p(*sides.counts)
-    return mean_differences(*sides.counts, sides.squares)[0].p
 
 
 def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
@@ -619,38 +664,6 @@ def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
     return False
 
 
-def _verdict_of_no_gap(
-    within: Sequence[tuple[float, float]],
-    averages: Sequence[Interval],
-    neutral: float,
-    margin: float | None,
-) -> tuple[GapVerdict, WhyInconclusive | None]:
-    # the verdict where no gap is shown: composition may offset what is in the strata
-    kept = margin is not None and all(-margin < low and high < margin for low, high in within)
-    one_way = all(low > neutral for low, _ in within) or all(high < neutral for _, high in within)
-    if one_way and not kept:
-        return GapVerdict.INCONCLUSIVE, WhyInconclusive.OFFSET
-    if any(_is_beyond(each, neutral, margin) for each in averages):
-        return GapVerdict.INCONCLUSIVE, WhyInconclusive.DEPENDS_ON_WEIGHTS
-    return GapVerdict.NO_GAP, None
-
-
-def _comparable(parts: GapParts) -> bool:
-    return min(float(parts.support_group), float(parts.support_reference)) >= LEAST_COMMON
-
-
-def _distance(value: float, neutral: float) -> float:
-    return math.log(value) if neutral and value > 0 else value - neutral
-
-
-def _towards_gap(
-    intervals: Iterable[Iterable[float]], estimate: Estimate, neutral: float
-) -> list[tuple[float, float]]:
-    ends = [(_distance(low, neutral), _distance(high, neutral)) for low, high in intervals]
-    lower = _distance(estimate.value or 0.0, neutral) < 0
-    return [(-high, -low) for low, high in ends] if lower else ends
-
-
 def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spec) -> Gap:
     if min(gap.support.share_group, gap.support.share_reference) < LEAST_COMMON:
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
@@ -661,9 +674,8 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
     for codes in crossed.codes:
         # of levels that the other side lacks effects are extrapolated; that combinations have one
         # side alone is usual where there are many, and leaves the difference identified
-        n_d, n_a = (np.bincount(codes, n) for n in (sides.n_d, sides.n_a))
-        beyond = max(n_d[n_a == 0].sum() / n_d.sum(), n_a[n_d == 0].sum() / n_a.sum())
-        if beyond > 1 - LEAST_COMMON:
+        alone = _in_levels_of_one_side(sides, codes)
+        if max(n[alone].sum() / n.sum() for n in (sides.n_d, sides.n_a)) > 1 - LEAST_COMMON:
             return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     counts, z = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), critical(spec.confidence)
     try:
@@ -677,153 +689,38 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
         return replace(gap, no_regression=WhyNoRegression.NOT_INSTALLED)
     if isinstance(effect, WhyNoRegression):
         return replace(gap, no_regression=effect)
-    alone = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
+    beyond = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
+    reach = effect.log_odds_error * (z if sides.sampling is None else sides.sampling.critical(z))
+    odds = [math.nan] * 3
+    if abs(effect.log_odds) + reach < _LARGEST_LOG:
+        odds = [math.exp(effect.log_odds + each) for each in (0.0, -reach, reach)]
 
-    def interval(low: float, high: float) -> Interval:
-        return Interval(low, high, spec.confidence, (IntervalMethod.INFLUENCE,))
+    def found(value: float, low: float, high: float) -> tuple[float | None, Interval | None]:
+        if not all(map(math.isfinite, (value, low, high))):
+            return None, None
+        return value, Interval(low, high, spec.confidence, (IntervalMethod.INFLUENCE,))
 
-    ratio = effect.ratio if all(map(math.isfinite, effect.ratio)) else None
-    log_odds, reach = effect.log_odds, z if sides.sampling is None else sides.sampling.critical(z)
-    reach *= effect.log_odds_error
-    defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
-    ends = (math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
+    (ratio, of_ratio), (odds_ratio, of_odds) = found(*effect.ratio), found(*odds)
     adjusted = AdjustedGap(
         value=effect.difference,
-        interval=interval(effect.low, effect.high),
+        interval=Interval(effect.low, effect.high, spec.confidence, (IntervalMethod.INFLUENCE,)),
         p_value=as_number(effect.p),
-        ratio=ratio[0] if ratio else None,
-        ratio_interval=interval(*ratio[1:]) if ratio else None,
-        odds_ratio=math.exp(log_odds) if defined else None,
-        odds_ratio_interval=interval(*ends) if ends else None,
+        ratio=ratio,
+        ratio_interval=of_ratio,
+        odds_ratio=odds_ratio,
+        odds_ratio_interval=of_odds,
         cells=effect.cells,
-        extrapolated_group=alone[0],
-        extrapolated_reference=alone[1],
+        extrapolated_group=beyond[0],
+        extrapolated_reference=beyond[1],
         collinear={name: n for name, n in zip(crossed.columns, effect.collinear, strict=True) if n},
     )
     return replace(gap, adjusted=adjusted)
 
 
-def _parts(
-    found: GapParts, sides: GapSides, estimate: Estimate, confidence: float
-) -> Iterator[GapPart]:
-    metric = _contrast(estimate)
-    few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
-    method = IntervalMethod.INFLUENCE
-    bounded = sides.squares is None and metric.by == "difference"
-
-    def made(
-        kind: GapPartKind,
-        part: Part,
-        weights: StratumWeights = StratumWeights.AVERAGE,
-        method: IntervalMethod = method,
-    ) -> GapPart:
-        value, low, high = (float(each) for each in part[:3])
-        if bounded and kind is not GapPartKind.NOT_COMPARABLE:
-            low, high = max(low, -1.0), min(high, 1.0)  # NaN stays
-        defined = math.isfinite(value)
-        known = defined and math.isfinite(low) and math.isfinite(high)
-        enough = known and not found.sparse
-        return GapPart(
-            part=kind,
-            weights=weights,
-            value=value if defined else None,
-            interval=Interval(low, high, confidence, (method,)) if known else None,
-            status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
-            reason=None if enough else few,
-        )
-
-    yield made(GapPartKind.NOT_COMPARABLE, found.not_comparable)
-    yield made(GapPartKind.COMPOSITION, found.composition)
-    yield made(GapPartKind.WITHIN, found.within)
-    yield made(GapPartKind.WITHIN, found.within_group, StratumWeights.GROUP)
-    yield made(GapPartKind.WITHIN, found.within_reference, StratumWeights.REFERENCE)
-    pooled = StratumWeights.MANTEL_HAENSZEL
-    if sides.sampling is not None and sides.sampling.clusters is not None:
-        return  # of clusters that are in several strata these intervals would be too narrow
-    if sides.squares is None:
-        common = _mantel_haenszel(sides, metric, confidence)
-        yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.SCORE)
-    elif metric.by == "difference":
-        _, average = mean_differences(*sides.counts, sides.squares)
-        yield made(GapPartKind.WITHIN, average.part(critical(confidence)), pooled)
-
-
-def _mantel_haenszel(sides: GapSides, metric: Contrast, confidence: float) -> Part:
-    used = sides.common
-    if not used.any():
-        undefined = np.asarray(math.nan)
-        return Part(undefined, undefined, undefined)
-    weights = sides.weights[used]
-    over = (weights * sides.x_d[used] / sides.n_d[used]).sum()
-    under = (weights * sides.x_a[used] / sides.n_a[used]).sum()
-    interval = stratified_ratio if metric.by == "ratio" else stratified_difference
-    x_d, n_d, x_a, n_a = (each[used] for each in sides.counts)
-    low, high, _ = interval(x_d, n_d, x_a, n_a, weights, critical(confidence))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = over / under if metric.by == "ratio" else over - under
-    return Part(np.asarray(value), low, high)
-
-
-def _strata(
-    sides: GapSides,
-    crossed: CrossedStrata,
-    against: _StrataTests,
-    confidence: float,
-    gaps: int,
-    *,
-    ratio: bool,
-    lower: bool,
-) -> list[StratumGap]:
-    # differences in strata are tested together, of all of so many gaps (Bonferroni)
-    tests = max(int(sides.common.sum()) * gaps, 1)
-    z = critical(confidence)
-    method = IntervalMethod.NEWCOMBE
-    if sides.squares is None:
-        low, high = newcombe(*sides.counts, z)
-    else:
-        means, _ = mean_differences(*sides.counts, sides.squares)
-        _, low, high = means.part(z)
-        method = IntervalMethod.INFLUENCE
-    rates = [
-        np.divide(x, n, out=np.full_like(n, np.nan), where=n > 0)
-        for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))
-    ]
-    parts = np.full((2, len(sides.n_d)), np.nan)
-    if not ratio:
-        parts[:, sides.common] = np.stack(
-            stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
-        )[:, sides.common]
-    columns = {
-        "n_group": sides.rows_d,
-        "n_reference": sides.rows_a,
-        "share_group": sides.n_d / sides.n_d.sum(),
-        "share_reference": sides.n_a / sides.n_a.sum(),
-        "rate_group": rates[0] + sides.centre,
-        "rate_reference": rates[1] + sides.centre,
-        "difference": rates[0] - rates[1],
-        "composition": parts[0],
-        "within": parts[1],
-        "difference_p_adjusted": np.minimum(
-            tests * np.where(sides.common, _p_in_strata(sides), np.nan), 1.0
-        ),
-        "others": against.each.others,
-        "p_value": against.each.p,
-        "p_adjusted": against.p_adjusted,
-        "outlying": against.p_adjusted < 1 - confidence,
-    }
-    # outlying strata first, then by the difference in the direction of the gap; without a test last
-    towards = np.round(np.nan_to_num(columns["difference"]), _DIGITS) * (1 if lower else -1)
-    keys = towards, np.isnan(columns["difference"]), np.isnan(against.each.p), ~columns["outlying"]
-    order = np.lexsort(keys)
-    order = order[((sides.n_d > 0) | (sides.n_a > 0))[order]]
-    both = sides.common & ~np.isnan(low) & ~np.isnan(high)
-    listed = {
-        name: [None if value != value else value for value in values[order].tolist()]
-        for name, values in columns.items()
-    }
-    stratum_gaps = []
-    for i, s in enumerate(order.tolist()):
-        ends = Interval(float(low[s]), float(high[s]), confidence, (method,)) if both[s] else None
-        of_stratum: dict[str, Any] = {name: values[i] for name, values in listed.items()}
-        stratum_gaps.append(StratumGap(stratum=crossed.named[s], interval=ends, **of_stratum))
-    return stratum_gaps
+def _mantel_haenszel(sides: GapSides, z: float, ratio: bool) -> Part:
+    low, high, _ = (stratified_ratio if ratio else stratified_difference)(
+        *sides.counts, sides.weights, z
+    )
+    over, under = (np.where(sides.common, sides.weights * rate, 0.0).sum() for rate in sides.rates)
+    value = quotient(over, under) if ratio else over - under
+    return Part(value if sides.common.any() else np.asarray(math.nan), low, high)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -44,8 +45,9 @@ from fairgauge.stats.significance import fisher, holm
 from fairgauge.values import matches
 
 SideGroups: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
-Missing: TypeAlias = tuple[float | None, tuple[float, float]]
 """The groups of both sides of a comparison."""
+Compared: TypeAlias = tuple[int, SideGroups]
+"""A model, and what is compared in it."""
 # share of items that are asked under a name from which on those that are not are missing
 _MOSTLY_CROSSED = 0.5
 # the quantile of rows of a cell that all cells of a group should have: a few may be repeated.
@@ -104,35 +106,32 @@ def answered_shares(answers: Answers) -> Iterator[AnsweredShare]:
                 )  # fmt: skip
 
 
-def missing_answers(
+def _missing_answers(
     answers: Answers, sides: Sequence[SideGroups]
-) -> dict[tuple[int, SideGroups], Missing]:
-    """Return p of equal shares of missing answers, and the shares, by model and sides.
-
-    It is adjusted for all models and comparisons (Holm); None where no answer is missing.
-    """
-    shares_missing: dict[tuple[int, SideGroups], tuple[float, float]] = {}
-    p_values: dict[tuple[int, frozenset[tuple[int, ...]]], float] = {}
+) -> tuple[dict[Compared, tuple[float, float]], dict[Compared, float]]:
+    # the shares of answers that both sides lack, and p of equal ones, for all together
+    shares_missing: dict[Compared, tuple[float, float]] = {}
+    p_values: dict[Compared, float] = {}
     for model in np.unique(answers.model).tolist():
         asked = _expected_answers(answers, model)
         for each in sides:
             (lost, of), (other, among) = map(asked.missing, each)
             if of and among:
                 shares_missing[model, each] = lost / of, other / among
-                if lost + other:  # two comparisons that mirror each other are one
-                    p = float(fisher(int(lost), of, int(other), among))
-                    p_values[model, frozenset(each)] = p
-    adjusted = holm([*p_values.values()]).tolist() if p_values else []
-    p_of = dict(zip(p_values, adjusted, strict=True))
-    return {
-        (model, each): (p_of.get((model, frozenset(each))), shares)
-        for (model, each), shares in shares_missing.items()
-    }
+                if lost + other:
+                    p_values[model, each] = float(fisher(int(lost), of, int(other), among))
+    return shares_missing, _adjusted_together(p_values)
 
 
-FEWEST_ITEMS = 3
-FEWEST_VARIANTS = 3
-FEWEST_PLACEBOS = 3
+def _adjusted_together(p_values: Mapping[Compared, float]) -> dict[Compared, float]:
+    # adjusted for all models and comparisons (Holm), of which two that mirror each other are one
+    once = {(model, frozenset(sides)): p for (model, sides), p in p_values.items()}
+    adjusted = holm([*once.values()]).tolist() if once else []
+    family = dict(zip(once, adjusted, strict=True))
+    return {(model, sides): family[model, frozenset(sides)] for model, sides in p_values}
+
+
+_FEWEST_ITEMS = _FEWEST_VARIANTS = _FEWEST_PLACEBOS = 3
 _BASELINES = ("baseline", "original", "none", "control", "unedited")
 OTHERS = "others"
 _ROUNDING = 1e-12
@@ -169,17 +168,8 @@ class _Sides(NamedTuple):
         return (self.group,), self.reference
 
 
-class _Draft(NamedTuple):
-    """A comparison before it is judged together with the others.
-
-    ``result`` has the p-values and the reason of this comparison alone. Its interval could reach so
-    far if answers that are missing were given.
-    """
-
-    cells: _Cells
-    sides: _Sides
-    result: SwapDifference
-    reached: tuple[float, float] | None = None
+_Draft: TypeAlias = tuple[SwapDifference, float]
+"""A comparison alone, and how far it could be from none if answers that are missing were given."""
 
 
 def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
@@ -194,17 +184,15 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
     sides = [*_compared_sides(answers, question)]
     edits = [g for g, placebo in enumerate(answers.placebo) if placebo]
     effects = {each.code: _effects(each.of(np.isin(each.group, edits))) for each in models}
-    missing = missing_answers(answers, [side.groups for side in sides])
+    lacking, p_missing = _missing_answers(answers, [side.groups for side in sides])
     given = answers.mean[answers.n > 0]
     ends = (0.0, 1.0) if question.decides else (float(given.min()), float(given.max()))
-    drafts = [
-        _draft(
-            cells, side, effects[cells.code], question, ends, answers.family_of,
-            missing.get((cells.code, side.groups), (None, (0.0, 0.0))),
-        )
-        for cells in models
-        for side in sides
-    ]  # fmt: skip
+    drafts = {}
+    for cells, side in product(models, sides):
+        key = cells.code, side.groups
+        result = _compare(cells, side, effects[cells.code], question, answers.family_of)
+        result = replace(result, p_missing=p_missing.get(key))
+        drafts[key] = result, _reach(result, lacking.get(key, (0.0, 0.0)), ends)
     return {
         "differences": tuple(_judge_differences(drafts, question)),
         "variants": tuple(v for cells in models for v in _variants(answers, cells, question)),
@@ -251,15 +239,9 @@ def _common_reference(answers: Answers, question: SwapQuestion) -> int | None:
     return largest[0]
 
 
-def _draft(
-    cells: _Cells,
-    sides: _Sides,
-    placebo: Array,
-    question: SwapQuestion,
-    ends: tuple[float, float],
-    family_of: Index | None,
-    missing: Missing,
-) -> _Draft:
+def _compare(
+    cells: _Cells, sides: _Sides, placebo: Array, question: SwapQuestion, family_of: Index | None
+) -> SwapDifference:
     both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
     in_group = both.group == sides.group
     items = np.intersect1d(both.item[in_group], both.item[~in_group])
@@ -281,10 +263,9 @@ def _draft(
         complete=len(both.y) == len(items) * sum(variants),
         margin=question.margin,
         reason=SwapReason.NO_ITEMS,
-        p_missing=missing[0],
     )
     if not len(items):
-        return _Draft(cells, sides, result)
+        return result
     _, item = np.unique(both.item, return_inverse=True)
     _, variant = np.unique(both.variant, return_inverse=True)
     family = None
@@ -298,19 +279,25 @@ def _draft(
         mean_group=crossed.mean_group,
         mean_reference=crossed.mean_reference,
     )
-    if min(variants) == 1:
-        result = replace(result, reason=SwapReason.ONE_VARIANT)
-        if result.units >= FEWEST_ITEMS and _varies(crossed.items, both):
-            result = _add_interval(result, crossed.items)
-    else:
-        result = _test_names(result, crossed, both, placebo, question)
-    if result.low is None or result.high is None or not any(missing[1]):
-        return _Draft(cells, sides, result)
-    means = (crossed.mean_group, crossed.mean_reference)
-    of_sides = (mean_limits(m, lacks, ends) for m, lacks in zip(means, missing[1], strict=True))
-    worst, interval = difference_limits(*of_sides), (np.array(result.low), np.array(result.high))
-    low, high = worst_case_limits(interval, worst, np.array(crossed.value), ratio=False)
-    return _Draft(cells, sides, result, (float(low), float(high)))
+    if min(variants) > 1:
+        return _test_names(result, crossed, both, placebo, question)
+    result = replace(result, reason=SwapReason.ONE_VARIANT)
+    if result.units >= _FEWEST_ITEMS and _varies(crossed.items, both):
+        result = _add_interval(result, crossed.items)
+    return result
+
+
+def _reach(
+    result: SwapDifference, lacking: tuple[float, float], ends: tuple[float, float]
+) -> float:
+    # how far the interval is from none where answers that are missing may be as the ends
+    if result.low is None or result.high is None or not any(lacking):
+        return 0.0
+    means = np.array([result.mean_group, result.mean_reference], dtype=float)
+    worst = difference_limits(*(mean_limits(*of, ends) for of in zip(means, lacking, strict=True)))
+    interval, value = (np.array(result.low), np.array(result.high)), np.array(result.value)
+    low, high = worst_case_limits(interval, worst, value, ratio=False)
+    return max(-float(low), float(high))
 
 
 def _add_interval(result: SwapDifference, variance: Variance) -> SwapDifference:
@@ -333,11 +320,11 @@ def _test_names(
     question: SwapQuestion,
 ) -> SwapDifference:
     confidence, margin = question.spec.confidence, question.margin
-    if result.units < FEWEST_ITEMS:
+    if result.units < _FEWEST_ITEMS:
         return replace(result, reason=SwapReason.FEW_ITEMS)
     totals: dict[Literal["names", "placebo"], Variance] = {"names": found.total()}
     edits = None
-    if len(placebo) >= FEWEST_PLACEBOS:
+    if len(placebo) >= _FEWEST_PLACEBOS:
         edits = float(placebo.var(ddof=1)) * found.of_names
         totals["placebo"] = found.total(Variance(((edits, len(placebo) - 1),)))
     if not _varies(totals["names"], both):
@@ -355,7 +342,7 @@ def _test_names(
             names=found.names.value, items=found.items.value, residual=found.residual.value,
             placebo=edits, decides=decides,
         ),
-        reason=SwapReason.FEW_VARIANTS if fewest_names < FEWEST_VARIANTS else None,
+        reason=SwapReason.FEW_VARIANTS if fewest_names < _FEWEST_VARIANTS else None,
     )  # fmt: skip
 
 
@@ -364,23 +351,28 @@ def _varies(variance: Variance, cells: _Cells) -> bool:
 
 
 def _judge_differences(
-    drafts: Sequence[_Draft], question: SwapQuestion
+    drafts: Mapping[Compared, _Draft], question: SwapQuestion
 ) -> Iterator[SwapDifference]:
-    # the differences with the verdicts of one family: groups and models (Holm)
+    # the differences with the verdicts of one family: groups and models that have one each
     alpha = 1 - question.spec.confidence
-    differs = _adjust_together(drafts, [each.result.p_value for each in drafts])
-    equivalent = _adjust_together(drafts, [each.result.p_equivalence for each in drafts])
-    for draft, p, p_equivalence in zip(drafts, differs, equivalent, strict=True):
-        result = draft.result
+    decided = {key: each for key, (each, _) in drafts.items() if each.reason is None}
+    differs, equivalent = (
+        _adjusted_together({key: p for key, p in family.items() if p is not None})
+        for family in (
+            {key: each.p_value for key, each in decided.items()},
+            {key: each.p_equivalence for key, each in decided.items()},
+        )
+    )
+    for key, (result, reach) in drafts.items():
+        p, p_equivalence = differs.get(key), equivalent.get(key)
         verdict, reason = SwapVerdict.CANNOT_TELL, result.reason
         # the margin comes first: then no further comparison makes one that differs equivalent
-        if reason is None and p_equivalence is not None and p_equivalence <= alpha / 2:
-            reach = max(-draft.reached[0], draft.reached[1]) if draft.reached else 0.0
+        if p_equivalence is not None and p_equivalence <= alpha / 2:
             if reach > (result.margin or 0.0):  # it might be beyond the margin
                 reason = SwapReason.MISSING_ANSWERS
             else:
                 verdict = SwapVerdict.EQUIVALENT
-        elif reason is None and p is not None and p <= alpha:
+        elif p is not None and p <= alpha:
             verdict = SwapVerdict.DIFFERS
         elif reason is None:
             reason = SwapReason.IMPRECISE
@@ -390,24 +382,6 @@ def _judge_differences(
             result, p_adjusted=p, p_equivalence=p_equivalence, verdict=verdict,
             status=Status.OK if reason in REASONS_WITH_ENOUGH_DATA else status, reason=reason,
         )  # fmt: skip
-
-
-def _adjust_together(
-    drafts: Sequence[_Draft], p_values: Sequence[float | None]
-) -> list[float | None]:
-    # P-values adjusted for all comparisons with a verdict; two that mirror are one
-    family: dict[object, float] = {}
-    keys = [
-        (draft.cells.code, frozenset(draft.sides.groups))
-        if draft.result.reason is None and p is not None
-        else None
-        for draft, p in zip(drafts, p_values, strict=True)
-    ]
-    for key, p in zip(keys, p_values, strict=True):
-        if key is not None and p is not None:
-            family.setdefault(key, p)
-    adjusted = dict(zip(family, holm([*family.values()]).tolist() if family else [], strict=True))
-    return [adjusted.get(key) for key in keys]
 
 
 def _effects(cells: _Cells) -> Array:
@@ -462,7 +436,10 @@ def _placebo_spread(answers: Answers, cells: _Cells, effects: Array) -> PlaceboS
 
 
 def _swap_notes(
-    answers: Answers, question: SwapQuestion, drafts: Sequence[_Draft], effects: Mapping[int, Array]
+    answers: Answers,
+    question: SwapQuestion,
+    drafts: Mapping[Compared, _Draft],
+    effects: Mapping[int, Array],
 ) -> Iterator[SwapNote]:
     reference = _common_reference(answers, question)
     if reference is not None:
@@ -470,10 +447,10 @@ def _swap_notes(
         names = [answers.groups[reference], *(answers.variants[v] for v in variants)]
         if len(variants) == 1 and any(word in n.casefold() for word in _BASELINES for n in names):
             yield SwapNote(SwapNoteCode.BASELINE_REFERENCE, answers.groups[reference])
-    edits = [len(each) for each in effects.values() if 0 < len(each) < FEWEST_PLACEBOS]
+    edits = [len(each) for each in effects.values() if 0 < len(each) < _FEWEST_PLACEBOS]
     if edits:
         yield SwapNote(SwapNoteCode.FEW_PLACEBOS, count=min(edits))
-    compared = [draft.result for draft in drafts if draft.result.items]
+    compared = [result for result, _ in drafts.values() if result.items]
     if not all(each.complete for each in compared):
         yield SwapNote(SwapNoteCode.INCOMPLETE)
     if len(answers.unfavourable) > 1:

@@ -79,7 +79,7 @@ def test_no_gain_is_below_the_least_whatever_they_are(rate: str, lacking: str) -
     spec = fg.count(frame.assign(y=words) if undecided else frame, threshold=0.5, **asked)
     resolution = resolve(spec, spec.asked)
     cuts = np.array([0.3, 0.5, 0.7])
-    rest = Excluded(resolution.features[0], resolution.outcomes[0], spec.asked, cuts, {})
+    rest = Excluded(resolution.features[0], resolution.outcomes[0], spec.asked, {})
     row = spec.asked.catalogue.rate(rate)
 
     def gain(of: pd.DataFrame, cut: float) -> float:
