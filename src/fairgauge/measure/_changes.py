@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -158,39 +158,25 @@ def ends_of(
 
 
 def adjusted_together(
-    batches: Sequence[MeasuredDisparities],
-    counted: Sequence[bool],
-    confidence: float,
-    mirrored: Mapping[int, int] | None = None,
+    batches: Sequence[MeasuredDisparities], confidence: float, *, averages: bool
 ) -> list[DisparityChange]:
-    """Adjust the p-values of all disparities that are ``counted`` (Holm); mark the significant.
+    """Adjust the p-values of all disparities (Holm); mark the significant.
 
-    ``mirrored`` are records that are the mirror image of another one, which is tested for both.
+    With ``averages``, those over classes are tested, too.
     """
     records = [record for batch in batches for record in batch.records]
-    twins, others = ([*each] for each in ((mirrored or {}).keys(), (mirrored or {}).values()))
-    enough = np.array(
-        [of and e.status is Status.OK for e, of in zip(records, counted, strict=True)], dtype=bool
+    enough = [e.status is Status.OK and (averages or e.class_scope.is_single) for e in records]
+    p, p_of_change = (
+        np.where(enough, np.array([*map(attrgetter(name), records)], dtype=float), np.nan)
+        for name in ("p_value", "change_p_value")
     )
-
-    def family(values: Sequence[float | None] | Array, test: Callable[[Array], Array]) -> Array:
-        p = np.where(enough, np.array(values, dtype=float), np.nan)
-        p[twins] = np.nan
-        adjusted = test(p)
-        adjusted[twins] = adjusted[others]
-        return adjusted
-
-    p = [each.p_value for each in records]
-    adjusted = family(p, holm)
-    levels = family(p, partial(holm_levels, level=1 - confidence))
-    of_change = [each.change_p_value for each in records]
-    changed = family(of_change, holm)
     sides = [
         np.ones(len(batch.records)) if batch.crossing_p is None else batch.crossing_p
         for batch in batches
     ]
-    known = np.isfinite(np.array(of_change, dtype=float))
-    crossed = family(np.where(known, np.concatenate([[], *sides]), np.nan), holm)
+    p_of_sides = np.where(np.isfinite(p_of_change), np.concatenate([[], *sides]), np.nan)
+    adjusted, changed, crossed = map(holm, (p, p_of_change, p_of_sides))
+    levels = holm_levels(p, level=1 - confidence)
     adjusted_records: list[DisparityChange] = []
     for batch in batches:
         here = slice(len(adjusted_records), len(adjusted_records) + len(batch.records))
@@ -274,8 +260,7 @@ def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple
     """Return candidates with their verdicts, and with what these are made of adjusted."""
     confidence = spec.confidence
     batches = [batch for one in measured for batch in one.disparities]
-    counted = [each.class_scope.is_single for batch in batches for each in batch.records]
-    tested = iter(adjusted_together(batches, counted, confidence))
+    tested = iter(adjusted_together(batches, confidence, averages=False))
     tests_of = [[test.p_value for batch in one.margins for test in batch.tests] for one in measured]
     worst = [max((p for p in of if p is not None), default=math.nan) for of in tests_of]
 

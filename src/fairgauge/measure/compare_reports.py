@@ -377,20 +377,19 @@ def changes(
         return ()
     same = refused is not None and refused.code is ReasonCode.SAME_ROWS
     by_metric: dict[tuple[Metric, float | None], list[tuple[Estimate, Estimate]]] = {}
-    for pair in pairs:
-        by_metric.setdefault((pair[1].definition, pair[1].confidence), []).append(pair)
+    before, after = (_mirrors(side) for side in zip(*pairs, strict=True))
+    mirrors = dict(before.items() & after.items())
+    for old, new in pairs:
+        if new.mirror_of is None or _side(new) not in mirrors:
+            by_metric.setdefault((new.definition, new.confidence), []).append((old, new))
     batches = [
         _measure_changes(metric, of, None if same else refused, _WIDEST if same else 0.0, level)
         for (metric, level), of in by_metric.items()
     ]
-    records = [record for batch in batches for record in batch.records]
-    mirrored = _mirror_places(records)
     confidence = max((level for _, level in by_metric if level is not None), default=_USUAL)
-    adjusted = adjusted_together(batches, [True] * len(records), confidence, mirrored)
     shown = []
-    for i, each in enumerate(adjusted):
-        if i not in mirrored:
-            each = replace(each, mirror_of=None)
+    for each in adjusted_together(batches, confidence, averages=True):
+        each = replace(each, mirror=mirrors.get(_side(each)))
         if same and not (each.significant or each.changed or each.other_side):
             each = replace(
                 each, interval=None, distance_interval=None, distance_adjusted=None,
@@ -403,20 +402,15 @@ def changes(
     return tuple(sorted(shown, key=_importance))
 
 
-def _mirror_places(records: Sequence[DisparityChange]) -> dict[int, int]:
-    def place(each: DisparityChange, group: str | None) -> tuple[object, ...]:
-        return (each.metric, each.feature, group, each.scope, each.class_scope, each.threshold)
+def _side(each: Estimate | DisparityChange) -> _Key:
+    return each.metric, each.feature, each.group
 
-    places = {place(each, each.group): i for i, each in enumerate(records)}
-    mirrored = {}
-    for i, each in enumerate(records):
-        other = places.get(place(each, each.mirror_of)) if each.mirror_of is not None else None
-        if other is None or each.before is None:
-            continue
-        before = records[other].before
-        if each.before.mirror_of or (before is not None and before.mirror_of):
-            mirrored[i] = other
-    return mirrored
+
+def _mirrors(estimates: Iterable[Estimate]) -> dict[_Key, str | None]:
+    # the other of just two groups that are each other's reference
+    mirrored = [each for each in estimates if each.mirror_of is not None]
+    others = {_side(each): each.mirror_of for each in mirrored}
+    return others | {_side(replace(each, group=each.mirror_of)): each.group for each in mirrored}
 
 
 def _reason_no_interval(old: Estimate, new: Estimate) -> Reason | None:
@@ -508,7 +502,7 @@ def _measure_changes(
             reference=new.reference, scope=new.scope, class_scope=new.class_scope,
             threshold=old.threshold if new.threshold is None else new.threshold,
             old_interval=old.interval, new_interval=new.interval,
-            by="ratio" if ratio else "difference", mirror_of=new.mirror_of, before=old, after=new,
+            by="ratio" if ratio else "difference", before=old, after=new,
         )
         for old, new in pairs
     ]  # fmt: skip

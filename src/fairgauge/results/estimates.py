@@ -494,7 +494,7 @@ class DisparityChange(HasDefinition[Metric]):
     ``margin, margin_interval``: by how much further it may be, and the interval held against it.
     ``outcome``: whether that whole interval is within it; None where it is no part of the verdict.
     ``overturned``: whether excluded rows could overturn that it is closer, or within its margin.
-    ``mirror_of``: the other of just two groups, whose change is the mirror image of this one.
+    ``mirror``: the other of just two groups, whose change is the mirror image of this one.
     ``before, after``: the estimates of two reports; None of models.
     """
 
@@ -532,7 +532,7 @@ class DisparityChange(HasDefinition[Metric]):
     n_reference: Finite | None = None
     status: Status = Status.OK
     reason: Reason | None = None
-    mirror_of: str | None = None
+    mirror: str | None = None
     before: Estimate | None = None
     after: Estimate | None = None
 
