@@ -102,15 +102,22 @@ class PairedSlice:
         weighted = "w" in measures
         self._weights = self._states(measures["w"]) if weighted else self._cases
         self._squares = self._states(measures["w2"]) if weighted else self._cases
+        self._changes: dict[tuple[Statistic, bytes], StatisticChange] = {}
 
     def change(self, statistic: Statistic, which: Index) -> StatisticChange:
         """Return what becomes of a statistic of some sides; raise `NoInterval` where unknown."""
-        slots = np.zeros_like(which)
-        old, new = (
-            side_interval(statistic, each.side_data(which, slots))
-            for each in (self.current, self.candidate)
-        )
-        return statistic_change(statistic, self.table(which), old, new)
+        key = statistic, which.tobytes()
+        if key not in self._changes:
+            if is_resampled(statistic):
+                raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=statistic.title)
+            if isinstance(statistic, ScoreStatistic):
+                raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
+            old, new = (
+                side_interval(statistic, each.side_data(which, np.zeros_like(which)))
+                for each in (self.current, self.candidate)
+            )
+            self._changes[key] = statistic_change(statistic, self.table(which), old, new)
+        return self._changes[key]
 
     def table(self, which: Index) -> PairedTable:
         """Return the rows of some sides, by label and both decisions."""
@@ -162,7 +169,7 @@ class PairedSlice:
 class _Models:
     """The model in use and a candidate, and what is asked of both.
 
-    Slices by feature (None: of all rows), and changes of statistics, are made once.
+    Slices by feature (None: of all rows) are made once.
     """
 
     def __init__(self, cube: Cube, axis: Axis, spec: Spec) -> None:
@@ -186,22 +193,11 @@ class _Models:
         self.others = [(m, why) for m, why in asked if not isinstance(m, Contrast)]
         self.is_uncounted = bool(large_uncounted(cube, self.resolution.features, self.spec))
         self._slices: dict[int | None, tuple[PairedSlice, ...]] = {}
-        self._changes: dict[tuple[int, Statistic, bytes], StatisticChange] = {}
         self._missing: dict[str, tuple[Array, Array, Array]] = {}
 
     def measured(self) -> MeasuredCandidate:
         """Return what the candidate changes, before it is judged."""
-        disparities = tuple(  # first: it refuses features with too many cells
-            replace(each, reach=self._reach(each.reach, each.records))
-            for each in self._disparities()
-        )
-        margins, groups = (
-            tuple(
-                replace(each, reach=self._reach(each.reach, [test.change for test in each.tests]))
-                for each in tests
-            )
-            for tests in (self._margin_tests(), self._group_tests(disparities))
-        )
+        disparities = tuple(self._disparities())  # first: it refuses features with too many cells
         # where all rows are decided alike; of no consequence where no disparity is of decisions
         reason, metrics = None, (*self.contrasts, *self.others)
         if any("prediction" in metric.needs for metric, _ in metrics):
@@ -216,7 +212,8 @@ class _Models:
             rates=tuple(self._rates()),
             reclassified=tuple(self._count_reclassified()),
         )
-        return MeasuredCandidate(candidate, disparities, margins, groups)
+        groups = tuple(self._group_tests(disparities))
+        return MeasuredCandidate(candidate, disparities, tuple(self._margin_tests()), groups)
 
     # ---- rows that are excluded
 
@@ -288,16 +285,6 @@ class _Models:
         first = sliced.current.outcome.threshold == self.resolution.outcomes[0].threshold
         return first or "prediction" in of.needs
 
-    def _change(self, sliced: PairedSlice, statistic: Statistic, which: Index) -> StatisticChange:
-        key = (id(sliced), statistic, which.tobytes())
-        if key not in self._changes:
-            if is_resampled(statistic):
-                raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=statistic.title)
-            if isinstance(statistic, ScoreStatistic):
-                raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
-            self._changes[key] = sliced.change(statistic, which)
-        return self._changes[key]
-
     def _statistics_of_scope(
         self, sliced: PairedSlice, statistics: Sequence[Statistic]
     ) -> Iterator[tuple[Statistic, ClassScope]]:
@@ -342,12 +329,12 @@ class _Models:
                 feature=sliced.counts.feature or None,
                 group=sliced.counts.groups[g],
                 class_scope=scope,
-                threshold=_threshold(sliced, statistic),
+                threshold=sliced.current.outcome.threshold_of(statistic),
             )
             for g in which.tolist()
         ]
         try:
-            change = self._change(sliced, statistic, which)
+            change = sliced.change(statistic, which)
         except NoInterval as refused:
             for each in bases:
                 yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
@@ -404,7 +391,7 @@ class _Models:
                 group=sliced.counts.groups[compared.groups[k]],
                 reference=compared.each[k],
                 class_scope=scope,
-                threshold=_threshold(sliced, metric),
+                threshold=sliced.current.outcome.threshold_of(metric),
                 by=metric.by,
             )
             for k in np.flatnonzero(kept).tolist()
@@ -412,21 +399,21 @@ class _Models:
         both = np.concatenate([groups, references])
         inside = bool((references == sliced.current.sides.whole).any())
         try:
-            change = self._change(sliced, metric.of, both)
+            change = sliced.change(metric.of, both)
         except NoInterval as refused:
             return _drop_numbers(bases, refused.reason)
         measured = measured_disparities(metric, change, bases, self.spec, inside=inside)
-        if not isinstance(metric.of, Rate):
-            return measured
-        rate, by = metric.of, metric.by
-        if self._is_complete(sliced):
-            return replace(measured, reach=np.zeros(len(measured.records)))
-        sides = (groups, references)
-        ends = [
-            furthest(*(self._limits(sliced, rate, w, by, missing=m) for w in sides))
-            for m in (True, False)
-        ]
-        return replace(measured, reach=_possible_move(*ends))
+        reach, rate = None, metric.of
+        if isinstance(rate, Rate):
+            reach = np.zeros(len(bases))
+            if not self._is_complete(sliced):
+                sides = groups, references
+                ends = [
+                    furthest(*(self._limits(sliced, rate, w, metric.by, missing=m) for w in sides))
+                    for m in (True, False)
+                ]
+                reach = _possible_move(*ends)
+        return replace(measured, reach=self._reach(reach, bases))
 
     # ---- margins
 
@@ -490,7 +477,7 @@ class _Models:
             for margin, change in zip(margins.values(), changes, strict=True)
         )
         try:
-            change = self._change(sliced, statistic, which)
+            change = sliced.change(statistic, which)
         except NoInterval:
             return MeasuredMargins(tests)
         quantity = change.ratio if by == "ratio" else change.difference
@@ -506,6 +493,7 @@ class _Models:
                 if lower
                 else _possible_move(-least[0], -observed[0])
             )
+        reach = self._reach(reach, [test.change for test in tests])
         gain = quantity.negated() if lower else quantity
         return MeasuredMargins(tests, gain, change, lower=lower, reach=reach)
 
@@ -535,10 +523,6 @@ class _Models:
 def _open_in_either(one: OutcomeMasks, other: OutcomeMasks) -> OutcomeMasks:
     masks = [e.open_predictions for e in (one, other) if e.open_predictions is not None]
     return replace(one, open_predictions=np.logical_or.reduce(masks)) if masks else one
-
-
-def _threshold(sliced: PairedSlice, of: Statistic | Metric) -> float | None:
-    return sliced.current.outcome.threshold if "prediction" in of.needs else None
 
 
 def _possible_move(furthest: Array, observed: Array) -> Array:
