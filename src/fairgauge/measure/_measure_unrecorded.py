@@ -51,7 +51,7 @@ from fairgauge.results.estimates import (
     as_count,
     as_number,
 )
-from fairgauge.results.scopes import Diagnostic, Interval, Reference
+from fairgauge.results.scopes import OVERALL, Diagnostic, Interval, Reference
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.group_mixture import StratifiedMixture, calibration_test
@@ -312,7 +312,7 @@ class _Feature:
         level = self._spec.confidence
         low, high = estimates.limits(side, critical(level))
         key = (
-            row.name, self._counts.feature, self._names[side], outcome.class_scope,
+            row.name, self._counts.feature, self._names[side], OVERALL, outcome.class_scope,
             outcome.threshold_of(row),
         )  # fmt: skip
         self._measured.shown[key] = self._what_is_shown(rate, estimator, side)
@@ -386,10 +386,8 @@ class _Feature:
                 reason=reason,
             )
             self._measured.estimates.append(estimate)
-            name, feature, of_group, _, scope, threshold = estimate.key
-            self._measured.shown[name, feature, of_group, scope, threshold] = self._what_is_shown(
-                rate, estimator, one, other, by
-            )
+            shown = self._what_is_shown(rate, estimator, one, other, by)
+            self._measured.shown[estimate.key] = shown
             if estimate.mirror_of is None:
                 together = partial(_limits_at, estimates.contrast, by, one, other)
                 self._measured.together[estimate.key] = together, 0

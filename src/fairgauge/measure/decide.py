@@ -57,9 +57,7 @@ _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _BY_VALUE = (
     ReasonCode.POINT_INSIDE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
 )  # fmt: skip
-_ON_ONE_SIDE = (
-    ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
-)  # fmt: skip
+_OUTSIDE = (ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.SIGNIFICANT_OUTSIDE)
 INSUFFICIENT = {
     Insufficient.REPORT: Outcome.NOT_EVALUATED,
     Insufficient.PASS: Outcome.PASS,
@@ -175,20 +173,13 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
         )
         if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
             reason = _add_needed_rows(reason, each, rule, measured)
-        yield Verdict(
-            rule=str(rule),
-            metric=rule.metric,
-            definition=rule.row,
-            feature=each.feature,
-            group=each.group,
+        yield replace(
+            _verdict(measured, rule, each.feature, each.group, (outcome, reason)),
             mirror=next((group for group in groups if group != each.group), None),
-            outcome=outcome,
-            reason=reason,
             class_scope=each.class_scope,
             threshold=each.threshold if len(several) > 1 else None,
             value=each.value,
             interval=each.interval,
-            feature_id=measured.feature_ids.get(each.feature or ""),
             group_id=measured.group_id(each.feature, each.group),
         )
     matched = {(each.feature, each.group) for several in subjects.values() for each in several}
@@ -275,17 +266,22 @@ def _unmatched_verdicts(
         first = rule.features[0] if rule.features else None
         unmatched.append((first, None, _reason_without_estimate("metric", rule.metric, ())))
     for of, group, reason in unmatched:
-        outcome, reason = _decide_without_value(rule, reason)
-        yield Verdict(
-            rule=str(rule),
-            metric=rule.metric,
-            definition=rule.row,
-            feature=of,
-            group=group,
-            outcome=outcome,
-            reason=reason,
-            feature_id=measured.feature_ids.get(of or ""),
-        )
+        yield _verdict(measured, rule, of, group, _decide_without_value(rule, reason))
+
+
+def _verdict(
+    measured: Measured, rule: Rule, feature: str | None, group: str | None, decided: Decision
+) -> Verdict:
+    return Verdict(
+        rule=str(rule),
+        metric=rule.metric,
+        definition=rule.row,
+        feature=feature,
+        group=group,
+        outcome=decided[0],
+        reason=decided[1],
+        feature_id=measured.feature_ids.get(feature or ""),
+    )
 
 
 def _is_of_features(rule: Rule) -> bool:
@@ -352,7 +348,7 @@ def _decide_after_uncounted(each: _Subject, rule: Rule, measured: Measured) -> D
         return Outcome.INCONCLUSIVE, Reason.of(
             ReasonCode.NOT_COUNTED, what=what, rows=rows, unit=unit, alone=str(outcome)
         )
-    if reason.code in _ON_ONE_SIDE and reason.get("missing") is None:
+    if reason.code in (*_OUTSIDE, ReasonCode.POINT_OUTSIDE) and reason.get("missing") is None:
         given = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
         reason = Reason.of(reason.code, **given)
     return outcome, reason
@@ -388,13 +384,9 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
             reason = _add_worst_case(reason, each, worst, rule, measured.unit)
             continue
         low, high = (worst.low, worst.high) if by_value else _worst_case_interval(each, worst, rule)
-        if _decide_range(low, high, rule) is outcome:
-            continue
-        code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
-        return Outcome.INCONCLUSIVE, Reason.of(
-            code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit,
-            alone=str(outcome), low=low, high=high, by_value=by_value or None,
-        )  # fmt: skip
+        if _decide_range(low, high, rule) is not outcome:
+            worst = replace(worst, low=low, high=high)
+            return _leave_open(worst, outcome, measured, by_value=by_value)
     if outcome is Outcome.PASS:
         noted = {False} if by_value and rule.decide is Decide.POINT else set()
         bounded = {worst.outcomes for worst in cases} | noted
@@ -408,6 +400,17 @@ def _worst_cases(each: _Subject, rule: Rule, measured: Measured) -> tuple[WorstC
     group = None if _spans_groups(rule) else each.group
     key = rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
     return measured.worst_cases.get(key, ())
+
+
+def _leave_open(
+    worst: WorstCase, alone: Outcome, measured: Measured, *, by_value: bool
+) -> Decision:
+    code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
+    known = math.isfinite(worst.low)  # else anywhere
+    return Outcome.INCONCLUSIVE, Reason.of(
+        code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit, alone=str(alone),
+        by_value=by_value or None, **({"low": worst.low, "high": worst.high} if known else {}),
+    )  # fmt: skip
 
 
 def _many_missing(
@@ -450,7 +453,7 @@ def _decide_by_sample(
     each: _Subject, rule: Rule, measured: Measured, decided: Decision
 ) -> Decision:
     # a pass has to be right whatever the probabilities are: by a random sample of people's answers
-    key = rule.metric, each.feature, each.group, each.class_scope, each.threshold
+    key = rule.metric, each.feature, each.group, OVERALL, each.class_scope, each.threshold
     shown = measured.shown.get(key, Shown(0))
     if shown.contradiction is not None:
         return Outcome.INCONCLUSIVE, shown.contradiction
@@ -463,12 +466,8 @@ def _decide_by_sample(
         low, high = shown.worst(z, outcomes=outcomes)
         stands = outcome is Outcome.FAIL and (outcomes or rule.decide is Decide.POINT)
         if not stands and _decide_range(low, high, rule) is not outcome:
-            code = ReasonCode.MISSING_OUTCOMES if outcomes else ReasonCode.MISSING_GROUPS
-            ends = {"low": low, "high": high} if math.isfinite(low) else {}  # else anywhere
-            return Outcome.INCONCLUSIVE, Reason.of(
-                code, rows=rows, unit=measured.unit, alone=str(outcome),
-                by_value=by_value or None, **ends,
-            )  # fmt: skip
+            worst = WorstCase(low, high, rows, outcomes=outcomes)
+            return _leave_open(worst, outcome, measured, by_value=by_value)
     if outcome is Outcome.PASS and not shown.random:
         return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known)
     return decided
@@ -573,9 +572,6 @@ def _add_needed_rows(reason: Reason, each: _Subject, rule: Rule, measured: Measu
         unit=unit if kept_open or needed else None,
         **kept_open,
     )
-
-
-_OUTSIDE = (ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.SIGNIFICANT_OUTSIDE)
 
 
 def judge_together(

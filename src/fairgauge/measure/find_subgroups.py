@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.enums import SubgroupStatus, Worse
 from fairgauge.errors import Problem, SpecError
-from fairgauge.resolve.searched_features import COUNTED, EVENT, OUTCOMES, OutcomeRows, SearchedRows
+from fairgauge.resolve.searched_features import COUNTED, EVENT, OUTCOMES, SearchedRows
 from fairgauge.results.subgroup_search import (
     Detectable,
     Largest,
@@ -82,27 +82,12 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     Those of at least ``min_rows`` rows, with a row outside. A conjunction with as many rows as one
     with a condition less has the same rows, and is counted once.
     """
-    kept = [  # as narrow as what is made of them
-        np.where(each < min_rows, len(each) - 1, np.arange(len(each))).astype(np.int32)
-        for each in rows.rows_of
-    ]
     sets = _sets(rows.sizes, rows.rows, depth, min_rows)
     place = {features: i for i, features in enumerate(sets)}
     nothing = np.zeros(0, dtype=np.int64), np.zeros((0, OUTCOMES))
     counted_sets: list[tuple[Codes, Array]] = [nothing] * len(sets)
     duplicates = 0
-    rows_of = tuple(
-        np.bincount(values, of, len(of)) for values, of in zip(kept, rows.rows_of, strict=True)
-    )
-    common = rows
-    if any((values != np.arange(len(values))).any() for values in kept):
-
-        def with_common_values(part: OutcomeRows) -> OutcomeRows:
-            codes = (values[each] for values, each in zip(kept, part.codes, strict=True))
-            return replace(part, codes=tuple(codes))
-
-        common = rows.changed(with_common_values, rows_of=rows_of)
-    for features, counts in _count_feature_sets(common, sets):
+    for features, counts in _count_feature_sets(rows, sets):
         rows_held = counts.sum(axis=-1)
         wanted = (rows_held >= max(min_rows, 1)) & (rows_held < rows.rows)
         same = np.zeros(rows_held.shape, dtype=bool)
@@ -144,20 +129,10 @@ def _count_feature_sets(
     for each in together:
         counts_of: dict[tuple[int, ...], Array] = {}
         for part in rows.parts():
-            known: list[tuple[int, Codes]] = []  # the codes of the features in common with the last
             for features in each:
-                same = 0
-                for (f, _), g in zip(known, features, strict=False):
-                    if f != g:
-                        break
-                    same += 1
-                del known[same:]
-                for f in features[same:]:
-                    codes = part.codes[f].astype(np.intp)
-                    before = known[-1][1] * (rows.sizes[f] + 1) if known else 0
-                    known.append((f, before + codes))
+                codes = combine_codes([part.codes[f] for f in features], rows.sizes, features)
                 shape = [*(rows.sizes[f] + 1 for f in features), OUTCOMES]
-                key = known[-1][1] * OUTCOMES + part.outcomes
+                key = codes * OUTCOMES + part.outcomes
                 counts = np.bincount(key, part.cases, prod(shape)).reshape(shape)
                 counts_of[features] = counts_of.get(features, 0) + counts.astype(np.float64)
         yield from counts_of.items()

@@ -284,10 +284,6 @@ class WorstCase:
     wider: tuple[float, float] = (1.0, 1.0)
 
 
-ShownKey: TypeAlias = tuple[str, str | None, str | None, ClassScope, float | None]
-"""A rate or metric, and of what: the feature, the group, the class and the threshold."""
-
-
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What people of known group show of probabilities.
@@ -326,7 +322,7 @@ class UnrecordedMeasured:
     estimators: list[ByEstimator] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     together: dict[ComparisonKey, tuple[Callable[[float], Any], int]] = field(default_factory=dict)
-    shown: dict[ShownKey, Shown] = field(default_factory=dict)
+    shown: dict[ComparisonKey, Shown] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +347,7 @@ class Measured:
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)
     estimators: tuple[ByEstimator, ...] = ()
-    shown: Mapping[ShownKey, Shown] = field(default_factory=dict)
+    shown: Mapping[ComparisonKey, Shown] = field(default_factory=dict)
     unit: str | None = None
 
     def group_id(self, feature: str | None, group: str | None) -> GroupId | None:
