@@ -86,11 +86,6 @@ class EstimatedGroups(UnrecordedGroups):
     def _estimated(self) -> dict[tuple[Estimated, bytes, bytes], Estimates]:
         return {}
 
-    @property
-    def drawn(self) -> int:
-        """Return how many people of known group were drawn at random."""
-        return round(float(self.answers.sum())) if self._drawn else 0
-
     def rate(self, row: Estimated, outcome: OutcomeMasks) -> Estimates:
         """Return a rate or an average of every group under an outcome."""
         key = row, outcome.labels.tobytes(), outcome.predictions.tobytes()
@@ -178,6 +173,7 @@ class _Feature:
         self._known = known if (known := counts.known_cells())[1].any() else None
         self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
         self._unfit: dict[tuple[str, object, float | None], float] = {}
+        self._has_answers_alone = False
 
     def measure(self, rates: Sequence[Estimated]) -> None:
         """Add all that is measured of it to what is measured of others."""
@@ -204,6 +200,8 @@ class _Feature:
 
     def _deciding(self, rate: Estimates, name: str, outcome: OutcomeMasks) -> Estimator:
         if self._random and rate.validated is not None:
+            # a sample decides, and not its correction of what probabilities do not distinguish
+            self._has_answers_alone |= bool(rate.unidentified.any())
             return Estimator.VALIDATED
         if self._counts.asked.assume is Assume.NOTHING:
             return Estimator.BOUNDS
@@ -476,23 +474,6 @@ class _Feature:
                 people = min(rate.effective_people(side, each) for side in (group, reference))
                 row = replace(row, effective_people=round(people) if people < 1e15 else None)
             yield row
-
-    @property
-    def _has_answers_alone(self) -> bool:
-        # whether a sample decides, and not its correction of what probabilities do not distinguish
-        rates = (
-            asked.metric.of
-            for asked in self._resolution.metrics
-            if isinstance(asked.metric, Contrast)
-            and is_estimated(asked.metric.of)
-            and not asked.obstacle
-        )
-        if (first := next(rates, None)) is None:
-            return False
-        outcome = self._resolution.outcomes[0]
-        rate = self._counts.rate(first, outcome)
-        decides = self._deciding(rate, first.name, outcome)
-        return bool(rate.unidentified.any()) and decides is Estimator.VALIDATED
 
     def _notes(self) -> Iterator[Diagnostic]:
         counts, asked = self._counts, self._counts.asked

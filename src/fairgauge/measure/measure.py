@@ -60,7 +60,7 @@ from fairgauge.measure._small_groups import (
     mark_groups,
     small_groups,
 )
-from fairgauge.measure.slices import Slice, numbers_of_sides
+from fairgauge.measure.slices import Slice, numbers_of_sides, slice_of
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts
@@ -245,14 +245,8 @@ def _conclude_estimates(
 
     for each in estimates:
         adjusted = each.scope.kind is ScopeKind.POOLED and isinstance(each.definition, Contrast)
-        of = each.feature, each.class_scope.name
-        counted = [
-            part
-            for part in slices
-            if (part.counts.feature, part.outcome.class_scope.name) == of
-            and each.threshold in (None, part.outcome.threshold)
-        ]
-        code = missing(each, counted[0]) if adjusted and counted else None
+        part = slice_of(each, slices) if adjusted else None
+        code = missing(each, part) if part is not None else None
         yield each if code is None else replace(each, reason=Reason.of(code))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, St
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, FeatureGroups, SideData, Uncertainty
 from fairgauge.inference.contrast_intervals import EveryGroup
-from fairgauge.inference.interval import Certainty, certainty
+from fairgauge.inference.interval import certainty
 from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
 from fairgauge.inference.possible import metric_cases, rate_cases
 from fairgauge.inference.uncertainty import PROTECTED_UNDEFINED, rate_values
@@ -60,16 +60,8 @@ if TYPE_CHECKING:
     from fairgauge.resolve.outcomes import OutcomeMasks
 
 
-class Result(Certainty, total=False):
-    """The fields of an estimate that state the result of its comparison."""
-
-    value: float | None
-    error: float | None
-    bounds: Bounds | None
-    n_group: float | None
-    n_reference: float | None
-    rate_group: float | None
-    rate_reference: float | None
+Result: TypeAlias = dict[str, Any]
+"""The fields of an estimate that state the result of its comparison."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -593,7 +585,7 @@ def _result_sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> lis
     ]
     shares = [[None if rate != rate else rate for rate in of.tolist()] for of in rates]
     rows = zip(*counts, *shares, strict=True)
-    return [cast("Result", dict(zip(_SIDES, each, strict=True))) for each in rows]
+    return [dict(zip(_SIDES, each, strict=True)) for each in rows]
 
 
 def _reason_of_weights(reason: Reason | None) -> Reason | None:
@@ -605,6 +597,16 @@ def _reason_of_weights(reason: Reason | None) -> Reason | None:
 
 def _confusion_fields(counts: Array) -> dict[str, float]:
     return dict(zip(("tp", "fp", "fn", "tn"), map(as_count, counts), strict=True))
+
+
+def slice_of(estimate: Estimate, slices: Iterable[Slice]) -> Slice | None:
+    """Return the first slice whose counts an estimate is of."""
+    of = estimate.feature, estimate.class_scope.name
+    for part in slices:
+        here = part.counts.feature, part.outcome.class_scope.name
+        if here == of and estimate.threshold in (None, part.outcome.threshold):
+            return part
+    return None
 
 
 def numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
