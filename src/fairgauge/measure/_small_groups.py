@@ -120,7 +120,8 @@ def adequate_parts(
         if part is not None and part.ranges is None:
             adequate = _adequate_extreme(part, estimate, small)
             if adequate is not None:
-                yield estimate.key, adequate
+                spans = estimate.definition.scope == "feature"
+                yield replace(estimate, group=None if spans else estimate.group).key, adequate
 
 
 def _adequate_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate | None:

@@ -356,32 +356,31 @@ def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
 def _measure_row_metrics(
     resolution: Resolution, by_rows: ByRows | None
 ) -> tuple[list[Estimate], list[Diagnostic]]:
-    asked = [metric for metric in resolution.metrics if isinstance(metric.metric, RowMetric)]
-    unread = None if by_rows else Reason.of(ReasonCode.NEEDS_ROWS)
+    asked = [
+        (of.metric, of.obstacle or (None if by_rows else Reason.of(ReasonCode.NEEDS_ROWS)))
+        for of in resolution.metrics
+        if isinstance(of.metric, RowMetric)
+    ]
     estimates = [
         Estimate(
-            metric=each.metric.name,
-            definition=each.metric,
-            set=each.metric.set,
+            metric=metric.name,
+            definition=metric,
+            set=metric.set,
             feature=feature,
             group=group,
             reference=None,
             status=Status.NOT_APPLICABLE,
-            reason=each.obstacle or unread,
+            reason=reason,
         )
-        for each in asked
-        if each.obstacle or unread
+        for metric, reason in asked
+        if reason
         for feature, group in (
             [(None, EVERYONE)]
-            if getattr(each.metric, "one_per", "") == "table"
+            if getattr(metric, "one_per", "") == "table"
             else [(of.feature, group) for of in resolution.features for group in of.groups]
         )
     ]
-    possible = [
-        each.metric
-        for each in asked
-        if each.obstacle is None and isinstance(each.metric, RowMetric)
-    ]
+    possible = [metric for metric, reason in asked if reason is None]
     if by_rows is None or not possible:
         return estimates, []
     computed, notes = by_rows.metrics(possible, resolution)

@@ -200,7 +200,7 @@ class Slice:
         """Return one estimate of a metric for every comparison; the class of an average."""
         obstacle = obstacle or self._protection(metric)
         compared = compared or self.compared(metric, obstacle)
-        base = self._common_fields(metric, class_scope)
+        base = self._unmeasured_estimate(metric, class_scope)
         result_at, together = None, None
         if obstacle is None:
             result_at, together = self._make_results(metric, compared)
@@ -211,8 +211,8 @@ class Slice:
             incomplete = self._stratum_absent.change(metric.margin, *sides)
         for i, group in enumerate(compared.groups.tolist()):
             scope = self.counts.scope(compared.slots[i])
-            estimate = Estimate(
-                **base,
+            estimate = replace(
+                base,
                 **group_fields(self.counts, group),
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, compared, group),
@@ -554,18 +554,17 @@ class Slice:
     def _unmeasured_estimate(
         self, metric: Metric, class_scope: ClassScope | None = None
     ) -> Estimate:
-        return Estimate(**self._common_fields(metric, class_scope), group=None, reference=None)
-
-    def _common_fields(self, metric: Metric, class_scope: ClassScope | None) -> dict[str, Any]:
-        return {
-            "metric": metric.name,
-            "definition": metric,
-            "set": metric.set,
-            "feature": None if metric.scope == "table" else self.counts.feature,
-            "feature_id": None if metric.scope == "table" else self.counts.feature_id,
-            "class_scope": class_scope or self.outcome.class_scope,
-            "threshold": self.outcome.threshold_of(metric),
-        }
+        return Estimate(
+            metric=metric.name,
+            definition=metric,
+            set=metric.set,
+            feature=None if metric.scope == "table" else self.counts.feature,
+            feature_id=None if metric.scope == "table" else self.counts.feature_id,
+            group=None,
+            reference=None,
+            class_scope=class_scope or self.outcome.class_scope,
+            threshold=self.outcome.threshold_of(metric),
+        )
 
     def _pairs_of_slots(self, which: Index) -> tuple[Index, Index]:
         slots = np.arange(1 + len(self.counts.strata))
