@@ -25,17 +25,8 @@ from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.missing_values import MANY_MISSING, large_uncounted
 from fairgauge.inference.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
-from fairgauge.measure._changes import (
-    MeasuredCandidate,
-    MeasuredDisparities,
-    MeasuredMargins,
-    check_margins,
-    judge_candidates,
-    margin_of,
-    measured_disparities,
-    rate_margins,
-    rate_records,
-)
+from fairgauge.measure import _changes
+from fairgauge.measure._changes import MeasuredCandidate, MeasuredDisparities, MeasuredMargins
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -71,7 +62,7 @@ def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
     }
     refuse([Problem(path, why) for path, why in refused.items() if isinstance(why, str)])
     measured = [_Models(cube, axis, spec).measured() for axis in candidate_axes(cube)]
-    return judge_candidates(measured, spec)
+    return _changes.judge_candidates(measured, spec)
 
 
 class PairedSlice:
@@ -188,7 +179,7 @@ class _Models:
             for each in asked_metrics(cube, self.spec, self.resolution.task)
             if each.obstacle or each.metric.needs & {"prediction", "score"}
         ]
-        check_margins(spec, [metric.name for metric, _ in asked])
+        _changes.check_margins(spec, [metric.name for metric, _ in asked])
         self.contrasts = [(m, why) for m, why in asked if isinstance(m, Contrast)]
         self.others = [(m, why) for m, why in asked if not isinstance(m, Contrast)]
         self.is_uncounted = bool(large_uncounted(cube, self.resolution.features, self.spec))
@@ -307,7 +298,7 @@ class _Models:
     def _rates(self) -> Iterator[RateChange]:
         catalogue = self.spec.catalogue
         wanted = [metric.of for metric, obstacle in self.contrasts if obstacle is None]
-        wanted += [catalogue.rate(name) for name, _ in rate_margins(self.spec)]
+        wanted += [catalogue.rate(name) for name, _ in _changes.rate_margins(self.spec)]
         if self.spec.label:
             wanted.append(catalogue.rate("accuracy"))
         decided = [each for each in wanted if each.needs & {"prediction", "score"}]
@@ -344,7 +335,7 @@ class _Models:
             side = sliced.current if old else sliced.candidate
             return statistic.why_undefined(side.side_data(which, np.zeros_like(which)).side, i)
 
-        yield from rate_records(change, bases, self.spec.confidence, undefined)
+        yield from _changes.rate_records(change, bases, self.spec.confidence, undefined)
 
     # ---- disparities
 
@@ -402,7 +393,7 @@ class _Models:
             change = sliced.change(metric.of, both)
         except NoInterval as refused:
             return _drop_numbers(bases, refused.reason)
-        measured = measured_disparities(metric, change, bases, self.spec, inside=inside)
+        measured = _changes.measured_disparities(metric, change, bases, self.spec, inside=inside)
         reach, rate = None, metric.of
         if isinstance(rate, Rate):
             reach = np.zeros(len(bases))
@@ -421,7 +412,7 @@ class _Models:
         sliced = self.slices(None)
         if self.classes:
             sliced = sliced[-1:]  # all classes at once
-        for (name, margin), each in product(rate_margins(self.spec), sliced):
+        for (name, margin), each in product(_changes.rate_margins(self.spec), sliced):
             statistic, scope = next(
                 self._statistics_of_scope(each, [self.spec.catalogue.rate(name)])
             )
@@ -448,7 +439,7 @@ class _Models:
         }
         asked: dict[tuple[Statistic, Literal["difference", "ratio"]], list[float]] = {}
         for name, by in scales.items():
-            margin = margin_of(self.spec, name)
+            margin = _changes.margin_of(self.spec, name)
             for rate in definitions[name].statistics:
                 of_label = "label" in rate.needs or not self.spec.label
                 if margin is not None and of_label and has_direction(rate, self.spec.favourable):
