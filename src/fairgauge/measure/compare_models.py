@@ -208,18 +208,17 @@ class _Models:
 
     # ---- rows that are excluded
 
-    def _reach(self, known: Array | None, of: Sequence[DisparityChange | RateChange]) -> Array:
+    def _reach(
+        self, known: Array | None, of: Sequence[DisparityChange | RateChange], sliced: PairedSlice
+    ) -> Array | float:
         # what has no worst case could go anywhere where many rows of a group lack what it needs
-        reach = np.zeros(len(of)) if known is None else known.copy()
-        for i, one in enumerate(of):
-            needs = one.definition.needs | ({"group"} if one.feature else set())
-            if self.is_uncounted or (known is None and self._lacks(one.feature or "", needs)):
-                reach[i] = np.inf
-        return reach
+        needs: set[str] = {need for one in of for need in one.definition.needs}
+        needs |= {"group"} if sliced.counts.feature else set()
+        if self.is_uncounted or (known is None and self._lacks(sliced.counts, needs)):
+            return np.inf
+        return 0.0 if known is None else known
 
-    def _lacks(self, feature: str, needs: Collection[str]) -> bool:
-        every = (*self.resolution.features, self.resolution.everyone)
-        counts = next(each for each in every if each.feature == feature)
+    def _lacks(self, counts: GroupCounts, needs: Collection[str]) -> bool:
         _, _, rows = self._cells(counts)
         n = rows[:-1].sum(axis=(1, 2, 3))
         labels = slice(None, -1 if "label" in needs else None)
@@ -229,13 +228,6 @@ class _Models:
         return bool(((lacking >= MANY_MISSING * n) & (lacking > 0)).any()) or (
             "group" in needs and unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
         )
-
-    def _is_complete(self, sliced: PairedSlice) -> bool:
-        _, _, rows = self._cells(sliced.counts)
-        labels = slice(None, -1 if rows.shape[1] > 1 else None)
-        outcome = sliced.current.outcome
-        decided = outcome.open_labels is None and outcome.open_predictions is None
-        return decided and bool(rows[:-1, labels, :-1, :-1].sum() == rows.sum())
 
     def _cells(self, counts: GroupCounts) -> tuple[Array, Array, Array]:
         if counts.feature not in self._missing:
@@ -396,15 +388,13 @@ class _Models:
         measured = _changes.measured_disparities(metric, change, bases, self.spec, inside=inside)
         reach, rate = None, metric.of
         if isinstance(rate, Rate):
-            reach = np.zeros(len(bases))
-            if not self._is_complete(sliced):
-                sides = groups, references
-                ends = [
-                    furthest(*(self._limits(sliced, rate, w, metric.by, missing=m) for w in sides))
-                    for m in (True, False)
-                ]
-                reach = _possible_move(*ends)
-        return replace(measured, reach=self._reach(reach, bases))
+            sides = groups, references
+            ends = [
+                furthest(*(self._limits(sliced, rate, w, metric.by, missing=m) for w in sides))
+                for m in (True, False)
+            ]
+            reach = _possible_move(*ends)
+        return replace(measured, reach=self._reach(reach, bases, sliced))
 
     # ---- margins
 
@@ -474,7 +464,7 @@ class _Models:
         quantity = change.ratio if by == "ratio" else change.difference
         lower = better_of(statistic, self.spec.favourable) is Better.LOWER
         reach = None
-        if isinstance(statistic, Rate) and not self._is_complete(sliced):
+        if isinstance(statistic, Rate):
             least, observed = (
                 self._limits(sliced, statistic, which, by, missing=missing).change
                 for missing in (True, False)
@@ -484,9 +474,9 @@ class _Models:
                 if lower
                 else _possible_move(-least[0], -observed[0])
             )
-        reach = self._reach(reach, [test.change for test in tests])
+        by_rows = self._reach(reach, [test.change for test in tests], sliced)
         gain = quantity.negated() if lower else quantity
-        return MeasuredMargins(tests, gain, change, lower=lower, reach=reach)
+        return MeasuredMargins(tests, gain, change, lower=lower, reach=by_rows)
 
     def _count_reclassified(self) -> Iterator[Reclassified]:
         if self.resolution.task is not Task.BINARY:
