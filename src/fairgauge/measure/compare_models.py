@@ -11,7 +11,7 @@ import numpy as np
 
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, class_average
@@ -263,18 +263,17 @@ class _Models:
             self._slices[feature] = tuple(slices)
         return self._slices[feature]
 
-    def _is_here(self, sliced: PairedSlice, of: Statistic | Metric) -> bool:
-        # whether to measure something here: without decisions at one threshold alone
-        first = sliced.current.outcome.threshold == self.resolution.outcomes[0].threshold
-        return first or "prediction" in of.needs
-
     def _statistics_of_scope(
         self, sliced: PairedSlice, statistics: Sequence[Statistic]
     ) -> Iterator[tuple[Statistic, ClassScope]]:
-        # kappa is one number of all classes: no class has its own, as in an audit
+        # What needs no decision is measured at one threshold alone. Kappa is one number of all
+        # classes: no class has its own, as in an audit.
+        first = sliced.current.outcome.threshold == self.resolution.outcomes[0].threshold
         whole = self.classes and sliced.class_scope == NO_CLASS
         of_all = {each.name: each for each in (agreement(), KAPPA)}
         for statistic in statistics:
+            if not first and "prediction" not in statistic.needs:
+                continue
             if whole and statistic.name in of_all:
                 yield of_all[statistic.name], NO_CLASS
             if self.classes and statistic is KAPPA:
@@ -299,8 +298,7 @@ class _Models:
             for sliced in self.slices(feature):
                 groups = np.arange(len(sliced.counts.groups))
                 for statistic, scope in self._statistics_of_scope(sliced, statistics):
-                    if self._is_here(sliced, statistic):
-                        yield from self._rate_changes(sliced, statistic, scope, groups)
+                    yield from self._rate_changes(sliced, statistic, scope, groups)
 
     def _rate_changes(
         self, sliced: PairedSlice, statistic: Statistic, scope: ClassScope, which: Index
@@ -335,7 +333,7 @@ class _Models:
         for feature in range(len(self.resolution.features)):
             for sliced in self.slices(feature):
                 for metric, obstacle in self.contrasts:
-                    if obstacle is None and self._is_here(sliced, metric.of):
+                    if obstacle is None:
                         for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
                             of = replace(metric, of=statistic)
                             yield self._comparison_changes(sliced, of, scope)
@@ -403,12 +401,10 @@ class _Models:
         if self.classes:
             sliced = sliced[-1:]  # all classes at once
         for (name, margin), each in product(_changes.rate_margins(self.spec), sliced):
-            statistic, scope = next(
-                self._statistics_of_scope(each, [self.spec.catalogue.rate(name)])
-            )
-            if not self._is_here(each, statistic):
+            of = [*self._statistics_of_scope(each, [self.spec.catalogue.rate(name)])]
+            if not of:
                 continue
-            batch = self._held_against(each, statistic, scope, {EVERYONE: margin}, "difference")
+            batch = self._held_against(each, *of[0], {EVERYONE: margin}, "difference")
             (test,) = batch.tests
             if batch.gain is not None and test.change.interval is not None:
                 two_sided = batch.gain.p_value(null=-margin)[0]
@@ -436,8 +432,6 @@ class _Models:
                     asked.setdefault((rate, by), []).append(margin)
         for feature in range(len(self.resolution.features)):
             for sliced, ((rate, by), asked_margins) in product(self.slices(feature), asked.items()):
-                if not self._is_here(sliced, rate):
-                    continue
                 margins = dict.fromkeys(sliced.counts.groups, min(asked_margins))
                 for statistic, scope in self._statistics_of_scope(sliced, [rate]):
                     if scope.is_single:
@@ -469,11 +463,10 @@ class _Models:
                 self._limits(sliced, statistic, which, by, missing=missing).change
                 for missing in (True, False)
             )
-            reach = (
-                _possible_move(least[1], observed[1])
-                if lower
-                else _possible_move(-least[0], -observed[0])
-            )
+            (low, high), (observed_low, observed_high) = least, observed
+            reach = _possible_move(high, observed_high)
+            if not lower:
+                reach = _possible_move(-low, -observed_low)
         by_rows = self._reach(reach, [test.change for test in tests], sliced)
         gain = quantity.negated() if lower else quantity
         return MeasuredMargins(tests, gain, change, lower=lower, reach=by_rows)
