@@ -216,18 +216,22 @@ class ClaimCounts:
         self._all = np.array([[total, *of[[*claims]]] for total, of in every])
         self._sums = self._all[:, None]
 
-    def by(self, members: Sequence[int], more: Sequence[int] = ()) -> Array:
-        """Return the sums in each stratum that claims make, of shape (2, strata, 1 + claims).
+    @quiet
+    def evidence(self, members: Sequence[int], more: Sequence[int] = ()) -> Array:
+        """Return the evidence of every claim in the strata that members make.
 
-        Rows and events of all rows, and of those in each claim. ``more`` are claims that may be
-        asked for next.
+        ``more`` are claims that may be asked for next.
         """
         if not set(members) <= set(self._of):
             self._count(tuple(dict.fromkeys((*members, *more))))
         among = self._inside[:, [self._of.index(each) for each in members]]
         merged = np.unique(among, axis=0, return_inverse=True)[1].ravel()
-        sums = [self._sums[:, merged == i].sum(axis=1) for i in range(merged.max() + 1)]
-        return np.stack(sums, axis=1)
+        every = [self._sums[:, merged == i].sum(axis=1) for i in range(merged.max() + 1)]
+        every_n, every_x = np.stack(every, axis=1)
+        n, x, nc, xc = every_n[:, :1], every_x[:, :1], every_n[:, 1:], every_x[:, 1:]
+        variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)), axis=0)
+        excess = np.nansum(xc - nc * x / n, axis=0) - _CORRECTION
+        return np.where(variance > 0, excess / np.sqrt(variance), 0.0)
 
     def _count(self, of: tuple[int, ...]) -> None:
         sums_by_pattern: dict[int, Array] = {}
@@ -263,15 +267,6 @@ class ClaimCounts:
         self._sums = np.stack([sums_by_pattern[pattern] for pattern in patterns.tolist()], axis=1)
 
 
-@quiet
-def _stratify(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:
-    every_n, every_x = counts.by(members, more)
-    n, x, nc, xc = every_n[:, :1], every_x[:, :1], every_n[:, 1:], every_x[:, 1:]
-    variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)), axis=0)
-    excess = np.nansum(xc - nc * x / n, axis=0) - _CORRECTION
-    return np.where(variance > 0, excess / np.sqrt(variance), 0.0)
-
-
 def explain_claims(
     searched: SearchedRows, subgroups: Subgroups, claims: Sequence[int], c: float
 ) -> Index:
@@ -285,17 +280,17 @@ def explain_claims(
         return np.zeros(0, dtype=np.int64)
     counts = ClaimCounts(searched, subgroups, claims)
     members: list[int] = []
-    z = _stratify(counts, members)
+    z = counts.evidence(members)
     while z.max() > c and len(members) < MOST_MEMBERS:
         members.append(_general(int(np.argmax(z)), members, counts, c))
-        z = _stratify(counts, members)
+        z = counts.evidence(members)
     unexplained = set(np.flatnonzero(z > c).tolist())
     for member in list(members):
         others = [each for each in members if each != member]
-        if others and set(np.flatnonzero(_stratify(counts, others) > c).tolist()) <= unexplained:
+        if others and set(np.flatnonzero(counts.evidence(others) > c).tolist()) <= unexplained:
             members = others
-    members = members or [int(np.argmax(_stratify(counts, [])))]
-    beside = np.stack([_stratify(counts, [member]) for member in members])
+    members = members or [int(np.argmax(counts.evidence([])))]
+    beside = np.stack([counts.evidence([member]) for member in members])
     explained_by: Index = np.array(members)[np.argmin(beside, axis=0)]
     explained_by[[*members, *unexplained]] = -1
     return explained_by
@@ -307,7 +302,7 @@ def _general(claim: int, members: Sequence[int], counts: ClaimCounts, c: float) 
     ancestors = sorted(set(ancestors) - set(members), key=lambda i: (len(conditions[i]), i))
     for at, ancestor in enumerate(ancestors):
         next_ones = [claim, *ancestors[at : at + MOST_AHEAD]]
-        if _stratify(counts, [*members, ancestor], next_ones)[claim] <= c:
+        if counts.evidence([*members, ancestor], next_ones)[claim] <= c:
             return ancestor
     return claim
 
