@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from operator import attrgetter
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class MeasuredDisparities:
     records: tuple[DisparityChange, ...]
     distance_at: Callable[[Array], Limits] | None = None
     crossing_p: Array | None = None
-    reach: Array | None = None
+    reach: Array | float = 0.0
 
 
 def rate_records(
@@ -69,7 +68,7 @@ def rate_records(
             why = undefined(i, old is None)
             yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=why)
             continue
-        status, reason = enough_rows(float(change.rows[i]))
+        status, reason = _sufficiency(float(change.rows[i]))
         yield replace(
             base,
             old=old,
@@ -111,9 +110,9 @@ def changed_disparities(
     away_low, away_high = distance_limits(shift, above)
     p_of_shift = made.shift.p_value()
     p = np.maximum(p_of_shift, made.level.p_value())  # of a distance that does not change
-    _, new_ends = (of.at(np.full(len(bases), z)) for of in made.models)
+    scaled = np.exp if any(base.by == "ratio" for base in bases) else np.asarray
+    low, high, new_low, new_high = map(scaled, (*shift, *made.models[1].at(np.full(len(bases), z))))
     for i, base in enumerate(bases):
-        scaled = math.exp if base.by == "ratio" else float
         old, new, change = (as_number(of[i]) for of in (*made.values, made.shift.value))
         if old is None or new is None or change is None:
             reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
@@ -123,18 +122,19 @@ def changed_disparities(
             yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=reason)
             continue
         rows = [float(each[i]) for each in made.rows]
-        status, reason_of_few = enough_rows(min(rows))
+        status, reason_of_few = _sufficiency(min(rows))
         far = as_number(away[i])
         yield replace(
             base,
             old=old,
             new=new,
-            new_interval=base.new_interval or ends_of(new_ends, i, scaled, level, made.methods[:1]),
-            change=scaled(change),
-            interval=ends_of(shift, i, scaled, level, made.methods),
+            new_interval=base.new_interval
+            or interval_of(new_low[i], new_high[i], level, made.methods[:1]),
+            change=float(scaled(change)),
+            interval=interval_of(low[i], high[i], level, made.methods),
             distance=far,
             distance_interval=interval_of(away_low[i], away_high[i], level, made.methods),
-            direction=None if far is None else direction_of(far),
+            direction=None if far is None else _direction(far),
             crossed=(old - metric.neutral) * (new - metric.neutral) < 0,
             change_p_value=as_number(p_of_shift[i]),
             p_value=as_number(p[i]),
@@ -145,52 +145,26 @@ def changed_disparities(
         )
 
 
-def ends_of(
-    limits: Limits,
-    i: int,
-    scaled: Callable[[float], float],
-    level: float,
-    methods: tuple[IntervalMethod, ...],
-) -> Interval | None:
-    """Return one interval of several, on the scale of its metric."""
-    low, high = (scaled(float(limit[i])) for limit in limits)
-    return interval_of(low, high, level, methods)
-
-
 def adjusted_together(
-    batches: Sequence[MeasuredDisparities],
-    counted: Sequence[bool],
-    confidence: float,
-    mirrored: Mapping[int, int] | None = None,
+    batches: Sequence[MeasuredDisparities], confidence: float, *, averages: bool
 ) -> list[DisparityChange]:
-    """Adjust the p-values of all disparities that are ``counted`` (Holm); mark the significant.
+    """Adjust the p-values of all disparities (Holm); mark the significant.
 
-    ``mirrored`` are records that are the mirror image of another one, which is tested for both.
+    With ``averages``, those over classes are tested, too.
     """
     records = [record for batch in batches for record in batch.records]
-    twins, others = ([*each] for each in ((mirrored or {}).keys(), (mirrored or {}).values()))
-    enough = np.array(
-        [of and e.status is Status.OK for e, of in zip(records, counted, strict=True)], dtype=bool
+    enough = [e.status is Status.OK and (averages or e.class_scope.is_single) for e in records]
+    p, p_of_change = (
+        np.where(enough, np.array([*map(attrgetter(name), records)], dtype=float), np.nan)
+        for name in ("p_value", "change_p_value")
     )
-
-    def family(values: Sequence[float | None] | Array, test: Callable[[Array], Array]) -> Array:
-        p = np.where(enough, np.array(values, dtype=float), np.nan)
-        p[twins] = np.nan
-        adjusted = test(p)
-        adjusted[twins] = adjusted[others]
-        return adjusted
-
-    p = [each.p_value for each in records]
-    adjusted = family(p, holm)
-    levels = family(p, partial(holm_levels, level=1 - confidence))
-    of_change = [each.change_p_value for each in records]
-    changed = family(of_change, holm)
     sides = [
         np.ones(len(batch.records)) if batch.crossing_p is None else batch.crossing_p
         for batch in batches
     ]
-    known = np.isfinite(np.array(of_change, dtype=float))
-    crossed = family(np.where(known, np.concatenate([[], *sides]), np.nan), holm)
+    p_of_sides = np.where(np.isfinite(p_of_change), np.concatenate([[], *sides]), np.nan)
+    adjusted, changed, crossed = map(holm, (p, p_of_change, p_of_sides))
+    levels = holm_levels(p, level=1 - confidence)
     adjusted_records: list[DisparityChange] = []
     for batch in batches:
         here = slice(len(adjusted_records), len(adjusted_records) + len(batch.records))
@@ -218,8 +192,7 @@ def adjusted_together(
     return adjusted_records
 
 
-def enough_rows(rows: float) -> tuple[Status, Reason | None]:
-    """Return whether rows are enough for numbers to be relied on, and why not."""
+def _sufficiency(rows: float) -> tuple[Status, Reason | None]:
     if rows >= FEWEST_ROWS:
         return Status.OK, None
     return Status.TOO_FEW, Reason.of(ReasonCode.FEW_ROWS, n=rows, minimum=FEWEST_ROWS)
@@ -234,8 +207,7 @@ def interval_of(
     return Interval(float(low), float(high), level, methods)
 
 
-def direction_of(far: float) -> Direction:
-    """Return where a disparity went, from the change of its distance from "no difference"."""
+def _direction(far: float) -> Direction:
     if abs(far) <= _ROUNDING:
         return Direction.AS_FAR
     return Direction.FURTHER if far > 0 else Direction.CLOSER
@@ -246,15 +218,14 @@ class MeasuredMargins:
     """Tests of the margin of one rate, before they are adjusted for the number of candidates.
 
     Of all rows or of every group. ``gain`` is how much better the rate is, of ratios the logarithm;
-    ``reach`` by how much worse it may be, whatever the rows hold that are excluded, None where it
-    has no worst case.
+    ``reach`` by how much worse it may be, whatever the rows hold that are excluded.
     """
 
     tests: tuple[MarginTest, ...]
     gain: Quantity | None = None
     change: StatisticChange | None = None
     lower: bool = False
-    reach: Array | None = None
+    reach: Array | float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -274,101 +245,104 @@ def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple
     """Return candidates with their verdicts, and with what these are made of adjusted."""
     confidence = spec.confidence
     batches = [batch for one in measured for batch in one.disparities]
-    counted = [each.class_scope.is_single for batch in batches for each in batch.records]
-    tested = iter(adjusted_together(batches, counted, confidence))
+    tested = iter(adjusted_together(batches, confidence, averages=False))
     tests_of = [[test.p_value for batch in one.margins for test in batch.tests] for one in measured]
     worst = [max((p for p in of if p is not None), default=math.nan) for of in tests_of]
 
-    def with_margin(each: DisparityChange) -> DisparityChange:
-        if not each.class_scope.is_single:  # no average is part of the verdict
-            return each
-        margin = margin_of(spec, each.metric)
-        open_ = Performance.NO_MARGIN if margin is None else Performance.CANNOT_TELL
-        return replace(each, margin=margin, outcome=open_)
-
     candidates = []
     for one, before, after in zip(measured, worst, holm(np.array(worst)).tolist(), strict=True):
-        with_margins = [
-            [with_margin(each) for each in islice(tested, len(batch.records))]
-            for batch in one.disparities
-        ]
-        tests = sum(each.margin is not None for of in with_margins for each in of)
+        records = [each for batch in one.disparities for each in batch.records]
+        tests = sum(_margin_held_against(spec, each) is not None for each in records)
         tests += sum(len(batch.tests) for batch in one.groups)
         error = (1 - confidence) / len(measured)
-        levels = _Levels(confidence, critical(1 - error), critical(1 - error / max(tests, 1)))
+        z, strict_z = critical(1 - error), critical(1 - error / max(tests, 1))
         factor = max(after / before, 1.0) if before > 0 else 1.0
         rows, several = one.candidate.rows, len(measured)
         candidate = replace(
             one.candidate,
             disparities=tuple(
                 each
-                for batch, of in zip(one.disparities, with_margins, strict=True)
-                for each in _held_against_margins(batch, of, levels)
+                for batch in one.disparities
+                for each in _held_against_margins(
+                    batch, [*islice(tested, len(batch.records))], spec, z, strict_z
+                )
             ),
             margins=tuple(
                 _adjust_margin(each, factor, rows, several, confidence) for each in one.margins
             ),
-            groups=tuple(each for batch in one.groups for each in _group_tests(batch, levels)),
+            groups=tuple(
+                each
+                for batch in one.groups
+                for each in _group_tests(batch, confidence, z, strict_z)
+            ),
         )
         candidates.append(with_verdict(candidate))
     return tuple(candidates)
 
 
-class _Levels(NamedTuple):
-    """The critical values at which all tests show that nothing is worse, and any that one is."""
-
-    confidence: float
-    z: float
-    strict_z: float
+def _margin_held_against(spec: Spec, each: DisparityChange) -> float | None:
+    return margin_of(spec, each.metric) if each.class_scope.is_single else None
 
 
-def _outcome(is_as_good: bool, is_worse: bool) -> Performance:
-    if is_as_good:
-        return Performance.NON_INFERIOR
-    return Performance.INFERIOR if is_worse else Performance.CANNOT_TELL
+def _outcome(margin: float, most: float, least: float, reach: float) -> tuple[Performance, bool]:
+    # of a loss between two ends that excluded rows could add to; and whether they overturn it
+    if most + reach < margin:
+        return Performance.NON_INFERIOR, False
+    return Performance.INFERIOR if least > margin else Performance.CANNOT_TELL, bool(most < margin)
 
 
 def _held_against_margins(
-    batch: MeasuredDisparities, records: list[DisparityChange], levels: _Levels
+    batch: MeasuredDisparities,
+    records: list[DisparityChange],
+    spec: Spec,
+    z: float,
+    strict_z: float,
 ) -> Iterator[DisparityChange]:
+    # ``z, strict_z``: critical values at which all tests show that nothing is worse, and any that
+    # one is
     size = len(records)
-    unknown = np.full(size, np.nan)
+    unknown = np.full(size, np.nan), np.full(size, np.nan)
     (low, high), (least, _) = (
-        (unknown, unknown) if batch.distance_at is None else batch.distance_at(np.full(size, z))
-        for z in (levels.z, levels.strict_z)
+        unknown if batch.distance_at is None else batch.distance_at(np.full(size, at))
+        for at in (z, strict_z)
     )
-    reach = np.zeros(size) if batch.reach is None else batch.reach
+    reach = np.broadcast_to(batch.reach, size)
     for i, each in enumerate(records):
-        if each.outcome is None:
+        if not each.class_scope.is_single:  # no average is part of the verdict
             yield each
             continue
-        tested = each.distance_adjusted
+        tested, margin = each.distance_adjusted, margin_of(spec, each.metric)
         closer = each.significant and each.direction is Direction.CLOSER
-        if closer and reach[i] and (tested is None or not tested.high + reach[i] < 0):
-            each = replace(each, overturned=True)
-        if each.margin is None:
-            yield each
+        overturned = bool(
+            closer and reach[i] and (tested is None or not tested.high + reach[i] < 0)
+        )
+        if margin is None:
+            yield replace(each, outcome=Performance.NO_MARGIN, overturned=overturned)
             continue
-        margin, known = margin_distance(each.margin, each.by), each.status is Status.OK
-        within = known and high[i] < margin
-        holds = bool(within and high[i] + reach[i] < margin)
+        outcome, is_open = Performance.CANNOT_TELL, False
+        if each.status is Status.OK:
+            far = margin_distance(margin, each.by)
+            outcome, is_open = _outcome(far, high[i], least[i], reach[i])
         methods = () if each.interval is None else each.interval.methods
         yield replace(
             each,
-            outcome=_outcome(holds, known and least[i] > margin),
-            margin_interval=interval_of(low[i], high[i], levels.confidence, methods),
-            overturned=each.overturned or bool(within and not holds),
+            margin=margin,
+            outcome=outcome,
+            margin_interval=interval_of(low[i], high[i], spec.confidence, methods),
+            overturned=overturned or is_open,
         )
 
 
-def _group_tests(batch: MeasuredMargins, levels: _Levels) -> Iterator[MarginTest]:
+def _group_tests(
+    batch: MeasuredMargins, confidence: float, z: float, strict_z: float
+) -> Iterator[MarginTest]:
     if batch.gain is None:
         yield from batch.tests
         return
     size = len(batch.tests)
-    low, high = batch.gain.at(np.full(size, levels.z))
-    _, most = batch.gain.at(np.full(size, levels.strict_z))
-    reach = np.zeros(size) if batch.reach is None else batch.reach
+    low, high = batch.gain.at(np.full(size, z))
+    _, most = batch.gain.at(np.full(size, strict_z))
+    reach = np.broadcast_to(batch.reach, size)
     for i, test in enumerate(batch.tests):
         if test.change.interval is None or test.change.status is not Status.OK:
             yield test
@@ -377,26 +351,18 @@ def _group_tests(batch: MeasuredMargins, levels: _Levels) -> Iterator[MarginTest
         ends = (-high[i], -low[i]) if batch.lower else (low[i], high[i])
         if test.by == "ratio":
             ends = (math.exp(ends[0]), math.exp(ends[1]))
-        yield _decide_margin(
-            test,
-            (low[i], most[i], reach[i], margin),
-            interval_of(*ends, levels.confidence, test.change.interval.methods),
-        )
+        interval = interval_of(*ends, confidence, test.change.interval.methods)
+        yield _decide_margin(test, margin, (low[i], most[i]), reach[i], interval)
 
 
 def _decide_margin(
-    test: MarginTest, ends: tuple[float, float, float, float], interval: Interval | None
-) -> MarginTest:
-    # a test with its outcome: of the worst and best gain, the reach, and the margin
-    worst, best, reach, margin = ends
-    holds = bool(worst - reach > -margin)
-    return replace(
-        test,
-        outcome=_outcome(holds, best < -margin),
-        adjusted=interval,
-        better=bool(worst - reach > 0),
-        overturned=not holds and bool(worst > -margin),
-    )
+    test: MarginTest, margin: float, gain: tuple[float, float], reach: float,
+    interval: Interval | None,
+) -> MarginTest:  # fmt: skip
+    worst, best = gain
+    outcome, overturned = _outcome(margin, -worst, -best, reach)
+    better = bool(worst - reach > 0)
+    return replace(test, outcome=outcome, adjusted=interval, better=better, overturned=overturned)
 
 
 def _adjust_margin(
@@ -410,8 +376,8 @@ def _adjust_margin(
     worst, best = margin.change.gain_at(z, test.margin, lower=margin.lower)
     ends = (-best, -worst) if margin.lower else (worst, best)
     interval = interval_of(*ends, confidence, change.interval.methods)
-    reach = 0.0 if margin.reach is None else float(margin.reach[0])
-    test = _decide_margin(test, (worst, best, reach, test.margin), interval)
+    reach = float(np.broadcast_to(margin.reach, 1)[0])
+    test = _decide_margin(test, test.margin, (worst, best), reach, interval)
     needed = None
     if test.outcome is Performance.CANNOT_TELL and not test.overturned:
         z_now = normal_quantile(1 - p_value)

@@ -51,7 +51,7 @@ from fairgauge.results.estimates import (
     as_count,
     as_number,
 )
-from fairgauge.results.scopes import Diagnostic, Interval, Reference
+from fairgauge.results.scopes import OVERALL, Diagnostic, Interval, Reference
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.group_mixture import StratifiedMixture, calibration_test
@@ -85,11 +85,6 @@ class EstimatedGroups(UnrecordedGroups):
     @cached_property
     def _estimated(self) -> dict[tuple[Estimated, bytes, bytes], Estimates]:
         return {}
-
-    @property
-    def drawn(self) -> int:
-        """Return how many people of known group were drawn at random."""
-        return round(float(self.answers.sum())) if self._drawn else 0
 
     def rate(self, row: Estimated, outcome: OutcomeMasks) -> Estimates:
         """Return a rate or an average of every group under an outcome."""
@@ -178,6 +173,7 @@ class _Feature:
         self._known = known if (known := counts.known_cells())[1].any() else None
         self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
         self._unfit: dict[tuple[str, object, float | None], float] = {}
+        self._has_answers_alone = False
 
     def measure(self, rates: Sequence[Estimated]) -> None:
         """Add all that is measured of it to what is measured of others."""
@@ -204,6 +200,8 @@ class _Feature:
 
     def _deciding(self, rate: Estimates, name: str, outcome: OutcomeMasks) -> Estimator:
         if self._random and rate.validated is not None:
+            # a sample decides, and not its correction of what probabilities do not distinguish
+            self._has_answers_alone |= bool(rate.unidentified.any())
             return Estimator.VALIDATED
         if self._counts.asked.assume is Assume.NOTHING:
             return Estimator.BOUNDS
@@ -312,7 +310,7 @@ class _Feature:
         level = self._spec.confidence
         low, high = estimates.limits(side, critical(level))
         key = (
-            row.name, self._counts.feature, self._names[side], outcome.class_scope,
+            row.name, self._counts.feature, self._names[side], OVERALL, outcome.class_scope,
             outcome.threshold_of(row),
         )  # fmt: skip
         self._measured.shown[key] = self._what_is_shown(rate, estimator, side)
@@ -386,10 +384,8 @@ class _Feature:
                 reason=reason,
             )
             self._measured.estimates.append(estimate)
-            name, feature, of_group, _, scope, threshold = estimate.key
-            self._measured.shown[name, feature, of_group, scope, threshold] = self._what_is_shown(
-                rate, estimator, one, other, by
-            )
+            shown = self._what_is_shown(rate, estimator, one, other, by)
+            self._measured.shown[estimate.key] = shown
             if estimate.mirror_of is None:
                 together = partial(_limits_at, estimates.contrast, by, one, other)
                 self._measured.together[estimate.key] = together, 0
@@ -478,23 +474,6 @@ class _Feature:
                 people = min(rate.effective_people(side, each) for side in (group, reference))
                 row = replace(row, effective_people=round(people) if people < 1e15 else None)
             yield row
-
-    @property
-    def _has_answers_alone(self) -> bool:
-        # whether a sample decides, and not its correction of what probabilities do not distinguish
-        rates = (
-            asked.metric.of
-            for asked in self._resolution.metrics
-            if isinstance(asked.metric, Contrast)
-            and is_estimated(asked.metric.of)
-            and not asked.obstacle
-        )
-        if (first := next(rates, None)) is None:
-            return False
-        outcome = self._resolution.outcomes[0]
-        rate = self._counts.rate(first, outcome)
-        decides = self._deciding(rate, first.name, outcome)
-        return bool(rate.unidentified.any()) and decides is Estimator.VALIDATED
 
     def _notes(self) -> Iterator[Diagnostic]:
         counts, asked = self._counts, self._counts.asked

@@ -21,7 +21,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, ReferenceKind, Status, Task
 from fairgauge.inference.contrast_intervals import EveryGroup
 from fairgauge.inference.interval import certainty, stricter
-from fairgauge.measure.slices import Slice
+from fairgauge.measure.slices import Slice, slice_of
 from fairgauge.question.kits import find_kit
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Parameter, Reason, ReasonCode
@@ -116,17 +116,12 @@ def adequate_parts(
             or not (isinstance(estimate.definition, Across) or is_extreme(estimate.definition))
         ):
             continue
-        own = (
-            part
-            for part in slices
-            if part.outcome.class_scope == estimate.class_scope
-            and estimate.threshold in (None, part.outcome.threshold)
-        )
-        part = next(own, None)
+        part = slice_of(estimate, slices)
         if part is not None and part.ranges is None:
             adequate = _adequate_extreme(part, estimate, small)
             if adequate is not None:
-                yield estimate.key, adequate
+                spans = estimate.definition.scope == "feature"
+                yield replace(estimate, group=None if spans else estimate.group).key, adequate
 
 
 def _adequate_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate | None:

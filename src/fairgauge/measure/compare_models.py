@@ -11,7 +11,7 @@ import numpy as np
 
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, class_average
@@ -25,17 +25,8 @@ from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.missing_values import MANY_MISSING, large_uncounted
 from fairgauge.inference.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
-from fairgauge.measure._changes import (
-    MeasuredCandidate,
-    MeasuredDisparities,
-    MeasuredMargins,
-    check_margins,
-    judge_candidates,
-    margin_of,
-    measured_disparities,
-    rate_margins,
-    rate_records,
-)
+from fairgauge.measure import _changes
+from fairgauge.measure._changes import MeasuredCandidate, MeasuredDisparities, MeasuredMargins
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -71,7 +62,7 @@ def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
     }
     refuse([Problem(path, why) for path, why in refused.items() if isinstance(why, str)])
     measured = [_Models(cube, axis, spec).measured() for axis in candidate_axes(cube)]
-    return judge_candidates(measured, spec)
+    return _changes.judge_candidates(measured, spec)
 
 
 class PairedSlice:
@@ -102,15 +93,22 @@ class PairedSlice:
         weighted = "w" in measures
         self._weights = self._states(measures["w"]) if weighted else self._cases
         self._squares = self._states(measures["w2"]) if weighted else self._cases
+        self._changes: dict[tuple[Statistic, bytes], StatisticChange] = {}
 
     def change(self, statistic: Statistic, which: Index) -> StatisticChange:
         """Return what becomes of a statistic of some sides; raise `NoInterval` where unknown."""
-        slots = np.zeros_like(which)
-        old, new = (
-            side_interval(statistic, each.side_data(which, slots))
-            for each in (self.current, self.candidate)
-        )
-        return statistic_change(statistic, self.table(which), old, new)
+        key = statistic, which.tobytes()
+        if key not in self._changes:
+            if is_resampled(statistic):
+                raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=statistic.title)
+            if isinstance(statistic, ScoreStatistic):
+                raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
+            old, new = (
+                side_interval(statistic, each.side_data(which, np.zeros_like(which)))
+                for each in (self.current, self.candidate)
+            )
+            self._changes[key] = statistic_change(statistic, self.table(which), old, new)
+        return self._changes[key]
 
     def table(self, which: Index) -> PairedTable:
         """Return the rows of some sides, by label and both decisions."""
@@ -162,7 +160,7 @@ class PairedSlice:
 class _Models:
     """The model in use and a candidate, and what is asked of both.
 
-    Slices by feature (None: of all rows), and changes of statistics, are made once.
+    Slices by feature (None: of all rows) are made once.
     """
 
     def __init__(self, cube: Cube, axis: Axis, spec: Spec) -> None:
@@ -181,27 +179,16 @@ class _Models:
             for each in asked_metrics(cube, self.spec, self.resolution.task)
             if each.obstacle or each.metric.needs & {"prediction", "score"}
         ]
-        check_margins(spec, [metric.name for metric, _ in asked])
+        _changes.check_margins(spec, [metric.name for metric, _ in asked])
         self.contrasts = [(m, why) for m, why in asked if isinstance(m, Contrast)]
         self.others = [(m, why) for m, why in asked if not isinstance(m, Contrast)]
         self.is_uncounted = bool(large_uncounted(cube, self.resolution.features, self.spec))
         self._slices: dict[int | None, tuple[PairedSlice, ...]] = {}
-        self._changes: dict[tuple[int, Statistic, bytes], StatisticChange] = {}
         self._missing: dict[str, tuple[Array, Array, Array]] = {}
 
     def measured(self) -> MeasuredCandidate:
         """Return what the candidate changes, before it is judged."""
-        disparities = tuple(  # first: it refuses features with too many cells
-            replace(each, reach=self._reach(each.reach, each.records))
-            for each in self._disparities()
-        )
-        margins, groups = (
-            tuple(
-                replace(each, reach=self._reach(each.reach, [test.change for test in each.tests]))
-                for each in tests
-            )
-            for tests in (self._margin_tests(), self._group_tests(disparities))
-        )
+        disparities = tuple(self._disparities())  # first: it refuses features with too many cells
         # where all rows are decided alike; of no consequence where no disparity is of decisions
         reason, metrics = None, (*self.contrasts, *self.others)
         if any("prediction" in metric.needs for metric, _ in metrics):
@@ -216,22 +203,22 @@ class _Models:
             rates=tuple(self._rates()),
             reclassified=tuple(self._count_reclassified()),
         )
-        return MeasuredCandidate(candidate, disparities, margins, groups)
+        groups = tuple(self._group_tests(disparities))
+        return MeasuredCandidate(candidate, disparities, tuple(self._margin_tests()), groups)
 
     # ---- rows that are excluded
 
-    def _reach(self, known: Array | None, of: Sequence[DisparityChange | RateChange]) -> Array:
+    def _reach(
+        self, known: Array | None, of: Sequence[DisparityChange | RateChange], sliced: PairedSlice
+    ) -> Array | float:
         # what has no worst case could go anywhere where many rows of a group lack what it needs
-        reach = np.zeros(len(of)) if known is None else known.copy()
-        for i, one in enumerate(of):
-            needs = one.definition.needs | ({"group"} if one.feature else set())
-            if self.is_uncounted or (known is None and self._lacks(one.feature or "", needs)):
-                reach[i] = np.inf
-        return reach
+        needs: set[str] = {need for one in of for need in one.definition.needs}
+        needs |= {"group"} if sliced.counts.feature else set()
+        if self.is_uncounted or (known is None and self._lacks(sliced.counts, needs)):
+            return np.inf
+        return 0.0 if known is None else known
 
-    def _lacks(self, feature: str, needs: Collection[str]) -> bool:
-        every = (*self.resolution.features, self.resolution.everyone)
-        counts = next(each for each in every if each.feature == feature)
+    def _lacks(self, counts: GroupCounts, needs: Collection[str]) -> bool:
         _, _, rows = self._cells(counts)
         n = rows[:-1].sum(axis=(1, 2, 3))
         labels = slice(None, -1 if "label" in needs else None)
@@ -241,13 +228,6 @@ class _Models:
         return bool(((lacking >= MANY_MISSING * n) & (lacking > 0)).any()) or (
             "group" in needs and unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
         )
-
-    def _is_complete(self, sliced: PairedSlice) -> bool:
-        _, _, rows = self._cells(sliced.counts)
-        labels = slice(None, -1 if rows.shape[1] > 1 else None)
-        outcome = sliced.current.outcome
-        decided = outcome.open_labels is None and outcome.open_predictions is None
-        return decided and bool(rows[:-1, labels, :-1, :-1].sum() == rows.sum())
 
     def _cells(self, counts: GroupCounts) -> tuple[Array, Array, Array]:
         if counts.feature not in self._missing:
@@ -283,28 +263,17 @@ class _Models:
             self._slices[feature] = tuple(slices)
         return self._slices[feature]
 
-    def _is_here(self, sliced: PairedSlice, of: Statistic | Metric) -> bool:
-        # whether to measure something here: without decisions at one threshold alone
-        first = sliced.current.outcome.threshold == self.resolution.outcomes[0].threshold
-        return first or "prediction" in of.needs
-
-    def _change(self, sliced: PairedSlice, statistic: Statistic, which: Index) -> StatisticChange:
-        key = (id(sliced), statistic, which.tobytes())
-        if key not in self._changes:
-            if is_resampled(statistic):
-                raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=statistic.title)
-            if isinstance(statistic, ScoreStatistic):
-                raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
-            self._changes[key] = sliced.change(statistic, which)
-        return self._changes[key]
-
     def _statistics_of_scope(
         self, sliced: PairedSlice, statistics: Sequence[Statistic]
     ) -> Iterator[tuple[Statistic, ClassScope]]:
-        # kappa is one number of all classes: no class has its own, as in an audit
+        # What needs no decision is measured at one threshold alone. Kappa is one number of all
+        # classes: no class has its own, as in an audit.
+        first = sliced.current.outcome.threshold == self.resolution.outcomes[0].threshold
         whole = self.classes and sliced.class_scope == NO_CLASS
         of_all = {each.name: each for each in (agreement(), KAPPA)}
         for statistic in statistics:
+            if not first and "prediction" not in statistic.needs:
+                continue
             if whole and statistic.name in of_all:
                 yield of_all[statistic.name], NO_CLASS
             if self.classes and statistic is KAPPA:
@@ -320,7 +289,7 @@ class _Models:
     def _rates(self) -> Iterator[RateChange]:
         catalogue = self.spec.catalogue
         wanted = [metric.of for metric, obstacle in self.contrasts if obstacle is None]
-        wanted += [catalogue.rate(name) for name, _ in rate_margins(self.spec)]
+        wanted += [catalogue.rate(name) for name, _ in _changes.rate_margins(self.spec)]
         if self.spec.label:
             wanted.append(catalogue.rate("accuracy"))
         decided = [each for each in wanted if each.needs & {"prediction", "score"}]
@@ -329,8 +298,7 @@ class _Models:
             for sliced in self.slices(feature):
                 groups = np.arange(len(sliced.counts.groups))
                 for statistic, scope in self._statistics_of_scope(sliced, statistics):
-                    if self._is_here(sliced, statistic):
-                        yield from self._rate_changes(sliced, statistic, scope, groups)
+                    yield from self._rate_changes(sliced, statistic, scope, groups)
 
     def _rate_changes(
         self, sliced: PairedSlice, statistic: Statistic, scope: ClassScope, which: Index
@@ -342,12 +310,12 @@ class _Models:
                 feature=sliced.counts.feature or None,
                 group=sliced.counts.groups[g],
                 class_scope=scope,
-                threshold=_threshold(sliced, statistic),
+                threshold=sliced.current.outcome.threshold_of(statistic),
             )
             for g in which.tolist()
         ]
         try:
-            change = self._change(sliced, statistic, which)
+            change = sliced.change(statistic, which)
         except NoInterval as refused:
             for each in bases:
                 yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
@@ -357,7 +325,7 @@ class _Models:
             side = sliced.current if old else sliced.candidate
             return statistic.why_undefined(side.side_data(which, np.zeros_like(which)).side, i)
 
-        yield from rate_records(change, bases, self.spec.confidence, undefined)
+        yield from _changes.rate_records(change, bases, self.spec.confidence, undefined)
 
     # ---- disparities
 
@@ -365,7 +333,7 @@ class _Models:
         for feature in range(len(self.resolution.features)):
             for sliced in self.slices(feature):
                 for metric, obstacle in self.contrasts:
-                    if obstacle is None and self._is_here(sliced, metric.of):
+                    if obstacle is None:
                         for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
                             of = replace(metric, of=statistic)
                             yield self._comparison_changes(sliced, of, scope)
@@ -404,7 +372,7 @@ class _Models:
                 group=sliced.counts.groups[compared.groups[k]],
                 reference=compared.each[k],
                 class_scope=scope,
-                threshold=_threshold(sliced, metric),
+                threshold=sliced.current.outcome.threshold_of(metric),
                 by=metric.by,
             )
             for k in np.flatnonzero(kept).tolist()
@@ -412,21 +380,19 @@ class _Models:
         both = np.concatenate([groups, references])
         inside = bool((references == sliced.current.sides.whole).any())
         try:
-            change = self._change(sliced, metric.of, both)
+            change = sliced.change(metric.of, both)
         except NoInterval as refused:
             return _drop_numbers(bases, refused.reason)
-        measured = measured_disparities(metric, change, bases, self.spec, inside=inside)
-        if not isinstance(metric.of, Rate):
-            return measured
-        rate, by = metric.of, metric.by
-        if self._is_complete(sliced):
-            return replace(measured, reach=np.zeros(len(measured.records)))
-        sides = (groups, references)
-        ends = [
-            furthest(*(self._limits(sliced, rate, w, by, missing=m) for w in sides))
-            for m in (True, False)
-        ]
-        return replace(measured, reach=_possible_move(*ends))
+        measured = _changes.measured_disparities(metric, change, bases, self.spec, inside=inside)
+        reach, rate = None, metric.of
+        if isinstance(rate, Rate):
+            sides = groups, references
+            ends = [
+                furthest(*(self._limits(sliced, rate, w, metric.by, missing=m) for w in sides))
+                for m in (True, False)
+            ]
+            reach = _possible_move(*ends)
+        return replace(measured, reach=self._reach(reach, bases, sliced))
 
     # ---- margins
 
@@ -434,13 +400,11 @@ class _Models:
         sliced = self.slices(None)
         if self.classes:
             sliced = sliced[-1:]  # all classes at once
-        for (name, margin), each in product(rate_margins(self.spec), sliced):
-            statistic, scope = next(
-                self._statistics_of_scope(each, [self.spec.catalogue.rate(name)])
-            )
-            if not self._is_here(each, statistic):
+        for (name, margin), each in product(_changes.rate_margins(self.spec), sliced):
+            of = [*self._statistics_of_scope(each, [self.spec.catalogue.rate(name)])]
+            if not of:
                 continue
-            batch = self._held_against(each, statistic, scope, {EVERYONE: margin}, "difference")
+            batch = self._held_against(each, *of[0], {EVERYONE: margin}, "difference")
             (test,) = batch.tests
             if batch.gain is not None and test.change.interval is not None:
                 two_sided = batch.gain.p_value(null=-margin)[0]
@@ -461,15 +425,13 @@ class _Models:
         }
         asked: dict[tuple[Statistic, Literal["difference", "ratio"]], list[float]] = {}
         for name, by in scales.items():
-            margin = margin_of(self.spec, name)
+            margin = _changes.margin_of(self.spec, name)
             for rate in definitions[name].statistics:
                 of_label = "label" in rate.needs or not self.spec.label
                 if margin is not None and of_label and has_direction(rate, self.spec.favourable):
                     asked.setdefault((rate, by), []).append(margin)
         for feature in range(len(self.resolution.features)):
             for sliced, ((rate, by), asked_margins) in product(self.slices(feature), asked.items()):
-                if not self._is_here(sliced, rate):
-                    continue
                 margins = dict.fromkeys(sliced.counts.groups, min(asked_margins))
                 for statistic, scope in self._statistics_of_scope(sliced, [rate]):
                     if scope.is_single:
@@ -490,24 +452,24 @@ class _Models:
             for margin, change in zip(margins.values(), changes, strict=True)
         )
         try:
-            change = self._change(sliced, statistic, which)
+            change = sliced.change(statistic, which)
         except NoInterval:
             return MeasuredMargins(tests)
         quantity = change.ratio if by == "ratio" else change.difference
         lower = better_of(statistic, self.spec.favourable) is Better.LOWER
         reach = None
-        if isinstance(statistic, Rate) and not self._is_complete(sliced):
+        if isinstance(statistic, Rate):
             least, observed = (
                 self._limits(sliced, statistic, which, by, missing=missing).change
                 for missing in (True, False)
             )
-            reach = (
-                _possible_move(least[1], observed[1])
-                if lower
-                else _possible_move(-least[0], -observed[0])
-            )
+            (low, high), (observed_low, observed_high) = least, observed
+            reach = _possible_move(high, observed_high)
+            if not lower:
+                reach = _possible_move(-low, -observed_low)
+        by_rows = self._reach(reach, [test.change for test in tests], sliced)
         gain = quantity.negated() if lower else quantity
-        return MeasuredMargins(tests, gain, change, lower=lower, reach=reach)
+        return MeasuredMargins(tests, gain, change, lower=lower, reach=by_rows)
 
     def _count_reclassified(self) -> Iterator[Reclassified]:
         if self.resolution.task is not Task.BINARY:
@@ -535,10 +497,6 @@ class _Models:
 def _open_in_either(one: OutcomeMasks, other: OutcomeMasks) -> OutcomeMasks:
     masks = [e.open_predictions for e in (one, other) if e.open_predictions is not None]
     return replace(one, open_predictions=np.logical_or.reduce(masks)) if masks else one
-
-
-def _threshold(sliced: PairedSlice, of: Statistic | Metric) -> float | None:
-    return sliced.current.outcome.threshold if "prediction" in of.needs else None
 
 
 def _possible_move(furthest: Array, observed: Array) -> Array:

@@ -97,8 +97,13 @@ def compare_reports(
         ]
         same = same_rows if same_rows is not None else same or tables[0] == tables[1]
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
-    pairs, lonely = _pair_estimates(before, after)
-    changed = changes(pairs, refused)
+    reports = before, after
+    estimates = _estimates_by_key(reports)
+    verdicts = [{_subject_of_rule(each): each for each in report.verdicts} for report in reports]
+    matched = [(each, estimates[1].get(key)) for key, each in estimates[0].items()]
+    changed = changes([(old, new) for old, new in matched if new is not None], refused)
+    shared = _verdict_changes(verdicts, changed)
+    flips = [each for each in shared if each.old.outcome != each.new.outcome]
     known = {_subject(e): _gap(e) for e in before.diagnostics if e.level is Level.WARNING}
     origin = _origin(after, new)
     candidate = Candidate(name=origin.name or "new", rows=origin.rows, disparities=changed)
@@ -113,7 +118,9 @@ def compare_reports(
         same_rows=same,
         refused=refused,
         differences=differences,
-        **_verdicts(before, after, changed, lonely),
+        flips=tuple(sorted(flips, key=lambda flip: not flip.worse)),
+        stayed=tuple(each for each in shared if each.old.outcome == each.new.outcome),
+        **_unmatched(reports, estimates, verdicts),
         sizes=tuple(_sizes(before, after)),
         own=tuple({rate.name: rate for rate in (*before.own, *after.own)}.values()),
         scoring=SCORING_RATE in after.catalogue.reworded,
@@ -244,51 +251,56 @@ def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason |
     return same is not None, same
 
 
-def _pair_estimates(
-    old: Report, new: Report
-) -> tuple[list[tuple[Estimate, Estimate]], list[Alone]]:
-    # that of the class with the largest difference is that of one class, which may be another one
-    # in each report: every class is compared with itself
+def _estimates_by_key(reports: Sequence[Report]) -> list[dict[_Key, Estimate]]:
+    # That of the class with the largest difference is that of one class, which may be another one
+    # in each report: every class is compared with itself. A single threshold may be another in each
+    # report. An average is over the classes of its report.
     sides = [
         [each for each in report.estimates if each.class_scope.kind is not ClassKind.WORST]
-        for report in (old, new)
+        for report in reports
     ]
     single = all(len({e.threshold for e in side} - {None}) <= 1 for side in sides)
-    before, after = (_estimates_by_key(side, single=single) for side in sides)
-    lonely: Counter[tuple[What, str | None, str, Which]] = Counter()
-    for which, mine, theirs, other in zip(
-        _SIDES, (before, after), (after, before), (new, old), strict=True
-    ):
-        absence = absence_in(other)
-        lonely.update((*absence(e), which) for key, e in mine.items() if key not in theirs)
-    alone = [
-        Alone(what=what, feature=feature, name=name, report=which, count=count)
-        for (what, feature, name, which), count in lonely.items()
-    ]
-    return [(each, after[key]) for key, each in before.items() if key in after], alone
 
-
-def _estimates_by_key(estimates: Sequence[Estimate], *, single: bool) -> dict[_Key, Estimate]:
-    # A single threshold may be another in each report. An average is over the classes of its
-    # report.
-    classes = frozenset(each.class_ for each in estimates)
-
-    def key(each: Estimate) -> _Key:
+    def key(each: Estimate, classes: frozenset[str | None]) -> _Key:
         over = classes if each.class_scope.kind is ClassKind.AVERAGE else None
         at = None if single else each.threshold
         return (*subject_of(each), each.scope, each.class_scope, over, at)
 
-    return _numbered(estimates, key)
+    return [
+        {key(each, classes): each for each in side}
+        for side in sides
+        for classes in [frozenset(each.class_ for each in side)]
+    ]
 
 
-def _numbered(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, _Item]:
-    # by a key, and by their order where several have one
-    by_key: dict[_Key, _Item] = {}
-    seen: Counter[_Key] = Counter()
-    for item in items:
-        seen[key(item)] += 1
-        by_key[*key(item), seen[key(item)]] = item
-    return by_key
+def _unmatched(
+    reports: Sequence[Report],
+    estimates: Sequence[dict[_Key, Estimate]],
+    verdicts: Sequence[dict[_Key, Verdict]],
+) -> dict[str, Any]:
+    lonely: list[Counter[tuple[What, str | None, str, Which]]] = [Counter(), Counter()]
+    unmatched = []
+    for i, which in enumerate(_SIDES):
+        absence, known = absence_in(reports[1 - i]), {e.rule for e in verdicts[1 - i].values()}
+        alone = [each for key, each in estimates[i].items() if key not in estimates[1 - i]]
+        lonely[0].update((*absence(each), which) for each in alone)
+        for key, verdict in verdicts[i].items():
+            if verdict.rule not in known:
+                lonely[1]["rule", None, verdict.rule, which] += 1
+            elif key not in verdicts[1 - i]:
+                what, _, _ = absence(verdict)
+                code = _ABSENT.get(what, ReasonCode.NOT_JUDGED)
+                of = {"what": what} if code is ReasonCode.ABSENT else {}
+                reason = Reason.of(code, **of, report=_SIDES[1 - i])
+                unmatched.append(UnmatchedVerdict(verdict=verdict, report=which, reason=reason))
+    return {
+        "unmatched": tuple(unmatched),
+        "alone": tuple(
+            Alone(what=what, feature=feature, name=name, report=which, count=count)
+            for counts in lonely
+            for (what, feature, name, which), count in counts.items()
+        ),
+    }
 
 
 def absence_in(report: Report) -> Callable[[Estimate | Verdict], tuple[What, str | None, str]]:
@@ -377,20 +389,19 @@ def changes(
         return ()
     same = refused is not None and refused.code is ReasonCode.SAME_ROWS
     by_metric: dict[tuple[Metric, float | None], list[tuple[Estimate, Estimate]]] = {}
-    for pair in pairs:
-        by_metric.setdefault((pair[1].definition, pair[1].confidence), []).append(pair)
+    before, after = (_mirrors(side) for side in zip(*pairs, strict=True))
+    mirrors = dict(before.items() & after.items())
+    for old, new in pairs:
+        if new.mirror_of is None or _side(new) not in mirrors:
+            by_metric.setdefault((new.definition, new.confidence), []).append((old, new))
     batches = [
         _measure_changes(metric, of, None if same else refused, _WIDEST if same else 0.0, level)
         for (metric, level), of in by_metric.items()
     ]
-    records = [record for batch in batches for record in batch.records]
-    mirrored = _mirror_places(records)
     confidence = max((level for _, level in by_metric if level is not None), default=_USUAL)
-    adjusted = adjusted_together(batches, [True] * len(records), confidence, mirrored)
     shown = []
-    for i, each in enumerate(adjusted):
-        if i not in mirrored:
-            each = replace(each, mirror_of=None)
+    for each in adjusted_together(batches, confidence, averages=True):
+        each = replace(each, mirror=mirrors.get(_side(each)))
         if same and not (each.significant or each.changed or each.other_side):
             each = replace(
                 each, interval=None, distance_interval=None, distance_adjusted=None,
@@ -403,20 +414,15 @@ def changes(
     return tuple(sorted(shown, key=_importance))
 
 
-def _mirror_places(records: Sequence[DisparityChange]) -> dict[int, int]:
-    def place(each: DisparityChange, group: str | None) -> tuple[object, ...]:
-        return (each.metric, each.feature, group, each.scope, each.class_scope, each.threshold)
+def _side(each: Estimate | DisparityChange) -> _Key:
+    return each.metric, each.feature, each.group
 
-    places = {place(each, each.group): i for i, each in enumerate(records)}
-    mirrored = {}
-    for i, each in enumerate(records):
-        other = places.get(place(each, each.mirror_of)) if each.mirror_of is not None else None
-        if other is None or each.before is None:
-            continue
-        before = records[other].before
-        if each.before.mirror_of or (before is not None and before.mirror_of):
-            mirrored[i] = other
-    return mirrored
+
+def _mirrors(estimates: Iterable[Estimate]) -> dict[_Key, str | None]:
+    # the other of just two groups that are each other's reference
+    mirrored = [each for each in estimates if each.mirror_of is not None]
+    others = {_side(each): each.mirror_of for each in mirrored}
+    return others | {_side(replace(each, group=each.mirror_of)): each.group for each in mirrored}
 
 
 def _reason_no_interval(old: Estimate, new: Estimate) -> Reason | None:
@@ -508,7 +514,7 @@ def _measure_changes(
             reference=new.reference, scope=new.scope, class_scope=new.class_scope,
             threshold=old.threshold if new.threshold is None else new.threshold,
             old_interval=old.interval, new_interval=new.interval,
-            by="ratio" if ratio else "difference", mirror_of=new.mirror_of, before=old, after=new,
+            by="ratio" if ratio else "difference", before=old, after=new,
         )
         for old, new in pairs
     ]  # fmt: skip
@@ -538,9 +544,9 @@ def _importance(each: DisparityChange) -> tuple[bool, bool, bool, bool, bool, fl
     return not each.significant, closer, not each.other_side, not each.changed, inside, -size
 
 
-def _verdicts(
-    old: Report, new: Report, changed: Iterable[DisparityChange], lonely: Sequence[Alone]
-) -> dict[str, Any]:
+def _verdict_changes(
+    verdicts: Sequence[dict[_Key, Verdict]], changed: Iterable[DisparityChange]
+) -> list[VerdictChange]:
     # a verdict on a metric of all groups is matched by its feature, whichever groups are now
     # furthest apart; any other by its group
     other_reference = {
@@ -548,37 +554,13 @@ def _verdicts(
         for each in changed
         if each.before and each.before.reference != each.reference
     }
-    before, after = (_numbered(report.verdicts, _subject_of_rule) for report in (old, new))
-    shared = []
-    for then, now in ((each, after[key]) for key, each in before.items() if key in after):
+    shared, after = [], verdicts[1]
+    for then, now in ((each, after[key]) for key, each in verdicts[0].items() if key in after):
         by_interval = all(each.reason.code in _BY_INTERVAL for each in (then, now))
         sides = {then.outcome, now.outcome} == {Outcome.PASS, Outcome.FAIL}
         compared = not (now.group and subjects_of(now) & other_reference)
         shared.append(VerdictChange(old=then, new=now, shown=by_interval and sides and compared))
-    flips = [each for each in shared if each.old.outcome != each.new.outcome]
-    unmatched, alone = [], [*lonely]
-    for which, mine, theirs, other in zip(
-        _SIDES, (before, after), (after, before), (new, old), strict=True
-    ):
-        known, absence = {verdict.rule for verdict in theirs.values()}, absence_in(other)
-        gone = Counter(each.rule for each in mine.values() if each.rule not in known)
-        alone += [
-            Alone(what="rule", feature=None, name=rule, report=which, count=count)
-            for rule, count in gone.items()
-        ]
-        for key, verdict in mine.items():
-            if verdict.rule in known and key not in theirs:
-                what, _, _ = absence(verdict)
-                code = _ABSENT.get(what, ReasonCode.NOT_JUDGED)
-                of = {"what": what} if code is ReasonCode.ABSENT else {}
-                reason = Reason.of(code, **of, report="new" if which == "old" else "old")
-                unmatched.append(UnmatchedVerdict(verdict=verdict, report=which, reason=reason))
-    return {
-        "flips": tuple(sorted(flips, key=lambda flip: not flip.worse)),
-        "stayed": tuple(each for each in shared if each.old.outcome == each.new.outcome),
-        "unmatched": tuple(unmatched),
-        "alone": tuple(alone),
-    }
+    return shared
 
 
 _ABSENT = {

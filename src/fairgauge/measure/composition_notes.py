@@ -15,7 +15,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.views import cross_strata
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task, WhyInconclusive
 from fairgauge.measure._gap_sides import gap_sides
-from fairgauge.measure.slices import Slice, numbers_of_sides
+from fairgauge.measure.slices import Slice, numbers_of_sides, slice_of
 from fairgauge.question.features import strata_named
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.resolution import resolve
@@ -130,14 +130,9 @@ def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[flo
     if cube.min_cell is not None or spec.design or spec.reference is ReferenceRule.OVERALL:
         return p_values
     resolution = resolve(cube, spec)
-    slices: dict[object, Slice] = {}
-    for counts, outcome in product(resolution.features, resolution.outcomes):
-        part = Slice(counts, outcome, spec)
-        slices.setdefault((counts.feature, outcome.class_scope, None), part)
-        slices[counts.feature, outcome.class_scope, outcome.threshold] = part
+    slices = [Slice(*of, spec) for of in product(resolution.features, resolution.outcomes)]
     for i, each in enumerate(compared):
-        part_of = slices.get((each.feature, each.class_scope, each.threshold))
-        metric = each.definition
+        part_of, metric = slice_of(each, slices), each.definition
         assert isinstance(metric, Contrast)
         summed = isinstance(metric.of, Rate) or resolution.task is Task.REGRESSION
         if part_of is None or not (summed and has_decomposition(metric.of)):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -41,8 +41,15 @@ from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
-from fairgauge.results.scopes import OVERALL, Bounds, ClassScope, Diagnostic, Interval, not_counted
+from fairgauge.results.estimates import (
+    ComparisonKey,
+    Estimate,
+    Group,
+    Measured,
+    Shown,
+    WorstCase,
+)
+from fairgauge.results.scopes import OVERALL, Diagnostic, Interval, not_counted
 from fairgauge.results.verdicts import (
     GRAVEST_FIRST,
     Verdict,
@@ -50,16 +57,14 @@ from fairgauge.results.verdicts import (
     gravest,
     log_of,
 )
-from fairgauge.start.records import dataclass, replace
+from fairgauge.start.records import replace
 from fairgauge.stats.intervals import critical
 
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _BY_VALUE = (
     ReasonCode.POINT_INSIDE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
 )  # fmt: skip
-_ON_ONE_SIDE = (
-    ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
-)  # fmt: skip
+_OUTSIDE = (ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.SIGNIFICANT_OUTSIDE)
 INSUFFICIENT = {
     Insufficient.REPORT: Outcome.NOT_EVALUATED,
     Insufficient.PASS: Outcome.PASS,
@@ -74,32 +79,6 @@ _MOST_ROWS = 1e12
 _DIGITS = 9
 
 Decision = tuple[Outcome, Reason]
-
-
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    """What a rule is held against: an estimate, or the rate of a group."""
-
-    feature: str | None
-    group: str | None
-    class_scope: ClassScope
-    threshold: float | None
-    value: float | None
-    interval: Interval | None
-    status: Status
-    reason: Reason | None
-    bounds: Bounds | None
-    rows: float | None
-    """Those of the group, of two sides of the smaller one; None of all groups."""
-    estimate: Estimate | None = None
-    extreme: Metric | None = None
-    """Of what it is a part, where the data do not suffice for all of an extreme."""
-
-    @property
-    def standing(self) -> str | None:
-        """Return the group that stands for it: of two that mirror each other, one for both."""
-        mirrored = self.estimate.mirror_of if self.estimate else None
-        return mirrored or self.group
 
 
 def judge(
@@ -126,7 +105,7 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
         by_comparison: dict[tuple[object, ...], list[Outcome]] = {}
         for each in _subjects(measured, rule):
             if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
-                group = None if _spans_groups(rule) else each.standing
+                group = None if _spans_groups(rule) else _standing(each)
                 key = each.feature, group, each.class_scope, each.threshold
                 outcome, _ = _decide_after_uncounted(each, rule, measured)
                 by_comparison.setdefault(key, []).append(outcome)
@@ -134,7 +113,8 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
     return found
 
 
-def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
+def _subjects(measured: Measured, rule: Rule) -> Iterator[Estimate]:
+    # what a rule is held against: estimates, and rates of groups as estimates without a reference
     yield from _estimates(measured, rule)
     seen = set()
     for group in measured.groups:
@@ -147,16 +127,20 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         key = group.feature, group.group, group.class_scope, threshold
         if key not in seen and _is_for(rule, group):
             seen.add(key)
-            result = rate.value, rate.interval, rate.status, rate.reason, rate.bounds, group.n
-            yield _Subject(key[0], key[1], key[2], key[3], *result)
+            yield Estimate(
+                metric=rule.metric, definition=cast("Metric", rule.row), set="", reference=None,
+                feature=group.feature, group=group.group, class_scope=group.class_scope,
+                threshold=threshold, value=rate.value, interval=rate.interval, bounds=rate.bounds,
+                n_group=group.n, status=rate.status, reason=rate.reason,
+            )  # fmt: skip
 
 
 def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
-    subjects: dict[tuple[str | None, str | None], list[_Subject]] = {}
+    subjects: dict[tuple[str | None, str | None], list[Estimate]] = {}
     of_all_groups = _spans_groups(rule)
     for each in _subjects(measured, rule):
         # a metric of all groups names those that are furthest apart, in each class or threshold
-        key = (each.feature, None if of_all_groups else each.standing)
+        key = (each.feature, None if of_all_groups else _standing(each))
         subjects.setdefault(key, []).append(each)
     for several in subjects.values():
         decisions = [(each, *_decide_after_uncounted(each, rule, measured)) for each in several]
@@ -166,44 +150,43 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
                 GRAVEST_FIRST.index(one[1]),
                 one[0].status is not Status.OK,
                 _distance_inside(one[0], rule),
-                one[0].group != one[0].standing,
+                one[0].group != _standing(one[0]),
             ),
         )
         groups = dict.fromkeys(one.group for one in several if not of_all_groups)
         crosses = (
             explain and reason.code is ReasonCode.CROSSES and not _rests_on_probabilities(each)
         )
-        if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
+        of_part = _is_part(each, rule, measured)
+        if crosses and rule.definition is not None and each.bounds is None and not of_part:
             reason = _add_needed_rows(reason, each, rule, measured)
-        yield Verdict(
-            rule=str(rule),
-            metric=rule.metric,
-            definition=rule.row,
-            feature=each.feature,
-            group=each.group,
+        yield replace(
+            _verdict(measured, rule, each.feature, each.group, (outcome, reason)),
             mirror=next((group for group in groups if group != each.group), None),
-            outcome=outcome,
-            reason=reason,
             class_scope=each.class_scope,
             threshold=each.threshold if len(several) > 1 else None,
             value=each.value,
             interval=each.interval,
-            feature_id=measured.feature_ids.get(each.feature or ""),
             group_id=measured.group_id(each.feature, each.group),
         )
     matched = {(each.feature, each.group) for several in subjects.values() for each in several}
     yield from _unmatched_verdicts(measured, rule, matched)
 
 
-def _rests_on_probabilities(each: _Subject) -> bool:
+def _rests_on_probabilities(each: Estimate) -> bool:
     return each.interval is not None and not OF_PROBABILITIES.isdisjoint(each.interval.methods)
+
+
+def _standing(each: Estimate) -> str | None:
+    # the group that stands for it: of two that mirror each other, one for both
+    return each.mirror_of or each.group
 
 
 def _spans_groups(rule: Rule) -> bool:
     return rule.definition is not None and rule.definition.scope == "feature"
 
 
-def _distance_inside(each: _Subject, rule: Rule) -> float:
+def _distance_inside(each: Estimate, rule: Rule) -> float:
     # how far a value is inside the limits; below 0 where it is outside
     if each.value is None:
         return math.inf
@@ -218,30 +201,32 @@ def is_judged(estimate: Estimate) -> bool:
     return estimate.scope.kind is (ScopeKind.POOLED if pooled else ScopeKind.OVERALL)
 
 
-def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
+def _estimates(measured: Measured, rule: Rule) -> Iterator[Estimate]:
     for estimate in measured.estimates:
         if estimate.metric != rule.metric or not estimate.class_scope.is_single:
             continue
         if not is_judged(estimate) or not _is_for(rule, estimate):
             continue
-        whole = _Subject(
-            estimate.feature, estimate.group, estimate.class_scope, estimate.threshold,
-            estimate.value, estimate.interval, estimate.status, estimate.reason, estimate.bounds,
-            None if _spans_groups(rule) else min(
-                (n for n in (estimate.n_group, estimate.n_reference) if n is not None), default=None
-            ),
-            estimate,
-        )  # fmt: skip
-        adequate = measured.adequate.get(estimate.key)
+        adequate = measured.adequate.get(_key(estimate, rule))
         if adequate is None:
-            yield whole
+            yield estimate
             continue
         for part in adequate.estimates:
             yield replace(
-                whole, group=part.group, value=part.value, interval=part.interval,
-                status=Status.OK, reason=part.reason, extreme=estimate.definition,
+                estimate, group=part.group, value=part.value, interval=part.interval,
+                status=Status.OK, reason=part.reason,
             )  # fmt: skip
-        yield replace(whole, status=Status.TOO_FEW, reason=join_reasons(adequate.reasons))
+        yield replace(estimate, status=Status.TOO_FEW, reason=join_reasons(adequate.reasons))
+
+
+def _is_part(each: Estimate, rule: Rule, measured: Measured) -> bool:
+    # of an extreme, where the data do not suffice for all of it
+    return each.status is Status.OK and _key(each, rule) in measured.adequate
+
+
+def _key(each: Estimate, rule: Rule) -> ComparisonKey:
+    group = None if _spans_groups(rule) else each.group
+    return rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
 
 
 def _is_for(rule: Rule, of: Estimate | Group) -> bool:
@@ -275,17 +260,22 @@ def _unmatched_verdicts(
         first = rule.features[0] if rule.features else None
         unmatched.append((first, None, _reason_without_estimate("metric", rule.metric, ())))
     for of, group, reason in unmatched:
-        outcome, reason = _decide_without_value(rule, reason)
-        yield Verdict(
-            rule=str(rule),
-            metric=rule.metric,
-            definition=rule.row,
-            feature=of,
-            group=group,
-            outcome=outcome,
-            reason=reason,
-            feature_id=measured.feature_ids.get(of or ""),
-        )
+        yield _verdict(measured, rule, of, group, _decide_without_value(rule, reason))
+
+
+def _verdict(
+    measured: Measured, rule: Rule, feature: str | None, group: str | None, decided: Decision
+) -> Verdict:
+    return Verdict(
+        rule=str(rule),
+        metric=rule.metric,
+        definition=rule.row,
+        feature=feature,
+        group=group,
+        outcome=decided[0],
+        reason=decided[1],
+        feature_id=measured.feature_ids.get(feature or ""),
+    )
 
 
 def _is_of_features(rule: Rule) -> bool:
@@ -340,7 +330,7 @@ def _reason_without_estimate(what: str, name: str, known: Sequence[str]) -> Reas
     return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=near, held=values_there)
 
 
-def _decide_after_uncounted(each: _Subject, rule: Rule, measured: Measured) -> Decision:
+def _decide_after_uncounted(each: Estimate, rule: Rule, measured: Measured) -> Decision:
     # decide, but pass nothing where many rows were not counted; a fail stays
     outcome, reason = _decided_by_counts(each, rule, measured)
     lacking = not_counted(measured.uncounted)
@@ -352,13 +342,13 @@ def _decide_after_uncounted(each: _Subject, rule: Rule, measured: Measured) -> D
         return Outcome.INCONCLUSIVE, Reason.of(
             ReasonCode.NOT_COUNTED, what=what, rows=rows, unit=unit, alone=str(outcome)
         )
-    if reason.code in _ON_ONE_SIDE and reason.get("missing") is None:
+    if reason.code in (*_OUTSIDE, ReasonCode.POINT_OUTSIDE) and reason.get("missing") is None:
         given = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
         reason = Reason.of(reason.code, **given)
     return outcome, reason
 
 
-def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decision:
+def _decided_by_counts(each: Estimate, rule: Rule, measured: Measured) -> Decision:
     # A fail that rows without an outcome could change stays one, and its reason states how far. Of
     # a rule that is decided by the value ("point"), rows without a group are a note. What has no
     # worst case does not pass where many rows of a group lack an outcome, or many have no group.
@@ -370,16 +360,17 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
     outcome, reason = _decide(each, rule)
     if outcome in (Outcome.PASS, Outcome.FAIL) and _rests_on_probabilities(each):
         return _decide_by_sample(each, rule, measured, (outcome, reason))
-    if each.extreme is not None and outcome is Outcome.FAIL:
-        value, smallest = each.value or 0.0, is_smallest(each.extreme)
+    is_part = outcome is Outcome.FAIL and _is_part(each, rule, measured)
+    if is_part:
+        value, smallest = each.value or 0.0, is_smallest(each.definition)
         if not (value < rule.low if smallest else value > rule.high):
             return Outcome.NONE, reason  # the parts without enough data may be more extreme
-    if isinstance(each.extreme, Across) and outcome is Outcome.FAIL:
+    if is_part and isinstance(each.definition, Across):
         reason = Reason.of(reason.code, limit=reason.get("limit"), sufficient=True)
     by_value = reason.code in _BY_VALUE
     if outcome not in (Outcome.PASS, Outcome.FAIL) or not (by_value or reason.code in _BY_INTERVAL):
         return outcome, reason
-    cases = _worst_cases(each, rule, measured)
+    cases = measured.worst_cases.get(_key(each, rule), ())
     for worst in cases:
         if by_value and (not worst.outcomes and rule.decide is Decide.POINT):
             continue
@@ -388,13 +379,9 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
             reason = _add_worst_case(reason, each, worst, rule, measured.unit)
             continue
         low, high = (worst.low, worst.high) if by_value else _worst_case_interval(each, worst, rule)
-        if _decide_range(low, high, rule) is outcome:
-            continue
-        code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
-        return Outcome.INCONCLUSIVE, Reason.of(
-            code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit,
-            alone=str(outcome), low=low, high=high, by_value=by_value or None,
-        )  # fmt: skip
+        if _decide_range(low, high, rule) is not outcome:
+            worst = replace(worst, low=low, high=high)
+            return _leave_open(worst, outcome, measured, by_value=by_value)
     if outcome is Outcome.PASS:
         noted = {False} if by_value and rule.decide is Decide.POINT else set()
         bounded = {worst.outcomes for worst in cases} | noted
@@ -404,35 +391,43 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
     return outcome, reason
 
 
-def _worst_cases(each: _Subject, rule: Rule, measured: Measured) -> tuple[WorstCase, ...]:
-    group = None if _spans_groups(rule) else each.group
-    key = rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
-    return measured.worst_cases.get(key, ())
+def _leave_open(
+    worst: WorstCase, alone: Outcome, measured: Measured, *, by_value: bool
+) -> Decision:
+    code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
+    known = math.isfinite(worst.low)  # else anywhere
+    return Outcome.INCONCLUSIVE, Reason.of(
+        code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit, alone=str(alone),
+        by_value=by_value or None, **({"low": worst.low, "high": worst.high} if known else {}),
+    )  # fmt: skip
 
 
 def _many_missing(
-    each: _Subject, rule: Rule, measured: Measured, bounded: Container[bool]
+    each: Estimate, rule: Rule, measured: Measured, bounded: Container[bool]
 ) -> Iterator[tuple[ReasonCode, int]]:
     # outcomes and groups whose worst cases are known are ``bounded`` (True, False)
     feature = each.feature or ""
     if True not in bounded:
         lacking = [measured.lacking.get((feature, need), {}) for need in rule.row.needs]
         # the groups that are, or may be in, what is judged: a rate, a side of two, or all
-        reference = each.estimate and each.estimate.reference
+        reference = each.reference
         named = reference is not None and reference.group is not None and not _spans_groups(rule)
-        everyone = each.estimate is not None and not named
+        everyone = rule.definition is not None and not named
         sides = (each.group, reference.group if reference else None)
         rows = [sum(n for group, n in of.items() if everyone or group in sides) for of in lacking]
         if any(rows):
             yield ReasonCode.MISSING_OUTCOMES, max(rows)
     if False not in bounded:
         without, weighing, smallest = measured.groupless.get(feature, (0, 0.0, 0.0))
-        if without and weighing >= MANY_MISSING * (smallest if each.rows is None else each.rows):
+        if not _spans_groups(rule):  # of two sides the smaller one
+            sizes = (n for n in (each.n_group, each.n_reference) if n is not None)
+            smallest = min(sizes, default=smallest)
+        if without and weighing >= MANY_MISSING * smallest:
             yield ReasonCode.MISSING_GROUPS, without
 
 
 def _add_worst_case(
-    reason: Reason, each: _Subject, worst: WorstCase, rule: Rule, unit: str | None
+    reason: Reason, each: Estimate, worst: WorstCase, rule: Rule, unit: str | None
 ) -> Reason:
     # That is the interval, or the value by which it is decided. Where no value could be allowed,
     # but it might not be significant, it is stated without ends.
@@ -447,11 +442,10 @@ def _add_worst_case(
 
 
 def _decide_by_sample(
-    each: _Subject, rule: Rule, measured: Measured, decided: Decision
+    each: Estimate, rule: Rule, measured: Measured, decided: Decision
 ) -> Decision:
     # a pass has to be right whatever the probabilities are: by a random sample of people's answers
-    key = rule.metric, each.feature, each.group, each.class_scope, each.threshold
-    shown = measured.shown.get(key, Shown(0))
+    shown = measured.shown.get(_key(each, rule), Shown(0))
     if shown.contradiction is not None:
         return Outcome.INCONCLUSIVE, shown.contradiction
     outcome, _ = decided
@@ -463,18 +457,14 @@ def _decide_by_sample(
         low, high = shown.worst(z, outcomes=outcomes)
         stands = outcome is Outcome.FAIL and (outcomes or rule.decide is Decide.POINT)
         if not stands and _decide_range(low, high, rule) is not outcome:
-            code = ReasonCode.MISSING_OUTCOMES if outcomes else ReasonCode.MISSING_GROUPS
-            ends = {"low": low, "high": high} if math.isfinite(low) else {}  # else anywhere
-            return Outcome.INCONCLUSIVE, Reason.of(
-                code, rows=rows, unit=measured.unit, alone=str(outcome),
-                by_value=by_value or None, **ends,
-            )  # fmt: skip
+            worst = WorstCase(low, high, rows, outcomes=outcomes)
+            return _leave_open(worst, outcome, measured, by_value=by_value)
     if outcome is Outcome.PASS and not shown.random:
         return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known)
     return decided
 
 
-def _worst_case_interval(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
+def _worst_case_interval(each: Estimate, worst: WorstCase, rule: Rule) -> tuple[float, float]:
     if each.value is None or each.interval is None:
         return worst.low, worst.high
     ratio = rule.definition is not None and is_ratio(rule.definition)
@@ -493,7 +483,7 @@ def _decide_range(low: float, high: float, rule: Rule) -> Outcome:
     return Outcome.FAIL if high < rule.low or low > rule.high else Outcome.INCONCLUSIVE
 
 
-def _decide(each: _Subject, rule: Rule) -> Decision:
+def _decide(each: Estimate, rule: Rule) -> Decision:
     ranged = _rests_on_probabilities(each) and rule.decide is not Decide.POINT
     if each.status is not Status.OK or (each.value is None and not ranged):
         return _decide_without_value(rule, each.reason or Reason.of(ReasonCode.NO_VALUE))
@@ -536,13 +526,12 @@ def _includes_none(interval: Iterable[float], rule: Rule) -> bool:
     return low <= rule.definition.neutral <= high
 
 
-def _add_needed_rows(reason: Reason, each: _Subject, rule: Rule, measured: Measured) -> Reason:
+def _add_needed_rows(reason: Reason, each: Estimate, rule: Rule, measured: Measured) -> Reason:
     # nothing would where rows that lack something leave it open
     from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 
-    estimate, unit = each.estimate, measured.unit
-    assert estimate is not None
-    cases = _worst_cases(each, rule, measured)
+    unit = measured.unit
+    cases = measured.worst_cases.get(_key(each, rule), ())
     crossing = [w for w in cases if _decide_range(w.low, w.high, rule) is Outcome.INCONCLUSIVE]
     kept_open: dict[str, int | str | bool | None] = {}
     if crossing:
@@ -555,10 +544,10 @@ def _add_needed_rows(reason: Reason, each: _Subject, rule: Rule, measured: Measu
         elif many is not None:
             groups = many[0] is ReasonCode.MISSING_GROUPS or None
             kept_open = {"open_rows": many[1], "open_groups": groups}
-    needed = None if kept_open else needed_rows(estimate, rule.low, rule.high)
+    needed = None if kept_open else needed_rows(each, rule.low, rule.high)
     upper = reason["limit"] == rule.high  # of the group's rate, or of what it is lower by
-    above = upper is (getattr(estimate.definition, "order", "") == "group - reference")
-    difference, ratio = detectable_disparity(estimate, above=above)
+    above = upper is (getattr(each.definition, "order", "") == "group - reference")
+    difference, ratio = detectable_disparity(each, above=above)
     return Reason.of(
         ReasonCode.CROSSES,
         limit=reason["limit"],
@@ -566,16 +555,13 @@ def _add_needed_rows(reason: Reason, each: _Subject, rule: Rule, measured: Measu
         needed=needed,
         power=POWER,
         on_limit=True if needed and needed > _MOST_ROWS else None,
-        rows=(estimate.n_group or 0) + (estimate.n_reference or 0),
-        of_group=estimate.n_group or 0,
+        rows=(each.n_group or 0) + (each.n_reference or 0),
+        of_group=each.n_group or 0,
         detectable=difference,
         detectable_ratio=ratio,
         unit=unit if kept_open or needed else None,
         **kept_open,
     )
-
-
-_OUTSIDE = (ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.SIGNIFICANT_OUTSIDE)
 
 
 def judge_together(

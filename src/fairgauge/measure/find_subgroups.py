@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.enums import SubgroupStatus, Worse
 from fairgauge.errors import Problem, SpecError
-from fairgauge.resolve.searched_features import COUNTED, EVENT, OUTCOMES, OutcomeRows, SearchedRows
+from fairgauge.resolve.searched_features import COUNTED, EVENT, OUTCOMES, SearchedRows
 from fairgauge.results.subgroup_search import (
     Detectable,
     Largest,
@@ -82,27 +82,12 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     Those of at least ``min_rows`` rows, with a row outside. A conjunction with as many rows as one
     with a condition less has the same rows, and is counted once.
     """
-    kept = [  # as narrow as what is made of them
-        np.where(each < min_rows, len(each) - 1, np.arange(len(each))).astype(np.int32)
-        for each in rows.rows_of
-    ]
     sets = _sets(rows.sizes, rows.rows, depth, min_rows)
     place = {features: i for i, features in enumerate(sets)}
     nothing = np.zeros(0, dtype=np.int64), np.zeros((0, OUTCOMES))
     counted_sets: list[tuple[Codes, Array]] = [nothing] * len(sets)
     duplicates = 0
-    rows_of = tuple(
-        np.bincount(values, of, len(of)) for values, of in zip(kept, rows.rows_of, strict=True)
-    )
-    common = rows
-    if any((values != np.arange(len(values))).any() for values in kept):
-
-        def with_common_values(part: OutcomeRows) -> OutcomeRows:
-            codes = (values[each] for values, each in zip(kept, part.codes, strict=True))
-            return replace(part, codes=tuple(codes))
-
-        common = rows.changed(with_common_values, rows_of=rows_of)
-    for features, counts in _count_feature_sets(common, sets):
+    for features, counts in _count_feature_sets(rows, sets):
         rows_held = counts.sum(axis=-1)
         wanted = (rows_held >= max(min_rows, 1)) & (rows_held < rows.rows)
         same = np.zeros(rows_held.shape, dtype=bool)
@@ -144,20 +129,10 @@ def _count_feature_sets(
     for each in together:
         counts_of: dict[tuple[int, ...], Array] = {}
         for part in rows.parts():
-            known: list[tuple[int, Codes]] = []  # the codes of the features in common with the last
             for features in each:
-                same = 0
-                for (f, _), g in zip(known, features, strict=False):
-                    if f != g:
-                        break
-                    same += 1
-                del known[same:]
-                for f in features[same:]:
-                    codes = part.codes[f].astype(np.intp)
-                    before = known[-1][1] * (rows.sizes[f] + 1) if known else 0
-                    known.append((f, before + codes))
+                codes = combine_codes([part.codes[f] for f in features], rows.sizes, features)
                 shape = [*(rows.sizes[f] + 1 for f in features), OUTCOMES]
-                key = known[-1][1] * OUTCOMES + part.outcomes
+                key = codes * OUTCOMES + part.outcomes
                 counts = np.bincount(key, part.cases, prod(shape)).reshape(shape)
                 counts_of[features] = counts_of.get(features, 0) + counts.astype(np.float64)
         yield from counts_of.items()
@@ -214,9 +189,6 @@ MOST_AHEAD = 6
 # The continuity correction of Mantel and Haenszel (1959), Journal of the National Cancer Institute
 # 22, 719-748
 _CORRECTION = 0.5
-_SIGNIFICANT = normal_quantile(0.95)
-# the share of claims that are worse alike in all their rows, and of which a part is named
-_NARROWED = 0.01
 
 
 class ClaimCounts:
@@ -244,19 +216,22 @@ class ClaimCounts:
         self._all = np.array([[total, *of[[*claims]]] for total, of in every])
         self._sums = self._all[:, None]
 
-    def by(self, members: Sequence[int], more: Sequence[int] = ()) -> tuple[Mask, Array]:
-        """Return whether rows of each stratum that claims make are in each, and the sums in them.
+    @quiet
+    def evidence(self, members: Sequence[int], more: Sequence[int] = ()) -> Array:
+        """Return the evidence of every claim in the strata that members make.
 
-        Sums are of shape (2, strata, 1 + claims): rows and events of all rows, and of those in each
-        claim. ``more`` are claims that may be asked for next.
+        ``more`` are claims that may be asked for next.
         """
         if not set(members) <= set(self._of):
             self._count(tuple(dict.fromkeys((*members, *more))))
         among = self._inside[:, [self._of.index(each) for each in members]]
-        inside, merged = np.unique(among, axis=0, return_inverse=True)
-        merged = merged.ravel()
-        sums = [self._sums[:, merged == i].sum(axis=1) for i in range(len(inside))]
-        return inside, np.stack(sums, axis=1)
+        merged = np.unique(among, axis=0, return_inverse=True)[1].ravel()
+        every = [self._sums[:, merged == i].sum(axis=1) for i in range(merged.max() + 1)]
+        every_n, every_x = np.stack(every, axis=1)
+        n, x, nc, xc = every_n[:, :1], every_x[:, :1], every_n[:, 1:], every_x[:, 1:]
+        variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)), axis=0)
+        excess = np.nansum(xc - nc * x / n, axis=0) - _CORRECTION
+        return np.where(variance > 0, excess / np.sqrt(variance), 0.0)
 
     def _count(self, of: tuple[int, ...]) -> None:
         sums_by_pattern: dict[int, Array] = {}
@@ -292,51 +267,30 @@ class ClaimCounts:
         self._sums = np.stack([sums_by_pattern[pattern] for pattern in patterns.tolist()], axis=1)
 
 
-def _stratify(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:
-    n, x = counts.by(members, more)[1]
-    return _mantel_haenszel(n[:, 1:], x[:, 1:], n[:, :1], x[:, :1])
-
-
-@quiet
-def _mantel_haenszel(nc: Array, xc: Array, n: Array, x: Array) -> Array:
-    variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)), axis=0)
-    excess = np.nansum(xc - nc * x / n, axis=0) - _CORRECTION
-    return np.where(variance > 0, excess / np.sqrt(variance), 0.0)
-
-
 def explain_claims(
     searched: SearchedRows, subgroups: Subgroups, claims: Sequence[int], c: float
 ) -> Index:
     """Return for every claim the member of the summary that accounts for most of its evidence."""
     # In the strata that members make no other claim exceeds the critical value. In turn the claim
     # with the most evidence beside them is taken, or in its place its most general ancestor among
-    # the claims that brings its evidence below the critical value. Members that are worse through
-    # one claim inside them alone give place to it, until none does. Members that the others account
+    # the claims that brings its evidence below the critical value. Members that the others account
     # for are removed again. No claim is added: every member is one. Members are explained by -1, as
     # are claims that exceed the critical value ``c`` nevertheless.
     if not claims:
         return np.zeros(0, dtype=np.int64)
     counts = ClaimCounts(searched, subgroups, claims)
     members: list[int] = []
-    while True:
-        z = _stratify(counts, members)
-        while z.max() > c and len(members) < MOST_MEMBERS:
-            members.append(_general(int(np.argmax(z)), members, counts, c))
-            z = _stratify(counts, members)
-        narrowed = list(members)
-        for k, member in enumerate(members):
-            others = [each for each in narrowed if each != member]
-            narrowed[k] = _narrowest_claim(member, others, counts)
-        if narrowed == members:
-            break
-        members = narrowed
+    z = counts.evidence(members)
+    while z.max() > c and len(members) < MOST_MEMBERS:
+        members.append(_general(int(np.argmax(z)), members, counts, c))
+        z = counts.evidence(members)
     unexplained = set(np.flatnonzero(z > c).tolist())
     for member in list(members):
         others = [each for each in members if each != member]
-        if others and set(np.flatnonzero(_stratify(counts, others) > c).tolist()) <= unexplained:
+        if others and set(np.flatnonzero(counts.evidence(others) > c).tolist()) <= unexplained:
             members = others
-    members = members or [int(np.argmax(_stratify(counts, [])))]
-    beside = np.stack([_stratify(counts, [member]) for member in members])
+    members = members or [int(np.argmax(counts.evidence([])))]
+    beside = np.stack([counts.evidence([member]) for member in members])
     explained_by: Index = np.array(members)[np.argmin(beside, axis=0)]
     explained_by[[*members, *unexplained]] = -1
     return explained_by
@@ -348,54 +302,9 @@ def _general(claim: int, members: Sequence[int], counts: ClaimCounts, c: float) 
     ancestors = sorted(set(ancestors) - set(members), key=lambda i: (len(conditions[i]), i))
     for at, ancestor in enumerate(ancestors):
         next_ones = [claim, *ancestors[at : at + MOST_AHEAD]]
-        if _stratify(counts, [*members, ancestor], next_ones)[claim] <= c:
+        if counts.evidence([*members, ancestor], next_ones)[claim] <= c:
             return ancestor
     return claim
-
-
-def _narrowest_claim(claim: int, members: Sequence[int], counts: ClaimCounts) -> int:
-    # A claim may be worse through the rows of one inside it alone. Beside members the two cannot be
-    # distinguished, if the critical value of all subgroups is high, or if the one inside is where
-    # the claim overlaps a member, which leaves no rows to compare it with. So it is taken where the
-    # other rows of the claim are not significantly worse than those outside, and it is by
-    # significantly more than these, at a level for all that are compared so. Of several it is the
-    # most general.
-    conditions, wider = counts.conditions, counts.conditions[claim]
-    inside = [i for i, each in enumerate(conditions) if wider < each and i not in members]
-    if not inside:
-        return claim
-    sums = counts.by(members, [claim])[1]
-    every, own, parts = sums[..., :1], sums[..., [1 + claim]], sums[..., [1 + i for i in inside]]
-    rest = _mantel_haenszel(*(own - parts), *(every - parts))
-    possible = np.flatnonzero(rest <= _SIGNIFICANT)
-    part = parts[..., possible]
-    evidence = _excess_difference(part, own - part, every - own).tolist()
-    enough = normal_quantile(1 - _NARROWED / max(len(possible), 1))
-    compared = zip([inside[k] for k in possible.tolist()], evidence, strict=True)
-    shown = [(len(conditions[i]), -z, i) for i, z in compared if z > enough]
-    return _narrowest_claim(min(shown)[-1], members, counts) if shown else claim
-
-
-@quiet
-def _excess_difference(one: Array, other: Array, outside: Array) -> Array:
-    # All are arrays of rows and events by stratum. An excess is a difference of rates (Mantel and
-    # Haenszel); the variance is that of one excess in both, in every stratum.
-    both = one + other
-    base = outside[1] / outside[0]
-    shares, excess = [], []
-    for n, x in (one, other, both):
-        weights = n * outside[0] / (n + outside[0])
-        shares.append(weights / weights.sum(axis=0))
-        excess.append(np.nansum(shares[-1] * (x / n - base), axis=0))
-    rate = np.clip(base + excess[2], 0, 1)
-    variances = [
-        rate * (1 - rate) * shares[0] ** 2 / one[0],
-        rate * (1 - rate) * shares[1] ** 2 / other[0],
-        base * (1 - base) * (shares[0] - shares[1]) ** 2 / outside[0],
-    ]
-    variance = np.nansum(variances, axis=(0, 1))
-    correction = _CORRECTION * (1 / one[0].sum(axis=0) + 1 / other[0].sum(axis=0))
-    return np.asarray((excess[0] - excess[1] - correction) / np.sqrt(variance))
 
 
 # rows that the rate is a share of, on either side: a smaller subgroup is not tested

@@ -32,45 +32,18 @@ from fairgauge.enums import (
     WhyInconclusive,
 )
 from fairgauge.identity import FeatureId, GroupId, ValueSet
-from fairgauge.inference.families import (
-    Family,
-    adjusted_estimates,
-    adjustment_notes,
-    central_rates,
-    family_notes,
-    homogeneity_notes,
-    reversed_outcomes,
-)
+from fairgauge.inference import families, missing_values
+from fairgauge.inference.families import Family
 from fairgauge.inference.interval import FEWEST_GROUPS, FeatureGroups, NoInterval
-from fairgauge.inference.missing_values import (
-    differs_without_group,
-    groupless,
-    lacking,
-    large_uncounted,
-    missing_groups,
-    missing_outcomes,
-    uncounted_rows,
-)
 from fairgauge.inference.possible import could_undo
-from fairgauge.measure._small_groups import (
-    Small,
-    adequate_parts,
-    excluded_groups,
-    mark_estimates,
-    mark_groups,
-    small_groups,
-)
-from fairgauge.measure.slices import Slice, numbers_of_sides
+from fairgauge.measure import _small_groups
+from fairgauge.measure._small_groups import Small
+from fairgauge.measure.slices import Slice, numbers_of_sides, slice_of
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve import question_checks
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import constant_outcomes, reason_of_one_value
-from fairgauge.resolve.question_checks import (
-    few_published,
-    one_group,
-    unlike_amounts,
-    weightless_groups,
-)
 from fairgauge.resolve.references import Tie, large_groups
 from fairgauge.resolve.resolution import (
     AskedMetric,
@@ -146,7 +119,7 @@ def measure(
             resolution = replace(resolution, features=exact)
     rates = asked_rates(cube, spec, resolution.task, resolution.metrics)
     unrecorded = estimated_groups(cube, spec) if estimated is None else estimated
-    small = small_groups([*resolution.features, *unrecorded], spec)
+    small = _small_groups.small_groups([*resolution.features, *unrecorded], spec)
     parts = [_MeasuredFeature(counts, resolution, rates, small) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
@@ -170,21 +143,23 @@ def measure(
     together = {key: limits for part in parts for key, limits in part.together.items()}
     together |= mixed.together
     constant = constant_outcomes(cube, spec, resolution.outcomes, resolution.task)
-    marked = mark_estimates(estimates, small)
+    marked = _small_groups.mark_estimates(estimates, small)
     for i, each in enumerate(marked if constant else ()):
         # a minimum or maximum is no comparison of groups: it is what it is where they cannot differ
         if each.status is Status.OK and not is_of_one_group(each.definition):
             reason = reason_of_one_value(each.definition.needs, each.threshold, constant)
             if reason is not None:
                 marked[i] = replace(each, status=Status.TOO_FEW, reason=reason)
-    adjusted, family = adjusted_estimates(marked, together, homogeneity, spec.confidence)
+    adjusted, family = families.adjusted_estimates(marked, together, homogeneity, spec.confidence)
     slices = [each for part in parts for each in part.slices]
     adjusted = tuple(_conclude_estimates(adjusted, slices, family.level))
     pairs = [pair for part in parts for pair in part.compare_pairs(family)]
-    groups = mark_groups([*(g for part in parts for g in part.groups), *mixed.groups], small)
-    diagnostics += few_published(binned, spec, groups)
-    diagnostics += excluded_groups(cube, resolution, rates)
-    diagnostics += uncounted_rows(cube, binned, spec)
+    groups = _small_groups.mark_groups(
+        [*(g for part in parts for g in part.groups), *mixed.groups], small
+    )
+    diagnostics += question_checks.few_published(binned, spec, groups)
+    diagnostics += _small_groups.excluded_groups(cube, resolution, rates)
+    diagnostics += missing_values.uncounted_rows(cube, binned, spec)
     totals = (*(total for part in parts for total in part.totals), *mixed.totals)
     return Measured(
         task=resolution.task,
@@ -193,15 +168,15 @@ def measure(
         estimates=adjusted,
         diagnostics=(
             *diagnostics,
-            *adjustment_notes(adjusted, spec),
-            *family_notes(family, homogeneity, spec.confidence),
+            *families.adjustment_notes(adjusted, spec),
+            *families.family_notes(family, homogeneity, spec.confidence),
         ),
         pairs=tuple(pairs),
         worst_cases={key: of for part in parts for key, of in part.worst_cases.items()},
         unit=spec.unit.get("unit"),
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         groupless={key: rows for part in parts for key, rows in part.groupless.items()},
-        uncounted=large_uncounted(cube, binned, spec),
+        uncounted=missing_values.large_uncounted(cube, binned, spec),
         adequate={key: of for part in parts for key, of in part.adequate.items()},
         group_ids={
             **{of.feature: dict(zip(of.groups, of.group_ids, strict=True))
@@ -225,7 +200,7 @@ def _conclude_estimates(
     # count that shows no difference where rows without a group have other rates than the others.
     @cache
     def unlike(part: Slice, of: Statistic) -> bool:
-        return differs_without_group(part.counts, part.outcome, of, part.spec)
+        return missing_values.differs_without_group(part.counts, part.outcome, of, part.spec)
 
     def missing(each: Estimate, part: Slice) -> ReasonCode | None:
         metric = each.definition
@@ -245,14 +220,8 @@ def _conclude_estimates(
 
     for each in estimates:
         adjusted = each.scope.kind is ScopeKind.POOLED and isinstance(each.definition, Contrast)
-        of = each.feature, each.class_scope.name
-        counted = [
-            part
-            for part in slices
-            if (part.counts.feature, part.outcome.class_scope.name) == of
-            and each.threshold in (None, part.outcome.threshold)
-        ]
-        code = missing(each, counted[0]) if adjusted and counted else None
+        part = slice_of(each, slices) if adjusted else None
+        code = missing(each, part) if part is not None else None
         yield each if code is None else replace(each, reason=Reason.of(code))
 
 
@@ -271,7 +240,7 @@ class _MeasuredFeature:
         spec = resolution.spec
         slices = [Slice(counts, outcome, spec) for outcome in resolution.outcomes]
         self._spec, self.slices = spec, slices
-        self._rates = central_rates(rates)
+        self._rates = families.central_rates(rates)
         self._every_group: FeatureGroups | None = None
         self.homogeneity: list[Diagnostic] = []
         self.worst_cases: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
@@ -291,16 +260,16 @@ class _MeasuredFeature:
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
             *spanning,
-            *missing_groups(counts, spec),
-            *missing_outcomes(counts, spec),
-            *one_group(counts, spec),
-            *weightless_groups(counts),
-            *unlike_amounts(counts, spec),
+            *missing_values.missing_groups(counts, spec),
+            *missing_values.missing_outcomes(counts, spec),
+            *question_checks.one_group(counts, spec),
+            *question_checks.weightless_groups(counts),
+            *question_checks.unlike_amounts(counts, spec),
             *_choices(slices, resolution.metrics),
         ]
         if counts.protected:
             self.diagnostics = [
-                *missing_groups(counts, spec),
+                *missing_values.missing_groups(counts, spec),
                 *_choices(slices, resolution.metrics),
             ]
         ruled = {rule.metric for rule in spec.rules}
@@ -310,9 +279,9 @@ class _MeasuredFeature:
         for each, rate in product(every, rates):
             if rate.name in ruled:
                 self.worst_cases |= each.worst_rates(rate)
-        self.lacking = lacking(counts, spec)
-        self.groupless = groupless(counts, spec)
-        self.adequate = dict(adequate_parts(self.estimates, slices, small, ruled))
+        self.lacking = missing_values.lacking(counts, spec)
+        self.groupless = missing_values.groupless(counts, spec)
+        self.adequate = dict(_small_groups.adequate_parts(self.estimates, slices, small, ruled))
         if counts.protected:  # tests would need the exact counts
             return
         if resolution.task is Task.BINARY:
@@ -321,7 +290,7 @@ class _MeasuredFeature:
                 from fairgauge.inference.across_groups import pairs_not_listed
 
                 try:
-                    self.homogeneity = list(homogeneity_notes(self._rates, groups, spec))
+                    self.homogeneity = list(families.homogeneity_notes(self._rates, groups, spec))
                 except NoInterval:  # of the design of a survey, as every estimate states
                     return
                 self.diagnostics += pairs_not_listed(groups)
@@ -348,46 +317,45 @@ def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
         return
     whole = Slice(resolution.everyone, resolution.outcomes[0], spec)
     of_all = whole.groups_at(np.zeros(1, dtype=np.int64))
-    of_all_rows = [*reversed_outcomes(of_all, spec, spec.confidence)]
+    of_all_rows = [*families.reversed_outcomes(of_all, spec, spec.confidence)]
     yield from of_all_rows
     known = {each.code for each in of_all_rows}
     for counts in resolution.features:
         at = np.flatnonzero(large_groups(counts, spec))
         if len(at) and not counts.protected:
             groups = Slice(counts, resolution.outcomes[0], spec).groups_at(at)
-            of_groups = reversed_outcomes(groups, spec, _NO_COINCIDENCE, of_group=True)
+            of_groups = families.reversed_outcomes(groups, spec, _NO_COINCIDENCE, of_group=True)
             yield from (each for each in of_groups if each.code not in known)
 
 
 def _measure_row_metrics(
     resolution: Resolution, by_rows: ByRows | None
 ) -> tuple[list[Estimate], list[Diagnostic]]:
-    asked = [metric for metric in resolution.metrics if isinstance(metric.metric, RowMetric)]
-    unread = None if by_rows else Reason.of(ReasonCode.NEEDS_ROWS)
+    asked = [
+        (of.metric, of.obstacle or (None if by_rows else Reason.of(ReasonCode.NEEDS_ROWS)))
+        for of in resolution.metrics
+        if isinstance(of.metric, RowMetric)
+    ]
     estimates = [
         Estimate(
-            metric=each.metric.name,
-            definition=each.metric,
-            set=each.metric.set,
+            metric=metric.name,
+            definition=metric,
+            set=metric.set,
             feature=feature,
             group=group,
             reference=None,
             status=Status.NOT_APPLICABLE,
-            reason=each.obstacle or unread,
+            reason=reason,
         )
-        for each in asked
-        if each.obstacle or unread
+        for metric, reason in asked
+        if reason
         for feature, group in (
             [(None, EVERYONE)]
-            if getattr(each.metric, "one_per", "") == "table"
+            if getattr(metric, "one_per", "") == "table"
             else [(of.feature, group) for of in resolution.features for group in of.groups]
         )
     ]
-    possible = [
-        each.metric
-        for each in asked
-        if each.obstacle is None and isinstance(each.metric, RowMetric)
-    ]
+    possible = [metric for metric, reason in asked if reason is None]
     if by_rows is None or not possible:
         return estimates, []
     computed, notes = by_rows.metrics(possible, resolution)

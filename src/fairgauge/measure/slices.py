@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, St
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, FeatureGroups, SideData, Uncertainty
 from fairgauge.inference.contrast_intervals import EveryGroup
-from fairgauge.inference.interval import Certainty, certainty
+from fairgauge.inference.interval import certainty
 from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
 from fairgauge.inference.possible import metric_cases, rate_cases
 from fairgauge.inference.uncertainty import PROTECTED_UNDEFINED, rate_values
@@ -60,16 +60,8 @@ if TYPE_CHECKING:
     from fairgauge.resolve.outcomes import OutcomeMasks
 
 
-class Result(Certainty, total=False):
-    """The fields of an estimate that state the result of its comparison."""
-
-    value: float | None
-    error: float | None
-    bounds: Bounds | None
-    n_group: float | None
-    n_reference: float | None
-    rate_group: float | None
-    rate_reference: float | None
+Result: TypeAlias = dict[str, Any]
+"""The fields of an estimate that state the result of its comparison."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,7 +200,7 @@ class Slice:
         """Return one estimate of a metric for every comparison; the class of an average."""
         obstacle = obstacle or self._protection(metric)
         compared = compared or self.compared(metric, obstacle)
-        base = self._common_fields(metric, class_scope)
+        base = self._unmeasured_estimate(metric, class_scope)
         result_at, together = None, None
         if obstacle is None:
             result_at, together = self._make_results(metric, compared)
@@ -219,8 +211,8 @@ class Slice:
             incomplete = self._stratum_absent.change(metric.margin, *sides)
         for i, group in enumerate(compared.groups.tolist()):
             scope = self.counts.scope(compared.slots[i])
-            estimate = Estimate(
-                **base,
+            estimate = replace(
+                base,
                 **group_fields(self.counts, group),
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, compared, group),
@@ -562,18 +554,17 @@ class Slice:
     def _unmeasured_estimate(
         self, metric: Metric, class_scope: ClassScope | None = None
     ) -> Estimate:
-        return Estimate(**self._common_fields(metric, class_scope), group=None, reference=None)
-
-    def _common_fields(self, metric: Metric, class_scope: ClassScope | None) -> dict[str, Any]:
-        return {
-            "metric": metric.name,
-            "definition": metric,
-            "set": metric.set,
-            "feature": None if metric.scope == "table" else self.counts.feature,
-            "feature_id": None if metric.scope == "table" else self.counts.feature_id,
-            "class_scope": class_scope or self.outcome.class_scope,
-            "threshold": self.outcome.threshold_of(metric),
-        }
+        return Estimate(
+            metric=metric.name,
+            definition=metric,
+            set=metric.set,
+            feature=None if metric.scope == "table" else self.counts.feature,
+            feature_id=None if metric.scope == "table" else self.counts.feature_id,
+            group=None,
+            reference=None,
+            class_scope=class_scope or self.outcome.class_scope,
+            threshold=self.outcome.threshold_of(metric),
+        )
 
     def _pairs_of_slots(self, which: Index) -> tuple[Index, Index]:
         slots = np.arange(1 + len(self.counts.strata))
@@ -593,7 +584,7 @@ def _result_sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> lis
     ]
     shares = [[None if rate != rate else rate for rate in of.tolist()] for of in rates]
     rows = zip(*counts, *shares, strict=True)
-    return [cast("Result", dict(zip(_SIDES, each, strict=True))) for each in rows]
+    return [dict(zip(_SIDES, each, strict=True)) for each in rows]
 
 
 def _reason_of_weights(reason: Reason | None) -> Reason | None:
@@ -605,6 +596,16 @@ def _reason_of_weights(reason: Reason | None) -> Reason | None:
 
 def _confusion_fields(counts: Array) -> dict[str, float]:
     return dict(zip(("tp", "fp", "fn", "tn"), map(as_count, counts), strict=True))
+
+
+def slice_of(estimate: Estimate, slices: Iterable[Slice]) -> Slice | None:
+    """Return the first slice whose counts an estimate is of."""
+    of = estimate.feature, estimate.class_scope.name
+    for part in slices:
+        here = part.counts.feature, part.outcome.class_scope.name
+        if here == of and estimate.threshold in (None, part.outcome.threshold):
+            return part
+    return None
 
 
 def numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:

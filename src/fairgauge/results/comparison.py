@@ -437,7 +437,7 @@ class Change(ResultOfMetrics):
     def _verdicts_untested(self) -> bool:
         assert self.new is not None
         changes = [each for each in self.changes if each.change_p_adjusted is not None]
-        tested = {(subject_of(each), each.class_scope) for each in changes}
+        tested = {(of, each.class_scope) for each in changes for of in subjects_of(each)}
 
         def is_open(flip: VerdictChange) -> bool:
             new, undecided = flip.new, (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
@@ -464,8 +464,8 @@ def _leaves_out_other_rows(each: Difference) -> bool:
 
 
 def counted(changes: Iterable[DisparityChange]) -> Counter[str]:
-    """Return of how many differences what became; of two that mirror each other, of one."""
-    return Counter(each.became for each in changes if each.mirror_of is None)
+    """Return of how many differences what became."""
+    return Counter(each.became for each in changes)
 
 
 Subject: TypeAlias = tuple[str, str | None, str | None]
@@ -478,10 +478,10 @@ def subject_of(each: Estimate | Verdict | DisparityChange) -> Subject:
     return (each.metric, each.feature, group)
 
 
-def subjects_of(verdict: Verdict) -> set[Subject]:
-    """Return what a verdict is about: of two groups that mirror each other, both."""
-    metric, feature, group = subject_of(verdict)
-    return {(metric, feature, side) for side in (group, verdict.mirror or group)}
+def subjects_of(each: Verdict | DisparityChange) -> set[Subject]:
+    """Return what a verdict or a change is about: of groups that mirror each other, both."""
+    metric, feature, group = subject_of(each)
+    return {(metric, feature, side) for side in (group, each.mirror or group)}
 
 
 def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:

@@ -284,10 +284,6 @@ class WorstCase:
     wider: tuple[float, float] = (1.0, 1.0)
 
 
-ShownKey: TypeAlias = tuple[str, str | None, str | None, ClassScope, float | None]
-"""A rate or metric, and of what: the feature, the group, the class and the threshold."""
-
-
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What people of known group show of probabilities.
@@ -326,7 +322,7 @@ class UnrecordedMeasured:
     estimators: list[ByEstimator] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     together: dict[ComparisonKey, tuple[Callable[[float], Any], int]] = field(default_factory=dict)
-    shown: dict[ShownKey, Shown] = field(default_factory=dict)
+    shown: dict[ComparisonKey, Shown] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +347,7 @@ class Measured:
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)
     estimators: tuple[ByEstimator, ...] = ()
-    shown: Mapping[ShownKey, Shown] = field(default_factory=dict)
+    shown: Mapping[ComparisonKey, Shown] = field(default_factory=dict)
     unit: str | None = None
 
     def group_id(self, feature: str | None, group: str | None) -> GroupId | None:
@@ -494,7 +490,7 @@ class DisparityChange(HasDefinition[Metric]):
     ``margin, margin_interval``: by how much further it may be, and the interval held against it.
     ``outcome``: whether that whole interval is within it; None where it is no part of the verdict.
     ``overturned``: whether excluded rows could overturn that it is closer, or within its margin.
-    ``mirror_of``: the other of just two groups, whose change is the mirror image of this one.
+    ``mirror``: the other of just two groups, whose change is the mirror image of this one.
     ``before, after``: the estimates of two reports; None of models.
     """
 
@@ -532,7 +528,7 @@ class DisparityChange(HasDefinition[Metric]):
     n_reference: Finite | None = None
     status: Status = Status.OK
     reason: Reason | None = None
-    mirror_of: str | None = None
+    mirror: str | None = None
     before: Estimate | None = None
     after: Estimate | None = None
 

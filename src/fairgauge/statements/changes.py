@@ -85,7 +85,7 @@ class _Changes(PageStatements):
         self.is_untested = change.why_untested is not None
         asked = [
             (i, each) for i, each in enumerate(candidate.disparities)
-            if (each.mirror_of is None if of_reports else each.outcome is not None)
+            if of_reports or each.outcome is not None
         ]  # fmt: skip
         self.asked = [each for _, each in asked]
         changes = sort_changes(
@@ -111,7 +111,7 @@ class _Changes(PageStatements):
             statements += [*self.of_rules(), *self.of_reports()]
             statements += self.shown[:_MOST_FOUND]
         if not self.shown:
-            tests = sum(e.change_p_adjusted is not None for e in c.changes if e.mirror_of is None)
+            tests = sum(e.change_p_adjusted is not None for e in c.changes)
             more = {"tests": tests, "alone": c.new is not None}
             unchanged = self.others[:_MOST_FOUND]
             statements += [replace(s, code="unchanged", facts=s.facts | more) for s in unchanged]
@@ -426,7 +426,7 @@ class _Changes(PageStatements):
             return
         if c.refused is not None:
             yield Statement(code="widest", facts={"why": refused}, sources=("refused",))
-        tested = sum(e.change_p_adjusted is not None for e in c.changes if e.mirror_of is None)
+        tested = sum(e.change_p_adjusted is not None for e in c.changes)
         if tested:
             yield Statement(code="interval", interval=Range(0, 0, c.confidence),
                             facts={"changes": tested, "wider": c.new is None})  # fmt: skip

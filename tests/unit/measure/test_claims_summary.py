@@ -1,4 +1,4 @@
-"""The summary of a search: the subgroups by which the others are worse, and no wider ones."""
+"""The summary of a search: the subgroups that account for the others."""
 
 import numpy as np
 import polars as pl
@@ -8,34 +8,6 @@ import fairgauge as fg
 
 ASKED = {"prediction": "p", "positive": 1, "rate": "selection_rate", "worse": "higher"}
 FEATURES = ["race", "branch", "sex", "age"]
-
-
-def counts(black_here, black_elsewhere, n, branches, rate):
-    """Return counts in which black people of branch B0 alone are worse, of others a tenth is.
-
-    Exactly: ``n`` people in every branch, sex and age, of whom that share is black.
-    """
-    rows = []
-    for branch in range(branches):
-        black = round(n * (black_elsewhere if branch else black_here))
-        for race, size, p in (("black", black, 0.1 if branch else rate), ("white", n - black, 0.1)):
-            worse = round(size * p)
-            rows += [(race, f"B{branch}", s, a, 1, worse) for s in "FM" for a in "ymo"]
-            rows += [(race, f"B{branch}", s, a, 0, size - worse) for s in "FM" for a in "ymo"]
-    return pl.DataFrame(rows, schema=[*FEATURES, "p", "n"], orient="row")
-
-
-@pytest.mark.parametrize(
-    "table", [(0.7, 0.1, 40, 6, 0.3), (0.7, 0.05, 40, 10, 0.3), (0.7, 0.05, 40, 3, 0.3)]
-)
-@pytest.mark.parametrize("features", [FEATURES, FEATURES[::-1]])
-def test_where_two_features_overlap_alone_neither_is_named(table, features):
-    """Most of the people of B0 are black, or most black people are in B0."""
-    found = fg.find(counts(*table), features=features, count="n", **ASKED)
-    parents = {"race = black", "branch = B0"}
-    assert parents & {each.name for each in found.worse}
-    (name,) = found.summary
-    assert set(name.split(" & ")) == parents
 
 
 def people(rng, n, rate):

@@ -90,9 +90,9 @@ class _Candidate:
         self.result, self.of, self.several = result, of, len(result.candidates) > 1
 
     def rows(self, which: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """Yield what became of disparities; of two that mirror each other, of the smaller group."""
+        """Yield what became of disparities."""
         words = spoken().terms["became"]
-        every = (e for e in self.of.disparities if e.mirror_of is None and e.became in which)
+        every = (e for e in self.of.disparities if e.became in which)
         for each in sorted(every, key=lambda e: which.index(e.became)):
             untested = each.reason and each.reason.code not in _OF_ALL_CHANGES
             because = describe_reason(each.reason) if each.reason and untested else ""
