@@ -77,10 +77,10 @@ def command(
     fairgauge clarify analysis_config.json --check
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge_cloud._files import Places, read_maps
-    from fairgauge_cloud.clarify.analysis import analyse, check_job
+    from fairgauge_cloud.clarify.analysis import Job, analyse
     from fairgauge_cloud.clarify.analysis_files import result_paths, write_results
     from fairgauge_cloud.clarify.clarify_config import ConfigError, load_config
-    from fairgauge_cloud.clarify.dataset import FirstRow
+    from fairgauge_cloud.clarify.dataset import FirstRow, load_dataset
 
     _ = out.shown  # refuses options that contradict each other, before any work
     try:
@@ -90,7 +90,7 @@ def command(
         raise
     places = Places(read_maps(maps), Path(config).parent)
     if check:
-        for notice in check_job(asked, places, dataset, FirstRow(first_row)):
+        for notice in Job(asked, load_dataset(asked, places, dataset, FirstRow(first_row))).notices:
             print_message(notice, prefix="Note: ")
         print_result("the configuration fits the data")
         return

@@ -13,7 +13,6 @@ from fairgauge_cloud._facet_counts import (
     Blocks,
     DataType,
     FacetQuestion,
-    count_question,
     facet_blocks,
     outcome,
     read_prediction,
@@ -326,7 +325,7 @@ class _ReportArguments:
             strata = None if group_variable.empty else from_series(group_variable, "group_variable")
         asked = FacetQuestion((self.facet,), self.label, self.prediction, strata)
         features = Features(lambda: from_frame(self._others))
-        return ServiceMetrics(asked, count_question(asked), [features], problem)
+        return ServiceMetrics(asked, [features], problem)
 
     def called(
         self, metric: Callable[..., object], block: int, group_variable: Series | None
@@ -385,7 +384,7 @@ def _require_positive(values: object) -> None:
 def _basic(measured: ServiceMetrics, block: int, after: bool) -> Iterator[MetricResult]:
     positive, rows = measured.base_rate(0, block), measured.size(0, block)
     values: list[tuple[Callable[..., object], object]] = [
-        (stats.proportion, divide(rows, measured.known(0))),
+        (stats.proportion, divide(rows, measured.size(0))),
         (stats.observed_label_distribution, [positive, 1 - positive]),
     ]
     if after:
