@@ -151,8 +151,3 @@ def _kind_of(dtype: np.dtype[np.generic] | ExtensionDtype) -> Kind:
 
 Table = dict[str, CodedColumn]
 """Columns of the same rows, by their names."""
-
-
-def rows_of(table: Table) -> int:
-    """Return the number of rows."""
-    return len(next(iter(table.values()), ()))

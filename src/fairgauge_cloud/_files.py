@@ -15,9 +15,9 @@ import re
 import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ValidationError
@@ -57,11 +57,6 @@ class Places:
 
     folders: Mapping[str, Path] = field(default_factory=dict)
     base: Path = Path()
-
-    @property
-    def here(self) -> Places:
-        """Return the same folders, with relative paths that start from the current folder."""
-        return replace(self, base=Path())
 
     def files(self, uri: str) -> list[Path]:
         """Return the files of a URI: itself, those of a glob, or everything below a folder."""
@@ -157,26 +152,18 @@ def _parse_json(text: str, name: str) -> object:
         raise DataError(f"{name} is not JSON: {error}") from None
 
 
-class JmesPath(Protocol):
-    """A compiled JMESPath."""
-
-    def search(self, value: object) -> object:
-        """Return what it finds in a JSON value; None where it finds nothing."""
-
-
-def search(path: str, where: str) -> JmesPath:
-    """Compile a JMESPath."""
+def compiled_path(path: str, where: str) -> Any:
+    """Compile a JMESPath; its ``search`` returns what it finds in a JSON value, or None."""
     try:
         import jmespath
         from jmespath.exceptions import JMESPathError
     except ImportError as error:
         raise MissingExtra("reading JSON by JMESPath", "cloud-formats", error) from None
     try:
-        compiled: JmesPath = jmespath.compile(path)
+        return jmespath.compile(path)
     except JMESPathError as error:
         message = " ".join(str(error).split())
         raise DataError(f"{where}: {quote(path)} is not a JMESPath: {message}") from None
-    return compiled
 
 
 def csv_rows(path: Path) -> Iterator[list[str]]:
@@ -247,12 +234,6 @@ def is_number(text: str) -> bool:
     return _parse_cell(text) is not None
 
 
-_WHOLE = (
-    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
-    "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
-)  # fmt: skip
-
-
 def read_parquet_files(
     files: Sequence[Path], headers: Sequence[str] | None
 ) -> tuple[list[str], Table]:
@@ -264,8 +245,10 @@ def read_parquet_files(
             schemas = [connection.read_parquet(str(path)) for path in files]
             for path, schema in zip(files, schemas, strict=True):
                 check_same_names(schemas[0].columns, schema.columns, files[0], path)
-            names = list(headers or schemas[0].columns)
-            check_headers(names, len(schemas[0].columns))
+            names, width = list(headers or schemas[0].columns), len(schemas[0].columns)
+            if len(names) != width:
+                message = f"headers: {WRONG_HEADERS} {len(names)} names, but {width} columns"
+                raise DataError(message)
             table = {}
             for name, column, of in zip(names, schemas[0].columns, schemas[0].types, strict=True):
                 quoted = '"' + column.replace('"', '""') + '"'
@@ -282,19 +265,13 @@ def read_parquet_files(
 def _plain_expression(column: str, of: str) -> str:
     if of.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
         return f"{column}::DOUBLE"
-    if of in (*_WHOLE, "BOOLEAN", "VARCHAR"):
+    if of.endswith(("INT", "INTEGER")) or of in ("BOOLEAN", "VARCHAR"):
         return column
     nested = of.endswith("]") or of.startswith(("STRUCT", "MAP"))
     return f"{column}{'::JSON' if nested else ''}::VARCHAR"
 
 
 WRONG_HEADERS = "Headers in config do not match with the number of columns in the dataset."
-
-
-def check_headers(names: Sequence[str], columns: int) -> None:
-    """Check that there is a name for every column, and no name twice."""
-    if len(names) != columns:
-        raise DataError(f"headers: {WRONG_HEADERS} {len(names)} names, but {columns} columns")
 
 
 def check_same_names(names: Sequence[str], found: Sequence[str], first: Path, path: Path) -> None:
