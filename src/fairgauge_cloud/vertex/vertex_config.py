@@ -111,13 +111,13 @@ def _parse_json_text(found: object) -> object:
 
 
 def _read_config(found: object, path: str, problems: list[Problem]) -> BiasConfig:
+    if isinstance(found, dict) and not _CONFIG_KEYS & set(found):
+        found = [found]
     if isinstance(found, list):
         return _read_slices(found, [], path, problems)
     if not isinstance(found, dict):
         problems.append(Problem(path, f"must be an object or a list of slices, not {quote(found)}"))
         return BiasConfig(())
-    if not _CONFIG_KEYS & set(found):
-        return _read_slices([found], [], path, problems)
     allowed = f"unknown key. Allowed: {', '.join(sorted(_CONFIG_KEYS))}"
     problems += [Problem(f"{path}.{key}", allowed) for key in sorted(set(found) - _CONFIG_KEYS)]
     key = next((k for k in ("biasSlices", "bias_slices", "slices") if k in found), None)
@@ -198,9 +198,7 @@ def _range(feature: str, found: object, path: str, problems: list[Problem]) -> C
 
 def _equals_as_service(wanted: object, level: object) -> bool:
     # compare as the service does: truth values first, then numbers as 32-bit floats, then text
-    if isinstance(wanted, bool) or isinstance(level, bool):
-        return matches(canonical(wanted), canonical(level))
-    if isinstance(wanted, float):
+    if isinstance(wanted, float) and not isinstance(level, bool):
         number = _parse_single(level)
         return number is not None and number == np.float32(wanted)
     return matches(canonical(wanted), canonical(level))
