@@ -72,11 +72,6 @@ class CodedColumn:
         counts = np.bincount(self.codes + 1, minlength=len(self.levels) + 1)
         return np.flatnonzero(counts[1:])
 
-    def cells(self) -> list[Any]:
-        """Return the value of every row; None where it is missing."""
-        levels = [*self.levels, None]
-        return [levels[code] for code in self.codes.tolist()]
-
     def numbers(self) -> NDArray[np.float64]:
         """Return the values as floats, NaN where missing; ValueError where one is no number."""
         values = np.array([*map(float, self.levels), math.nan])

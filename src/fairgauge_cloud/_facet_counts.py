@@ -104,13 +104,12 @@ def _level_number(level: Any) -> int | float:
     raise ValueError(f"{level!r} is no number")
 
 
-def interval(
-    column: CodedColumn, thresholds: Sequence[object] | None, also: CodedColumn | None = None
+def _interval(
+    thresholds: Sequence[object] | None, *columns: CodedColumn
 ) -> HalfOpenInterval | None:
-    """Return the numbers above a threshold, up to the largest; None if that is nothing."""
+    # the numbers above a threshold, up to the largest; None if that is nothing
     if not thresholds:
         raise ValueError(NO_THRESHOLD)
-    columns = [each for each in (column, also) if each is not None]
     levels = [_level_number(level) for each in columns for level in each.used]
     if not levels:
         return None
@@ -223,13 +222,13 @@ def facet_blocks(column: CodedColumn, values: Sequence[object] | None) -> Blocks
 
 
 def _listed_or_above(
-    column: CodedColumn, listed: list[object] | None, of: DataType
+    column: CodedColumn, listed: list[object] | None, of: DataType, *also: CodedColumn
 ) -> tuple[Mask, str]:
     # which levels are listed, or above the threshold; and what results call these
     if of is DataType.CATEGORICAL:
         assert listed is not None
         return categories(column, listed), ",".join(map(str, listed))
-    found = interval(column, listed)
+    found = _interval(listed, column, *also)
     if found is None:
         return np.zeros(len(column.levels), bool), ""
     return found.holds(column), str(found)
@@ -254,10 +253,7 @@ def read_prediction(
         raise ValueError(message)
     if found is DataType.CONTINUOUS:
         column = _match_label_type(column, label.column)
-        inside = interval(label.column, values, column)
-        mask = np.zeros(len(column.levels), bool) if inside is None else inside.holds(column)
-    else:
-        mask = categories(column, values)
+    mask, _ = _listed_or_above(column, values, found, label.column)
     made = BinaryOutcome(column, mask, found, label.text)
     if not (made.states == 1).any():
         message = (

@@ -80,7 +80,7 @@ def command(
     from fairgauge_cloud.clarify.analysis import Job, analyse
     from fairgauge_cloud.clarify.analysis_files import result_paths, write_results
     from fairgauge_cloud.clarify.clarify_config import ConfigError, load_config
-    from fairgauge_cloud.clarify.dataset import FirstRow, load_dataset
+    from fairgauge_cloud.clarify.dataset import load_dataset
 
     _ = out.shown  # refuses options that contradict each other, before any work
     try:
@@ -90,14 +90,15 @@ def command(
         raise
     places = Places(read_maps(maps), Path(config).parent)
     if check:
-        for notice in Job(asked, load_dataset(asked, places, dataset, FirstRow(first_row))).notices:
+        for notice in Job(asked, load_dataset(asked, places, dataset, first_row)).notices:
             print_message(notice, prefix="Note: ")
         print_result("the configuration fits the data")
         return
     folder = made_folder(output)
     name = asked.methods.report.name if asked.methods.report else "report"
     check_outputs([str(path) for path in result_paths(folder, name)], [config])
-    found = analyse(asked, places, dataset, FirstRow(first_row), **given_options(settings))
+    made = load_dataset(asked, places, dataset, first_row)
+    found = analyse(asked, made, **given_options(settings))
     for notice in found.notices:
         print_message(notice, prefix="Note: ")
     write_results(found, folder, name)

@@ -50,7 +50,7 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
         write_results,
     )
     from fairgauge_cloud.clarify.clarify_config import check_config
-    from fairgauge_cloud.clarify.dataset import FirstRow
+    from fairgauge_cloud.clarify.dataset import load_dataset
 
     folder = made_folder(output)
     written = str(folder / "constraint_violations.json")
@@ -62,7 +62,7 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
         found = read_results(path)
     else:
         config = check_config(asked, has_dataset=dataset is not None)
-        made = analyse(config, places, dataset, FirstRow(flags["first_row"]))
+        made = analyse(config, load_dataset(config, places, dataset, flags["first_row"]))
         for notice in made.notices:
             print_message(notice, prefix="Note: ")
         write_results(made, folder, "report")

@@ -21,7 +21,7 @@ from fairgauge_cloud._facet_counts import (
     outcome,
     read_prediction,
 )
-from fairgauge_cloud._files import Places
+from fairgauge_cloud._files import find
 from fairgauge_cloud._service_metrics import (
     Features,
     ServiceMetrics,
@@ -29,7 +29,7 @@ from fairgauge_cloud._service_metrics import (
     unsortable,
 )
 from fairgauge_cloud.clarify.clarify_config import AnalysisConfig
-from fairgauge_cloud.clarify.dataset import Dataset, FirstRow, load_dataset
+from fairgauge_cloud.clarify.dataset import Dataset
 
 VERSION = "1.0"
 
@@ -46,15 +46,9 @@ class Analysis:
     notices: tuple[str, ...]
 
 
-def analyse(
-    config: AnalysisConfig,
-    places: Places,
-    dataset: str | None = None,
-    first_row: FirstRow = FirstRow.AUTO,
-    **options: Any,
-) -> Analysis:
-    """Run a configuration on local files."""
-    job = Job(config, load_dataset(config, places, dataset, first_row))
+def analyse(config: AnalysisConfig, made: Dataset, **options: Any) -> Analysis:
+    """Run a configuration on its data."""
+    job = Job(config, made)
     results: dict[str, object] = {"version": VERSION}
     results |= {f"{stage}_metrics": job.stage(stage) for stage in config.stages}
     return Analysis(results, job.report(options), job.notices)
@@ -148,8 +142,7 @@ class Job:
         blocks = tuple(each for _, each in self._facets if isinstance(each, Blocks))
         if not blocks:
             return None
-        group = self.config.group_variable
-        strata = None if group is None else self.made.table[self.made.find(group) or ""]
+        strata = self.made.table.get(find(self.made.names, self.config.group_variable) or "")
         if any("FT" in every for every in self.config.stages.values()):
             # it compares rows, and the report is made of counts
             self._notes.append("FT is in analysis.json, and not in the report")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -32,14 +31,6 @@ from fairgauge_cloud.clarify.clarify_config import AnalysisConfig
 _LOOK = 200
 
 
-class FirstRow(StrEnum):
-    """What the first row of a CSV file is."""
-
-    AUTO = "auto"
-    HEADER = "header"
-    DATA = "data"
-
-
 @dataclass(slots=True)
 class CsvTable:
     """Rows of CSV files, the names of their columns, and how a header was found."""
@@ -53,9 +44,9 @@ def read_csv(
     files: Sequence[Path],
     headers: list[str] | None,
     asked: Sequence[str | int | None],
-    first_row: FirstRow,
+    first_row: str,
 ) -> CsvTable:
-    """Read CSV files, one below the other."""
+    """Read CSV files, one below the other, whose first row is a header, data, or "auto"."""
     made = CsvTable([], [], [])
     for path in files:
         rows = csv_rows(path)
@@ -85,11 +76,11 @@ def _is_header(
     rows: list[list[str]],
     headers: list[str] | None,
     asked: Sequence[str | int | None],
-    first_row: FirstRow,
+    first_row: str,
     path: Path,
 ) -> bool:
-    if first_row is not FirstRow.AUTO:
-        return first_row is FirstRow.HEADER
+    if first_row != "auto":
+        return first_row == "header"
     first = rows[0]
     if headers is None:  # a column is asked for by name, or no cell is a number
         by_name = any(isinstance(each, str) for each in asked)
@@ -102,7 +93,7 @@ def _is_header(
         raise DataError(
             f"headers: the first row of {quote(path)} looks like a header that is spelled "
             f"differently: {', '.join(other[:3])}. Correct headers, or state what the row is: "
-            f"--first-row {FirstRow.HEADER} or --first-row {FirstRow.DATA}"
+            "--first-row header or --first-row data"
         )
     return False
 
@@ -138,13 +129,9 @@ class Dataset:
     def rows(self) -> int:
         return len(next(iter(self.table.values()), ()))
 
-    def find(self, asked: str | int) -> str | None:
-        """Return the name that a name or index stands for, if there is such a column."""
-        return find(self.names, asked)
-
     def find_facet(self, asked: str | int) -> str | None:
         """Return the name of a facet; an index counts in the facets' own file, if there is one."""
-        return find(self.facets or self.names, asked) or self.find(asked)
+        return find(self.facets or self.names, asked) or find(self.names, asked)
 
     def features(self, but: set[str | None]) -> list[CodedColumn]:
         """Return the features: no label, no predictions, nothing kept apart, none of ``but``."""
@@ -205,7 +192,7 @@ def read_json(config: AnalysisConfig, files: list[Path]) -> Dataset:
 
 
 def load_dataset(
-    config: AnalysisConfig, places: Places, dataset: str | None, first_row: FirstRow = FirstRow.AUTO
+    config: AnalysisConfig, places: Places, dataset: str | None, first_row: str
 ) -> Dataset:
     """Read and join everything that a configuration names."""
     if dataset is None:
@@ -242,13 +229,13 @@ def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
     for i, facet in enumerate(config.facet or []):
         if made.find_facet(facet.name_or_index) is None:
             absent(f"facet[{i}].name_or_index", facet.name_or_index, "Unable to locate the facet.")
-    if config.group_variable is not None and made.find(config.group_variable) is None:
+    if config.group_variable is not None and find(made.names, config.group_variable) is None:
         absent("group_variable", config.group_variable)
     refuse(problems)
 
 
 def _read_csvs(
-    config: AnalysisConfig, places: Places, files: list[Path], first_row: FirstRow
+    config: AnalysisConfig, places: Places, files: list[Path], first_row: str
 ) -> Dataset:
     facets = [facet.name_or_index for facet in config.facet or []]
     asked = [config.label, config.predicted_label, config.group_variable, *facets]

@@ -87,12 +87,18 @@ class ClassScores:
     are_classes: bool = False
     """Whether the predictions are classes without scores, which no threshold can change."""
 
-    def of(self, classes: Sequence[str]) -> list[float | None]:
-        """Return the summed score of some classes, None where nothing was predicted."""
-        return [
-            None if row is None else sum(row.get(name, 0.0) for name in classes)
-            for row in self.scores
-        ]
+    def states(self, classes: Sequence[str], threshold: float | str) -> Codes:
+        """Return 1 for rows predicted to be of some classes, 0 for others, -1 for no answer.
+
+        Their scores add up to at least the threshold; with "argmax", one of them has the largest.
+        """
+
+        def is_one(row: dict[str, float]) -> bool:
+            if isinstance(threshold, str):
+                return max(row, key=lambda name: row[name]) in classes
+            return sum(row.get(name, 0.0) for name in classes) >= threshold
+
+        return np.array([-1 if row is None else int(is_one(row)) for row in self.scores])
 
     def check_range(self, classes: Sequence[str], source: str) -> None:
         """Refuse scores that cannot be compared with a threshold, such as percentages."""
@@ -105,10 +111,6 @@ class ClassScores:
                 f"{quote(source)} has the score {outside[0]:g}; scores must lie in [0, 1], as the "
                 f"thresholds do: {remedy}"
             )
-
-    def best(self) -> list[str | None]:
-        """Return the class of the largest score of every row."""
-        return [None if not row else max(row, key=lambda name: row[name]) for row in self.scores]
 
 
 def scores_of(records: Records, asked: Parameters) -> ClassScores:
@@ -223,16 +225,7 @@ MODEL_METRICS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """One bias configuration: its results, as the command writes them, and their notices."""
-
-    results: dict[str, object]
-    warnings: list[str]
-    notes: list[str]
-
-
-def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[Evaluated]:
+def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[Evaluation]:
     """Compute every bias configuration, and without labels every class of the target."""
     asked = config.asked
     in_data, in_predictions = (
@@ -250,13 +243,14 @@ def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[E
     classes = sorted(name_of(canonical(level)) for level in target.levels)
     for i, each in enumerate(config.slices):
         for labels in [list(each.labels)] if each.labels else [[name] for name in classes]:
-            of = (asked, f"bias_configs[{i}]", each, labels, options, config.notices)
-            yield _Evaluation(*of).run(data, predictions)
+            made = Evaluation(asked, f"bias_configs[{i}]", each, labels, options, [*config.notices])
+            made.run(data, predictions)
+            yield made
 
 
 @dataclass(slots=True)
-class _Evaluation:
-    """One bias configuration with one set of positive labels."""
+class Evaluation:
+    """One bias configuration with one set of positive labels; `run` computes the results."""
 
     asked: Parameters
     path: str
@@ -265,20 +259,21 @@ class _Evaluation:
     options: dict[str, Any]
     notices: list[str]
     warnings: list[str] = field(default_factory=list)
+    results: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, data: Records, predictions: Records | None) -> Evaluated:
-        """Return the results in the shape of the documentation."""
+    def run(self, data: Records, predictions: Records | None) -> None:
+        """Compute the results, in the shape of the documentation."""
         first, *second = (each.written for each in self.bias.slices)
-        results: dict[str, object] = {
+        self.results |= {
             SLICE_A: first,
             SLICE_B: second[0] if second else REST,
             "labels": self.labels,
             "data_bias": self._data(data),
         }
         if predictions is not None:
-            results["model_bias"] = self._model(predictions)
-        warnings, notes = (list(dict.fromkeys(each)) for each in (self.warnings, self.notices))
-        return Evaluated(results | {"notices": [*warnings, *notes]}, warnings, notes)
+            self.results["model_bias"] = self._model(predictions)
+        every = dict.fromkeys(self.warnings) | dict.fromkeys(self.notices)
+        self.results["notices"] = [*every]
 
     def _data(self, records: Records) -> dict[str, object]:
         rows, slices = self._slices(records)
@@ -314,14 +309,7 @@ class _Evaluation:
             scored.check_range(self.labels, records.source)
         found = []
         for threshold in self.asked.thresholds:
-            # 1 for rows predicted positive, of scores of at least the threshold; -1 for no answer
-            if threshold == ARGMAX:
-                best = scored.best()
-                found_states = [-1 if b is None else int(b in self.labels) for b in best]
-            else:
-                scores, least = scored.of(self.labels), float(threshold)
-                found_states = [-1 if s is None else int(s >= least) for s in scores]
-            states = np.array(found_states)
+            states = scored.states(self.labels, threshold)
             prediction = BinaryOutcome.of_states(PREDICTION, states[rows])
             report = self._audit(slices, label, prediction, MODEL_METRICS)
             groups = {group.group: group.counts for group in report.groups}
