@@ -69,14 +69,11 @@ class Places:
             if not found:
                 raise DataError(f"the folder {quote(path)} of {quote(uri)} holds no files")
             return found
-        if not path.exists() and glob.has_magic(str(path)):
-            matched = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
-            if matched:
-                return [Path(each) for each in matched]
-        if not path.exists():
+        named = [str(path)] if path.exists() else sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
+        if not named:
             shown = f" (of {quote(uri)})" if str(path) != uri else ""
             raise DataError(f"no file {quote(path)}{shown}")
-        return [path]
+        return [*map(Path, named)]
 
     def _local(self, uri: str) -> Path:
         for prefix in sorted(self.folders, key=len, reverse=True):
@@ -207,7 +204,7 @@ def _infer_type(name: str, codes: Codes, texts: list[str]) -> CodedColumn:
     complete = bool(texts) and bool((codes >= 0).all())
     if complete and all(map(_INTEGER.fullmatch, texts)):
         return column.relabel([int(text) for text in texts], Kind.INTEGER)
-    numbers = [_parse_cell(text) for text in texts]
+    numbers = [cell_number(text) for text in texts]
     if None not in numbers:  # a column without values is one of floats
         return column.relabel(numbers, Kind.FLOAT)
     if {text.lower() for text in texts} <= {"true", "false"}:
@@ -218,20 +215,16 @@ def _infer_type(name: str, codes: Codes, texts: list[str]) -> CodedColumn:
 
 def plain_key(text: str) -> str:
     """Return the text of a key, of a number without what is no part of it."""
-    number = int(text) if _INTEGER.fullmatch(text) else _parse_cell(text)
+    number = int(text) if _INTEGER.fullmatch(text) else cell_number(text)
     return text if number is None else str(number)
 
 
-def _parse_cell(text: str) -> float | None:
+def cell_number(text: str) -> float | None:
+    """Return the number of a cell; None where it holds none."""
     try:
         return None if "_" in text else float(text)
     except ValueError:
         return None
-
-
-def is_number(text: str) -> bool:
-    """Return whether a cell is a number."""
-    return _parse_cell(text) is not None
 
 
 def read_parquet_files(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge import metric as describe_metric
-from fairgauge.plugins import MetricValues, Neighbours, describe_reason
+from fairgauge.plugins import MetricValues, Neighbours, Reason, describe_reason
 from fairgauge_cloud._coded_column import CodedColumn, Kind, Mask
 from fairgauge_cloud._facet_counts import FacetQuestion, count_question
 
@@ -79,26 +79,21 @@ def unknown_metric(registered: tuple[str, ...]) -> str:
 
 
 def error_text(
-    metric: str, group_rows: float, reference_rows: float, code: str = "", reason: str = ""
+    metric: str, group_rows: float, reference_rows: float, reason: Reason | None = None
 ) -> str:
-    """Return the engine's words for a metric that has no value.
-
-    Where the engine has no words of its own, it is ``reason``, of this ``code``.
-    """
+    """Return the engine's words for a metric without a value; where it has none, our own."""
     if metric in _DISTANCES:
         return NO_SHARED
     if metric == "GE":
         return ONLY_FALSE_NEGATIVES
     if metric in CONDITIONAL:
-        return _WITHOUT_OUTCOME.get(code, NO_GROUP)
+        return _WITHOUT_OUTCOME.get(str(reason.code) if reason else "", NO_GROUP)
     of_group, of_reference = _EMPTY[metric]
-    if metric in ("CI", "DPL", "DPPL", "DI") and reference_rows == 0:
+    if not reference_rows and (group_rows or metric in ("CI", "DPL", "DPPL", "DI")):
         return of_reference
-    if group_rows == 0:
+    if not group_rows:
         return of_group
-    if reference_rows == 0:
-        return of_reference
-    return reason
+    return describe_reason(reason) if reason else ""
 
 
 def result(metric: str, value: float | None, error: str | None = None) -> Entry:
@@ -158,9 +153,7 @@ class ServiceMetrics:
         if metric not in (*CONDITIONAL, "GE") and 0 in (rows, others):
             value = None
         if value is None:
-            text = "" if reason is None else describe_reason(reason)
-            code = "" if reason is None else str(reason.code)
-            return result(metric, None, error_text(metric, rows, others, code, text))
+            return result(metric, None, error_text(metric, rows, others, reason))
         return result(metric, value)
 
     def size(self, facet: int, block: int | None = None) -> int:

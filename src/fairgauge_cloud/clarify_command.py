@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def command(
     fairgauge clarify analysis_config.json --check
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge_cloud._files import Places, read_maps
-    from fairgauge_cloud.clarify.analysis import Job, analyse
+    from fairgauge_cloud.clarify.analysis import Job
     from fairgauge_cloud.clarify.analysis_files import result_paths, write_results
     from fairgauge_cloud.clarify.clarify_config import ConfigError, load_config
     from fairgauge_cloud.clarify.dataset import load_dataset
@@ -90,18 +91,23 @@ def command(
         raise
     places = Places(read_maps(maps), Path(config).parent)
     if check:
-        for notice in Job(asked, load_dataset(asked, places, dataset, first_row)).notices:
-            print_message(notice, prefix="Note: ")
+        job = Job(asked, load_dataset(asked, places, dataset, first_row))
+        print_notices(job.notices)
         print_result("the configuration fits the data")
         return
     folder = made_folder(output)
     name = asked.methods.report.name if asked.methods.report else "report"
     check_outputs([str(path) for path in result_paths(folder, name)], [config])
-    made = load_dataset(asked, places, dataset, first_row)
-    found = analyse(asked, made, **given_options(settings))
-    for notice in found.notices:
+    job = Job(asked, load_dataset(asked, places, dataset, first_row))
+    report = job.report(**given_options(settings))
+    print_notices(job.notices)
+    write_results(job.results, report, folder, name)
+    if report is not None:
+        out.print_warnings(report.diagnostics)
+        print_result(render(report, **out.shown))
+
+
+def print_notices(notices: Iterable[str]) -> None:
+    """Print what a reader should know of how a configuration was read."""
+    for notice in notices:
         print_message(notice, prefix="Note: ")
-    write_results(found, folder, name)
-    if found.report is not None:
-        out.print_warnings(found.report.diagnostics)
-        print_result(render(found.report, **out.shown))

@@ -12,11 +12,10 @@ from fairgauge.plugins import (
     Command,
     check_outputs,
     made_folder,
-    print_message,
     print_result,
     write_all,
 )
-from fairgauge_cloud.clarify_command import data_options, folder_option
+from fairgauge_cloud.clarify_command import data_options, folder_option, print_notices
 
 if TYPE_CHECKING:
     from fairgauge_cloud._files import Places
@@ -42,7 +41,7 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge_cloud._files import Places, read_maps
-    from fairgauge_cloud.clarify.analysis import analyse
+    from fairgauge_cloud.clarify.analysis import Job
     from fairgauge_cloud.clarify.analysis_files import (
         compare,
         read_results,
@@ -62,16 +61,14 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
         found = read_results(path)
     else:
         config = check_config(asked, has_dataset=dataset is not None)
-        made = analyse(config, load_dataset(config, places, dataset, flags["first_row"]))
-        for notice in made.notices:
-            print_message(notice, prefix="Note: ")
-        write_results(made, folder, "report")
-        found = made.results
+        job = Job(config, load_dataset(config, places, dataset, flags["first_row"]))
+        found, report = job.results, job.report()
+        print_notices(job.notices)
+        write_results(found, report, folder, "report")
     drift = compare(values_of(found, current), values_of(read_results(Path(baseline)), baseline))
     write_all({written: drift.to_json()})
     print_result(drift.summary)
-    for each in drift.not_evaluated:
-        print_message(f"not evaluated: {each}", prefix="Note: ")
+    print_notices(f"not evaluated: {each}" for each in drift.not_evaluated)
     if not flags["fail_on_violation"]:
         return 0
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)

@@ -17,7 +17,7 @@ from fairgauge.plugins import (
     print_result,
     write_all,
 )
-from fairgauge_cloud.clarify_command import map_option
+from fairgauge_cloud.clarify_command import map_option, print_notices
 
 ARTIFACTS = {"data_bias": "data_bias_metrics.json", "model_bias": "bias_model_metrics.json"}
 
@@ -50,8 +50,7 @@ def command(config: str, output: str | None, maps: tuple[str, ...], **settings: 
     found = list(evaluate(asked, places, **options))
     for warning in dict.fromkeys(each for one in found for each in one.warnings):
         print_message(warning, prefix="")
-    for note in dict.fromkeys(each for one in found for each in one.notices):
-        print_message(note, prefix="Note: ")
+    print_notices(dict.fromkeys(each for one in found for each in one.notices))
     results = [each.results for each in found]
     for part, name in ARTIFACTS.items() if output is not None else ():
         keys = ("slice_a", "slice_b", "labels", part)

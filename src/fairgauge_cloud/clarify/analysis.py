@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -30,28 +30,6 @@ from fairgauge_cloud._service_metrics import (
 )
 from fairgauge_cloud.clarify.clarify_config import AnalysisConfig
 from fairgauge_cloud.clarify.dataset import Dataset
-
-VERSION = "1.0"
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """What a job found: the content of ``analysis.json``, and our report, if any facet is read.
-
-    ``notices`` are what a reader should know of how the configuration was read.
-    """
-
-    results: dict[str, object]
-    report: Report | None
-    notices: tuple[str, ...]
-
-
-def analyse(config: AnalysisConfig, made: Dataset, **options: Any) -> Analysis:
-    """Run a configuration on its data."""
-    job = Job(config, made)
-    results: dict[str, object] = {"version": VERSION}
-    results |= {f"{stage}_metrics": job.stage(stage) for stage in config.stages}
-    return Analysis(results, job.report(options), job.notices)
 
 
 class Job:
@@ -86,11 +64,17 @@ class Job:
         """Return what a reader should know of how the configuration was read."""
         return tuple(dict.fromkeys(self._notes))
 
-    def report(self, options: dict[str, Any]) -> Report | None:
+    @property
+    def results(self) -> dict[str, Any]:
+        """Return the content of ``analysis.json``."""
+        stages = {f"{stage}_metrics": self._stage(stage) for stage in self.config.stages}
+        return {"version": "1.0", **stages}
+
+    def report(self, **asked: Any) -> Report | None:
         """Return fairgauge's own report; None when no facet can be read."""
         if self.measured is None:
             return None
-        asked, report = dict(options), self.config.methods.report
+        report = self.config.methods.report
         if metrics := [m for every in self.config.stages.values() for m in every if m != "FT"]:
             asked["metrics"] = metrics
         if report is not None and report.title:
@@ -98,8 +82,7 @@ class Job:
         found = audit(self.measured.counts, **asked)
         return replace(found, data=replace(found.data, source=self.made.source))
 
-    def stage(self, stage: str) -> dict[str, Any]:
-        """Return the results of a stage, in the service's shape."""
+    def _stage(self, stage: str) -> dict[str, Any]:
         metrics, positions = self.config.stages[stage], itertools.count()
         facets: dict[str, list[dict[str, Any]]] = {}
         for asked, (name, blocks) in zip(self.config.facet or [], self._facets, strict=True):

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fairgauge import Report
 from fairgauge.errors import DataError, quote
 from fairgauge.plugins import render, write_all
 from fairgauge_cloud._files import json_document
 from fairgauge_cloud._service_metrics import read_value, spell_value
-from fairgauge_cloud.clarify.analysis import Analysis
 
-ANALYSIS, REPORT = "analysis.json", "fairgauge.json"
 STAGES = ("pre_training_bias_metrics", "post_training_bias_metrics")
 
 
@@ -71,16 +70,15 @@ def values_of(found: dict[str, Any], name: str) -> Values:
 
 def result_paths(folder: Path, name: str) -> list[Path]:
     """Return the files that `write_results` writes."""
-    return [folder / ANALYSIS, folder / REPORT, folder / f"{name}.html"]
+    return [folder / each for each in ("analysis.json", "fairgauge.json", f"{name}.html")]
 
 
-def write_results(found: Analysis, folder: Path, name: str) -> None:
+def write_results(found: dict[str, Any], report: Report | None, folder: Path, name: str) -> None:
     """Write results, and the report under a name, into a folder: all or none."""
-    analysis, report, page = result_paths(folder, name)
-    contents: dict[str | Path, str | bytes] = {analysis: write_json(found.results)}
-    if found.report is not None:
-        contents[report] = render(found.report, "json")
-        contents[page] = render(found.report, "html")
+    analysis, saved, page = result_paths(folder, name)
+    contents: dict[str | Path, str | bytes] = {analysis: write_json(found)}
+    if report is not None:
+        contents |= {saved: render(report, "json"), page: render(report, "html")}
     write_all(contents)
 
 

@@ -19,9 +19,8 @@ from pydantic import (
     ValidationError,
 )
 
-from fairgauge.errors import DataError, Problem, SpecError, quote, suggest
-from fairgauge.plugins import read_limited
-from fairgauge_cloud._files import MOST_OF_CONFIGURATION, problems_of
+from fairgauge.errors import Problem, SpecError, quote, suggest
+from fairgauge_cloud._files import MOST_OF_CONFIGURATION, problems_of, read_text
 from fairgauge_cloud._service_metrics import (
     ALIASES,
     POST_TRAINING,
@@ -187,11 +186,7 @@ def check_config(found: object, *, has_dataset: bool = False) -> AnalysisConfig:
 
 def load_config(path: Path, *, has_dataset: bool = False) -> AnalysisConfig:
     """Read a configuration file."""
-    try:
-        text = read_limited(path, MOST_OF_CONFIGURATION, "a configuration").decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{quote(path)} is not UTF-8 text. {NOT_JSON}") from None
-    return read_config(text, has_dataset=has_dataset)
+    return read_config(read_text(path, MOST_OF_CONFIGURATION), has_dataset=has_dataset)
 
 
 def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:

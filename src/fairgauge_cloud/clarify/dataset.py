@@ -15,12 +15,12 @@ from fairgauge_cloud._files import (
     STANDARD_INPUT,
     WRONG_HEADERS,
     Places,
+    cell_number,
     check_same_names,
     code_columns,
     compiled_path,
     csv_rows,
     find,
-    is_number,
     json_document,
     json_lines,
     plain_key,
@@ -51,8 +51,9 @@ def read_csv(
     for path in files:
         rows = csv_rows(path)
         first = [*islice(rows, _LOOK)]
-        is_header = _is_header(first, headers, asked, first_row, path)
-        width = len(first[0])
+        is_header, width = first_row == "header", len(first[0])
+        if first_row == "auto":
+            is_header = _is_header(first, headers, asked, path)
         found = headers or (first[0] if is_header else [f"column_{i}" for i in range(width)])
         if headers is None and not is_header:
             made.notices = [
@@ -76,15 +77,12 @@ def _is_header(
     rows: list[list[str]],
     headers: list[str] | None,
     asked: Sequence[str | int | None],
-    first_row: str,
     path: Path,
 ) -> bool:
-    if first_row != "auto":
-        return first_row == "header"
     first = rows[0]
     if headers is None:  # a column is asked for by name, or no cell is a number
         by_name = any(isinstance(each, str) for each in asked)
-        return by_name or not any(map(is_number, first))
+        return by_name or all(cell_number(cell) is None for cell in first)
     if first == headers:
         return True
     if _looks_like_a_header(rows, headers):
@@ -100,10 +98,11 @@ def _is_header(
 
 def _looks_like_a_header(rows: list[list[str]], headers: list[str]) -> bool:
     first, below = rows[0], rows[1:]
-    if len(first) != len(headers) or any(map(is_number, first)) or set(first) & MISSING_TEXTS:
-        return False
+    texts = all(cell_number(cell) is None and cell not in MISSING_TEXTS for cell in first)
     columns = ([c for c in cells if c not in MISSING_TEXTS] for cells in zip(*below, strict=True))
-    return any(len(known) > 1 and all(map(is_number, known)) for known in columns)
+    return texts and len(first) == len(headers) and any(
+        len(known) > 1 and None not in map(cell_number, known) for known in columns
+    )  # fmt: skip
 
 
 PREDICTED = "predicted_label"
@@ -124,10 +123,6 @@ class Dataset:
     notices: list[str] = field(default_factory=list)
     outside: tuple[str, ...] = ()
     facets: tuple[str, ...] = ()
-
-    @property
-    def rows(self) -> int:
-        return len(next(iter(self.table.values()), ()))
 
     def find_facet(self, asked: str | int) -> str | None:
         """Return the name of a facet; an index counts in the facets' own file, if there is one."""
@@ -208,7 +203,7 @@ def load_dataset(
         label, predicted = find(names, config.label), find(names, config.predicted_label)
         made = Dataset(describe_files(files), names, table, label, predicted)
     _check_columns(config, made)
-    if not made.rows:
+    if not any(map(len, made.table.values())):
         raise DataError(f"{quote(made.source)} holds no rows")
     return made
 
