@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -39,18 +40,15 @@ class Job:
         self.config = config
         self.made = made
         self._notes = [*config.notices, *made.notices]
-        name, values = made.label, config.label_values_or_threshold
-        assert name is not None
-        assert values is not None
         try:
-            self.label, listed = outcome(made.table[name], values)
+            values = config.label_values_or_threshold or []
+            self.label, listed = outcome(made.table[made.label or ""], values)
         except ValueError as error:
             raise DataError(f"label_values_or_threshold: {error}") from None
         self.prediction = self._prediction(listed)
         self._facets: list[tuple[str, Blocks | str]] = []  # with the blocks, or why there are none
         for facet in config.facet or []:
-            column = made.find_facet(facet.name_or_index)
-            assert column is not None
+            column = made.find_facet(facet.name_or_index) or ""
             try:
                 blocks = facet_blocks(made.table[column], facet.value_or_threshold)
                 self._facets.append((column, blocks))
@@ -129,10 +127,9 @@ class Job:
         if any("FT" in every for every in self.config.stages.values()):
             # it compares rows, and the report is made of counts
             self._notes.append("FT is in analysis.json, and not in the report")
-        problem = None
-        if strata is not None:
-            missing = [float("nan")] if (strata.codes < 0).any() else []
-            problem = unsortable([*strata.levels, *missing])
+        levels = [] if strata is None else list(strata.levels)
+        if strata is not None and (strata.codes < 0).any():
+            levels.append(math.nan)
         features = [Features(partial(self.made.features, {block.name})) for block in blocks]
         asked = FacetQuestion(blocks, self.label, self.prediction, strata)
-        return ServiceMetrics(asked, features, problem)
+        return ServiceMetrics(asked, features, unsortable(levels))

@@ -30,17 +30,14 @@ from fairgauge_cloud._service_metrics import (
     unknown_metric,
 )
 
-NOT_JSON = "Unable to load analysis configuration as JSON."
 NOT_VALID = "Analysis configuration schema validation error."
 _EXPLAIN = ("shap", "pdp", "asymmetric_shapley_value")
 CAPTURED = "application/sagemakercapturejson"
-_JSON_TYPES = ("application/jsonlines", "application/json")
 _STAGES = {
     "pre_training_bias": (REGISTERED_PRE, PRE_TRAINING),
     "post_training_bias": (REGISTERED_POST, POST_TRAINING),
 }
 _REPORT_NAME = re.compile(r"\w[\w.\- ]*")
-_NO_TIME_SERIES = "Bias metrics are unsupported for time series."
 
 
 class ConfigError(SpecError):
@@ -167,7 +164,8 @@ def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(Problem("", f"{NOT_JSON} {error}")) from None
+        message = f"Unable to load analysis configuration as JSON. {error}"
+        raise ConfigError(Problem("", message)) from None
     return check_config(found, has_dataset=has_dataset)
 
 
@@ -211,8 +209,9 @@ def _find_problems(config: AnalysisConfig, has_dataset: bool) -> Iterator[Proble
          "captured traffic is not read; name a table with its predictions with --dataset"),
         (kind == "application/x-image", "dataset_type",
          "images have no bias metrics; explanations are out of scope"),
-        ("time_series_data_config" in given, "time_series_data_config", _NO_TIME_SERIES),
-        (kind in _JSON_TYPES and config.features is None, "features",
+        ("time_series_data_config" in given, "time_series_data_config",
+         "Bias metrics are unsupported for time series."),
+        ("/json" in kind and config.features is None, "features",
          "Data must contain features. It is the JMESPath to them"),
         *((not is_csv and isinstance(given.get(key), int), key,
            f"must be text for {kind}; an index is for text/csv")

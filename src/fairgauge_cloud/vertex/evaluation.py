@@ -47,7 +47,6 @@ from fairgauge_cloud.vertex.vertex_config import (
 INSTANCE, PREDICTION = "instance", "prediction"
 _CLASS_KEYS = ("value", "class", "label", "displayName", "display_name")
 _SCORE_KEYS = ("score", "scores", "prob", "confidence", "probability")
-_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class Records:
                 inside = row.get(INSTANCE)
                 fields |= dict.fromkeys(inside if isinstance(inside, dict) else row)
             what = f"no field {quote(name)} in {quote(self.source)}.{suggest(name, [*fields])}"
-            raise SpecError(Problem(path, f"{what} It has {listing([*fields], _SHOWN)}"))
+            raise SpecError(Problem(path, f"{what} It has {listing([*fields], 8)}"))
         alone = (v[0] if isinstance(v, list) and len(v) == 1 else v for v in values)
         plain = (json.dumps(v) if isinstance(v, (list, dict)) else v for v in alone)
         return from_values(name, plain)
