@@ -25,7 +25,6 @@ MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
 MOST_CELLS, MOST_ROWS = 20_000, 1_000
 _MOST_UNPACKED, _MOST_TEXT = 2 * MOST_BYTES, 1_000_000
-NO_TABLE = "holds no table of at least two columns and two rows"
 SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
 # the suffixes of other files that are published, and may hold tables
@@ -118,17 +117,13 @@ def read_grids(path: Path) -> list[Grid]:
         raise refused(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
     content = read_limited(path, MOST_BYTES, "a published table (for rows: fairgauge audit)")
     if suffix == ".xlsx":
-        found = _sheets(content, path)
-    else:
-        is_utf_16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
-        try:
-            text = content.decode("utf-16" if is_utf_16 else "utf-8-sig")
-        except UnicodeDecodeError:
-            raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
-        found = grids_of_text(text, suffix)
-    if not found:
-        raise NoTable(f"{quote(path)} {NO_TABLE}")
-    return found
+        return _sheets(content, path)
+    is_utf_16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+    try:
+        text = content.decode("utf-16" if is_utf_16 else "utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
+    return grids_of_text(text, suffix)
 
 
 def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
