@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
@@ -27,11 +28,12 @@ from fairgauge_check.printed import (
     read_ratio,
     strip_marks,
 )
-from fairgauge_check.table_files import NO_TABLE, SUFFIXES, Grid, NoTable, grids_of_text, read_grids
+from fairgauge_check.table_files import SUFFIXES, Grid, NoTable, grids_of_text, read_grids
 
 Stated: TypeAlias = Mapping[ColumnRole, Sequence[str]]
 Source: TypeAlias = "tuple[str | None, tuple[PublishedTable, ...], tuple[Grid, ...]]"
 """A file, None of a text; its tables in order, which are of the same people; other own tables."""
+THE_TEXT = "the text"
 _MOST_MAPPED = 100_000
 OWN: Stated = {
     ColumnRole.N: ("n",),
@@ -73,25 +75,32 @@ def read_sources(
     stated = _read_mapping(columns)
     unread: list[UnreadTable] = []
     sources: list[Source] = []
-    for name, lenient, grids in _grids_of_source(source, unread):
-        known = [grid for grid in grids if stated_columns(grid, stated)]
-        own = [grid for grid in grids if grid.own and grid not in known]
+    for name, lenient, read in _readers(source):
         try:
+            grids = read()
+            if not grids:
+                what = "holds no table of at least two columns and two rows"
+                raise NoTable(f"{THE_TEXT if name is None else quote(name)} {what}")
+            known = [grid for grid in grids if stated_columns(grid, stated)]
+            own = tuple(grid for grid in grids if grid.own and grid not in known)
             if not (known or own):
                 raise _unreadable_headers_error(grids, stated, name)
             tables = tuple(table for grid in known for table in tables_of(grid, stated))
         except DataError as error:
             if not lenient:
                 raise
-            unread.append(UnreadTable(str(name), str(error), counts=True))
+            counts = not isinstance(error, NoTable)
+            unread.append(UnreadTable(str(name), str(error), counts=counts))
             continue
-        sources.append((name, tables, tuple(own)))
-        for grid in (grid for grid in grids if grid not in known and grid not in own):
-            lacks = f"{_headers_found([grid])}: it has no columns that are stated"
-            reason = lacks if grid.rows else f"{quote(grid.header[0])} is a row of no table"
-            unread.append(UnreadTable(name or "the text", reason, counts=_has_numbers(grid)))
-        lost = [f"{quote(table.name)}, {text}" for table in tables for text in table.lost]
-        unread += [UnreadTable(name or "the text", f"{e}: not read", counts=True) for e in lost]
+        sources.append((name, tables, own))
+        lost = [(f"{quote(table.name)}, {text}: not read", True)
+                for table in tables for text in table.lost]  # fmt: skip
+        for grid in (grid for grid in grids if grid not in (*known, *own)):
+            reason = f"{_headers_found([grid])}: it has no columns that are stated"
+            if not grid.rows:
+                reason = f"{quote(grid.header[0])} is a row of no table"
+            lost.append((reason, _has_numbers(grid)))
+        unread += [UnreadTable(name or THE_TEXT, reason, counts) for reason, counts in lost]
     if not sources:
         reasons = "; ".join(f"{each.source}: {each.reason}" for each in unread[:3])
         raise DataError(f"no table can be read: {reasons}")
@@ -137,14 +146,12 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
     return stated
 
 
-def _grids_of_source(
-    source: str | Path | Iterable[str | Path], unread: list[UnreadTable]
-) -> Iterator[tuple[str | None, bool, list[Grid]]]:
-    # the tables of each file, with its name and whether it is of a folder
+def _readers(
+    source: str | Path | Iterable[str | Path],
+) -> Iterator[tuple[str | None, bool, Callable[[], list[Grid]]]]:
+    # what reads the tables of each file, with its name and whether it is of a folder
     if isinstance(source, str) and "\n" in source.strip():
-        if not (found := grids_of_text(source)):
-            raise DataError(f"the text {NO_TABLE}")
-        yield None, False, found
+        yield None, False, partial(grids_of_text, source)
         return
     # the items of a mapping, or of a frame, are names of columns
     is_table = isinstance(source, Mapping) or hasattr(source, "columns")
@@ -168,12 +175,7 @@ def _grids_of_source(
     names = [path.name for path, _ in files]
     for path, in_folder in files:
         name = path.name if names.count(path.name) == 1 else str(path)
-        try:
-            yield name, in_folder, read_grids(path)
-        except DataError as error:
-            if not in_folder:
-                raise
-            unread.append(UnreadTable(name, str(error), counts=not isinstance(error, NoTable)))
+        yield name, in_folder, partial(read_grids, path)
 
 
 # ---- columns

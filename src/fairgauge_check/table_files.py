@@ -10,12 +10,12 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
 from fairgauge.plugins import read_limited
@@ -25,7 +25,6 @@ MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
 MOST_CELLS, MOST_ROWS = 20_000, 1_000
 _MOST_UNPACKED, _MOST_TEXT = 2 * MOST_BYTES, 1_000_000
-NO_TABLE = "holds no table of at least two columns and two rows"
 SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
 # the suffixes of other files that are published, and may hold tables
@@ -52,6 +51,9 @@ _NO_TEXT = re.compile(
 # emphasis around a title of Markdown, and no escaped mark at its end
 _TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
+_PARTS = ("table", "tr", "th", "td")
+_Cell: TypeAlias = tuple[list[str], int, int]
+"""The pieces of a cell's text, and how many rows and columns it spans."""
 
 _FILED = re.compile(
     r"^## To file\s*$(.*?)(?=^## |\Z)|<h2[^<>]*>\s*(?:<bdi>)?To file\b.*?</h2>(.*?)(?=<h2\b|\Z)",
@@ -71,10 +73,9 @@ _OWN = re.compile(
 _EXCLUDED = re.compile(r'"exclude_groups": \[\s*[^\]\s]|Excluded groups \(')
 _PROTECTED = re.compile(r"\bprotected counts, which are rounded|Counts are protected: rounded")
 _NO_TABLES = (
-    "this is a report of fairgauge without its tables to publish, and a check reads published "
-    "tables; audit with a preset (--preset NAME), save the whole report, in English, as .md, "
-    ".html or .xlsx, and check that; a report is held against its counts by fairgauge seal and "
-    "verify"
+    "this is a report of fairgauge {}; audit with a preset (--preset NAME), save the whole report, "
+    "in English, as .md or .html, and check that; a report is held against its counts by fairgauge "
+    "seal and verify"
 )
 
 
@@ -116,17 +117,13 @@ def read_grids(path: Path) -> list[Grid]:
         raise refused(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
     content = read_limited(path, MOST_BYTES, "a published table (for rows: fairgauge audit)")
     if suffix == ".xlsx":
-        found = _sheets(content, path)
-    else:
-        is_utf_16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
-        try:
-            text = content.decode("utf-16" if is_utf_16 else "utf-8-sig")
-        except UnicodeDecodeError:
-            raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
-        found = grids_of_text(text, suffix)
-    if not found:
-        raise NoTable(f"{quote(path)} {NO_TABLE}")
-    return found
+        return _sheets(content, path)
+    is_utf_16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+    try:
+        text = content.decode("utf-16" if is_utf_16 else "utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
+    return grids_of_text(text, suffix)
 
 
 def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
@@ -143,7 +140,8 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
         raise DataError(f"the text has more than {_MOST_TEXT:,} characters; {_TOO_LARGE}")
     if (found := _FILED.search(text)) is None:
         if _OWN.search(text):
-            raise DataError(_NO_TABLES)
+            what = "without its tables to publish, and a check reads published tables"
+            raise DataError(_NO_TABLES.format(what))
         return _read_text(text, suffix)
     beside, filed = (
         _read_text(_FACTS.sub("", part), suffix)
@@ -155,10 +153,7 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     plain = '"weight": null' in html.unescape(text)  # else rates are not those of the rows
     rates = [replace(e, is_detail=True) for e in beside
              if plain and {"value", "of them"} <= {*e.header}]  # fmt: skip
-    return _read_own_report([*filed, *again, *rates], _unescape(_TAG.sub(" ", text)))
-
-
-def _read_own_report(grids: Iterable[Grid], text: str) -> list[Grid]:
+    text = _unescape(_TAG.sub(" ", text))
     if _PROTECTED.search(text):
         raise DataError(
             "this report of fairgauge is of protected counts, which are rounded at random: no "
@@ -167,7 +162,8 @@ def _read_own_report(grids: Iterable[Grid], text: str) -> list[Grid]:
         )
     preset = re.findall(r'"preset": "([^"]+)"', text)
     excludes, of = bool(_EXCLUDED.search(text)), preset[-1] if preset else None
-    return [replace(each, own=True, excludes=excludes, preset=of) for each in grids if each.rows]
+    own = (each for each in (*filed, *again, *rates) if each.rows)
+    return [replace(each, own=True, excludes=excludes, preset=of) for each in own]
 
 
 def _read_text(text: str, suffix: str) -> list[Grid]:
@@ -176,7 +172,8 @@ def _read_text(text: str, suffix: str) -> list[Grid]:
         parser = _Tables()
         parser.feed(text[: text.rfind(">") + 1])  # it seeks the end of a tag without one each time
         parser.close()
-        blocks = [[[name], *rows] if name else rows for name, rows in parser.tables]
+        read = [(_joined(title), _spread_cells(rows)) for title, rows in parser.tables]
+        blocks = [[[name], *rows] if name else rows for name, rows in read]
     elif suffix == ".md" or any(_RULE.match(line) and "|" in line for line in lines):
         blocks = _markdown_blocks(lines)
     else:
@@ -249,34 +246,38 @@ def _unescape(text: str) -> str:
 
 
 class _Tables(HTMLParser):
-    """Collects the cells of every table, cells that span several repeated, with captions."""
+    """Collects the cells of every table, with its caption or heading, and how far they span."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.tables: list[tuple[str, list[list[str]]]] = []
+        self.tables: list[tuple[list[str], list[list[_Cell]]]] = []
         self._text: list[str] | None = None  # of the cell, or of the title, that is open
-        self._span: tuple[int, int] | None = None  # rows and columns of the cell that is open
-        self._below: dict[tuple[int, int], str] = {}
-        self._heading, self._cells = "", 0
+        self._in_cell = False
+        self._heading: list[str] = []
+        self._cells = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in ("td", "th", "tr"):
-            self._end_cell()  # end tags of cells and rows are optional
+        if tag in _PARTS:
+            self._text, self._in_cell = None, False  # end tags of cells and rows are optional
         if tag == "table":
             self.tables.append((self._heading, []))
-            self._below, self._heading, self._cells = {}, "", 0
+            self._heading, self._cells = [], 0
         elif tag == "tr" and self.tables:
             self.tables[-1][1].append([])
-            self._fill()
         elif tag in ("td", "th") and self.tables and self.tables[-1][1]:
             texts = (dict(attrs).get(each) or "" for each in ("rowspan", "colspan"))
             rows, columns = (min(int(n), 100) or 1 if n.isdecimal() else 1 for n in texts)
-            self._text, self._span = [], (rows, columns)
+            self._text, self._in_cell = [], True
+            self.tables[-1][1][-1].append((self._text, rows, columns))
             self._cells += rows * columns
             if self._cells > MOST_CELLS:
                 raise DataError(f"a table has more than {MOST_CELLS:,} cells; {_TOO_LARGE}")
-        elif tag in _TITLES and self._span is None:
+        elif tag in _TITLES and not self._in_cell:
             self._text = []
+            if tag == "caption" and self.tables:
+                self.tables[-1] = (self._text, self.tables[-1][1])
+            else:
+                self._heading = self._text
         elif tag in ("br", "p", "div"):
             self.handle_data(" ")
 
@@ -285,34 +286,26 @@ class _Tables(HTMLParser):
             self._text.append(data)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th", "tr", "table"):
-            self._end_cell()
-        elif tag in _TITLES and self._text is not None and self._span is None:
-            if tag == "caption" and self.tables:
-                self.tables[-1] = (self._take_text(), self.tables[-1][1])
-            else:
-                self._heading = self._take_text()
+        if tag in _PARTS or (tag in _TITLES and not self._in_cell):
+            self._text, self._in_cell = None, False
 
-    def _take_text(self) -> str:
-        text = " ".join("".join(self._text or ()).split())
-        self._text = None
-        return text
 
-    def _end_cell(self) -> None:
-        if self._span is None:
-            return
-        text, rows = self._take_text(), self.tables[-1][1]
-        for _ in range(self._span[1]):
-            for below in range(1, self._span[0]):
-                self._below[len(rows) - 1 + below, len(rows[-1])] = text
-            rows[-1].append(text)
-        self._span = None
-        self._fill()
+def _spread_cells(rows: Sequence[Sequence[_Cell]]) -> list[list[str]]:
+    # the texts of rows, of cells that span several in each of them
+    texts: dict[tuple[int, int], str] = {}
+    for i, row in enumerate(rows):
+        j = 0
+        for pieces, down, right in row:
+            while (i, j) in texts:
+                j += 1
+            cells = product(range(i, i + down), range(j, j + right))
+            texts |= dict.fromkeys(cells, _joined(pieces))
+    width = 1 + max((j for _, j in texts), default=-1)
+    return [[texts.get((i, j), "") for j in range(width)] for i, _ in enumerate(rows)]
 
-    def _fill(self) -> None:
-        rows = self.tables[-1][1]
-        while (at := (len(rows) - 1, len(rows[-1]))) in self._below:
-            rows[-1].append(self._below.pop(at))
+
+def _joined(pieces: Iterable[str]) -> str:
+    return " ".join("".join(pieces).split())
 
 
 def _sheets(content: bytes, path: Path) -> list[Grid]:
@@ -322,36 +315,16 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
         if (cells := sheet.max_row * sheet.max_column) > MOST_CELLS:
             message = f"{quote(sheet.title)} of {quote(path)} has {cells:,} cells"
             raise DataError(f"{message}; {_TOO_LARGE}")
-    own = sheets[-1].title == "Specification"
-    if own and sheets[0].title == "Summary":
-        raise DataError(_NO_TABLES)
-    own = own and sheets[0].title == "To publish"
-    for sheet in sheets[:1] if own else sheets:
+    if sheets[0].title in ("Summary", "To publish") and sheets[-1].title == "Specification":
+        raise DataError(_NO_TABLES.format("as a workbook, of which a check reads no tables"))
+    for sheet in sheets:
         rows = [[_format_cell(e.value, e.number_format) for e in row] for row in sheet.rows]
         for merged in sheet.merged_cells.ranges:
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:
                 rows[row - 1][column - 1] = top
-        found += _own_blocks(rows) if own else _grids(sheet.title, rows)
-    if own:
-        every = (cell.value for sheet in sheets for row in sheet.rows for cell in row)
-        return _read_own_report(found, " ".join(map(str, every)))
+        found += _grids(sheet.title, rows)
     return found
-
-
-def _own_blocks(rows: Sequence[list[str]]) -> Iterator[Grid]:
-    for filled, block in groupby(rows, any):
-        title, *lines = block
-        lines = [line for line in lines if any(line[1:])]
-        if filled and lines:
-            width = max(i for i, cell in enumerate(lines[0], 1) if cell)
-            beside = {i for i in range(width) if lines[0][i].startswith("confidence interval, n,")}
-            kept = [(i, i + 1 + (i + 1 in beside)) for i in range(width) if i not in beside]
-            cells = [
-                tuple(" ".join(filter(None, line[start:end])) for start, end in kept)
-                for line in lines[1:]
-            ]
-            yield Grid(title[0], tuple(lines[0][start] for start, _ in kept), tuple(cells))
 
 
 def _workbook(content: bytes, path: Path) -> Any:

@@ -40,7 +40,7 @@ class CodedColumn:
     name: str
     kind: Kind
     codes: Codes
-    levels: tuple[object, ...]
+    levels: tuple[Any, ...]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -50,7 +50,7 @@ class CodedColumn:
         return int((self.codes >= 0).sum())
 
     @property
-    def first(self) -> object:
+    def first(self) -> Any:
         """Return the value of the first row; NaN where it is missing, or without rows."""
         return self.levels[self.codes[0]] if len(self.codes) and self.codes[0] >= 0 else math.nan
 
@@ -63,7 +63,7 @@ class CodedColumn:
         return int(self.codes[: missing[0]].max(initial=-1)) + 1
 
     @property
-    def used(self) -> tuple[object, ...]:
+    def used(self) -> tuple[Any, ...]:
         return tuple(self.levels[i] for i in self.held.tolist())
 
     @property
@@ -72,14 +72,9 @@ class CodedColumn:
         counts = np.bincount(self.codes + 1, minlength=len(self.levels) + 1)
         return np.flatnonzero(counts[1:])
 
-    def cells(self) -> list[Any]:
-        """Return the value of every row; None where it is missing."""
-        levels = [*self.levels, None]
-        return [levels[code] for code in self.codes.tolist()]
-
     def numbers(self) -> NDArray[np.float64]:
         """Return the values as floats, NaN where missing; ValueError where one is no number."""
-        values = np.array([as_float(level) for level in self.levels] + [math.nan])
+        values = np.array([*map(float, self.levels), math.nan])
         return values[self.codes]
 
     def relabel(self, levels: Sequence[object], kind: Kind) -> CodedColumn:
@@ -93,16 +88,6 @@ class CodedColumn:
                 kept.append(level)
             moved.append(at)
         return CodedColumn(self.name, kind, np.array([*moved, -1])[self.codes], tuple(kept))
-
-
-def as_float(level: object) -> float:
-    """Return ``float(level)``, with its errors: TypeError for what is neither number nor text."""
-    return float(level)  # type: ignore[arg-type]
-
-
-def as_int(level: object) -> int:
-    """Return ``int(level)``, with its errors: TypeError for what is neither number nor text."""
-    return int(level)  # type: ignore[call-overload, no-any-return]
 
 
 def from_series(series: pd.Series, name: object = None) -> CodedColumn:
@@ -124,7 +109,7 @@ def from_frame(frame: pd.DataFrame) -> list[CodedColumn]:
 def from_values(name: str, values: Iterable[object]) -> CodedColumn:
     """Read plain values: text, numbers, booleans and None, typed as a data frame types them."""
     position: dict[tuple[object, object], int] = {}
-    levels: list[object] = []
+    levels: list[Any] = []
     codes = []
     for value in values:
         if value is None or value != value:
@@ -137,9 +122,9 @@ def from_values(name: str, values: Iterable[object]) -> CodedColumn:
     column = CodedColumn(name, Kind.TEXT, np.array(codes, dtype=np.int64), tuple(levels))
     kinds, missing = {type(level) for level in levels}, column.known < len(codes)
     if kinds <= {int, float}:
-        whole = kinds == {int} and not missing
-        numbers = [as_int(level) if whole else as_float(level) for level in levels]
-        return column.relabel(numbers, Kind.INTEGER if whole else Kind.FLOAT)
+        if kinds == {int} and not missing:
+            return column.relabel(levels, Kind.INTEGER)
+        return column.relabel([*map(float, levels)], Kind.FLOAT)
     return column.relabel(levels, Kind.BOOLEAN) if kinds == {bool} and not missing else column
 
 
@@ -161,8 +146,3 @@ def _kind_of(dtype: np.dtype[np.generic] | ExtensionDtype) -> Kind:
 
 Table = dict[str, CodedColumn]
 """Columns of the same rows, by their names."""
-
-
-def rows_of(table: Table) -> int:
-    """Return the number of rows."""
-    return len(next(iter(table.values()), ()))

@@ -5,8 +5,8 @@ A block is a facet's value, or its interval, that is compared with all other row
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from fairgauge import Cube
-from fairgauge.plugins import canonical, count_codes, name_of
-from fairgauge_cloud._coded_column import CodedColumn, Codes, Kind, Mask, as_float, as_int
+from fairgauge.plugins import canonical, count_codes, matches, name_of
+from fairgauge_cloud._coded_column import CodedColumn, Codes, Kind, Mask
 
 UNIQUENESS_THRESHOLD = 0.05
 
@@ -48,14 +48,13 @@ class HalfOpenInterval:
 
     def __str__(self) -> str:
         """Return ``(40, 68]``; both ends are floats as soon as one is."""
-        ends = tuple(int(e) if isinstance(e, bool) else e for e in (self.low, self.high))
-        if any(isinstance(end, float) for end in ends):
-            ends = (float(self.low), float(self.high))
-        return f"({ends[0]}, {ends[1]}]"
+        ends = (self.low, self.high)
+        of = float if any(isinstance(end, float) for end in ends) else int
+        return f"({of(self.low)}, {of(self.high)}]"
 
     def holds(self, column: CodedColumn) -> Mask:
         """Return for every level of a numeric column whether it lies inside."""
-        levels = np.array([as_float(level) for level in column.levels])
+        levels = np.array([*map(float, column.levels)])
         return (levels > self.low) & (levels <= self.high)
 
 
@@ -70,7 +69,7 @@ def data_type(column: CodedColumn, values: Sequence[object] | None) -> DataType:
         if (column.codes < 0).any():
             return DataType.CATEGORICAL
         try:
-            _ = [as_int(level) for level in column.used]
+            _ = [*map(int, column.used)]
         except (TypeError, ValueError):
             return DataType.CATEGORICAL
     known = column.known
@@ -79,8 +78,8 @@ def data_type(column: CodedColumn, values: Sequence[object] | None) -> DataType:
 
 
 def guess_type(
-    column: CodedColumn, values: Sequence[object] | None
-) -> tuple[DataType, CodedColumn, list[object] | None]:
+    column: CodedColumn, values: Sequence[Any] | None
+) -> tuple[DataType, CodedColumn, list[Any] | None]:
     """Guess the type of a column; return it, the column and the listed values in that type."""
     listed = None if values is None else list(values)
     found = data_type(column, values)
@@ -88,7 +87,7 @@ def guess_type(
         return found, column, listed
     if listed and not isinstance(listed[0], (int, float)):
         try:
-            listed[0] = as_float(listed[0])
+            listed[0] = float(listed[0])
         except (TypeError, ValueError):
             raise ValueError(NOT_A_THRESHOLD) from None
     if column.kind not in (Kind.INTEGER, Kind.FLOAT):
@@ -96,26 +95,21 @@ def guess_type(
     return found, column, listed
 
 
-def _level_number(level: object) -> int | float:
+def _level_number(level: Any) -> int | float:
     if isinstance(level, (int, float)):
         return level
-    try:
-        return as_int(level)
-    except ValueError:
-        pass
-    try:
-        return as_float(level)
-    except ValueError:
-        raise ValueError(f"{level!r} is no number") from None
+    for of in (int, float):
+        with suppress(ValueError):
+            return of(level)
+    raise ValueError(f"{level!r} is no number")
 
 
-def interval(
-    column: CodedColumn, thresholds: Sequence[object] | None, also: CodedColumn | None = None
+def _interval(
+    thresholds: Sequence[object] | None, *columns: CodedColumn
 ) -> HalfOpenInterval | None:
-    """Return the numbers above a threshold, up to the largest; None if that is nothing."""
+    # the numbers above a threshold, up to the largest; None if that is nothing
     if not thresholds:
         raise ValueError(NO_THRESHOLD)
-    columns = [each for each in (column, also) if each is not None]
     levels = [_level_number(level) for each in columns for level in each.used]
     if not levels:
         return None
@@ -148,27 +142,28 @@ def equal_mask(column: CodedColumn, values: Sequence[object]) -> Mask:
     return np.array([any(equal(level, v) for v in values) for level in column.levels], dtype=bool)
 
 
-def convert_listed(column: CodedColumn, values: Sequence[object]) -> list[object]:
+def matching(column: CodedColumn, values: Iterable[object]) -> Mask:
+    """Return for every level whether it is a listed value, or its text, as in an audit."""
+    meant = [canonical(value) for value in values]
+    held = [any(matches(m, canonical(level)) for m in meant) for level in column.levels]
+    return np.array(held, dtype=bool)
+
+
+def convert_listed(column: CodedColumn, values: Sequence[Any]) -> list[Any]:
     """Return listed values in the type of the column's first value."""
     of: type[Any] = type(column.first)
-    plain = of is str or is_missing(column.first)  # numbers are numpy's there, never Python's
+    # numbers are numpy's there, never Python's; a missing value is no type of its own
+    plain = of is str or column.first != column.first
     if plain and isinstance(values[0], of):
         return list(values)
     try:
         return [of(value) for value in values]
     except ValueError as error:
         if "invalid literal for int()" in str(error):
-            return [as_float(value) for value in values]
+            return [*map(float, values)]
         raise ValueError(NO_POSITIVE) from None
 
 
-def is_missing(value: object) -> bool:
-    """Return whether a value means "none"."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-CLARIFY = "clarify"
-"""The profile of the service's numbers."""
 OTHER_VALUES = -1
 
 
@@ -182,7 +177,6 @@ class Blocks:
     name: str
     names: tuple[str, ...]
     codes: Codes
-    of: DataType
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,7 +209,7 @@ def facet_blocks(column: CodedColumn, values: Sequence[object] | None) -> Blocks
     if found is DataType.CONTINUOUS or listed:
         inside, text = _listed_or_above(column, listed, found)
         codes = np.append(np.where(inside, 0, OTHER_VALUES), -2)[column.codes]
-        return Blocks(column.name, (text,), codes, found)
+        return Blocks(column.name, (text,), codes)
     used = column.held
     group_of = np.full(len(column.levels), OTHER_VALUES)
     group_of[used] = np.arange(len(used))
@@ -224,17 +218,17 @@ def facet_blocks(column: CodedColumn, values: Sequence[object] | None) -> Blocks
     if at is not None:  # smclarify makes an empty block of it
         group_of = np.where(group_of >= at, group_of + 1, group_of)
         names.insert(at, "nan")
-    return Blocks(column.name, tuple(names), np.append(group_of, -2)[column.codes], found)
+    return Blocks(column.name, tuple(names), np.append(group_of, -2)[column.codes])
 
 
 def _listed_or_above(
-    column: CodedColumn, listed: list[object] | None, of: DataType
+    column: CodedColumn, listed: list[object] | None, of: DataType, *also: CodedColumn
 ) -> tuple[Mask, str]:
     # which levels are listed, or above the threshold; and what results call these
     if of is DataType.CATEGORICAL:
         assert listed is not None
         return categories(column, listed), ",".join(map(str, listed))
-    found = interval(column, listed)
+    found = _interval(listed, column, *also)
     if found is None:
         return np.zeros(len(column.levels), bool), ""
     return found.holds(column), str(found)
@@ -259,10 +253,7 @@ def read_prediction(
         raise ValueError(message)
     if found is DataType.CONTINUOUS:
         column = _match_label_type(column, label.column)
-        inside = interval(label.column, values, column)
-        mask = np.zeros(len(column.levels), bool) if inside is None else inside.holds(column)
-    else:
-        mask = categories(column, values)
+    mask, _ = _listed_or_above(column, values, found, label.column)
     made = BinaryOutcome(column, mask, found, label.text)
     if not (made.states == 1).any():
         message = (
@@ -278,7 +269,7 @@ def _match_label_type(column: CodedColumn, label: CodedColumn) -> CodedColumn:
         return column
     if (column.codes < 0).any():
         raise ValueError("Cannot convert non-finite values (NA or inf) to integer")
-    return column.relabel([as_int(level) for level in column.levels], label.kind)
+    return column.relabel([*map(int, column.levels)], label.kind)
 
 
 OTHERS = "(others)"
@@ -307,12 +298,9 @@ class FacetQuestion:
         return _make_distinct([name or "(nothing)" for name in self.facets[facet].names], [OTHERS])
 
 
-_Coded = tuple[Codes, Sequence[object]]
-
-
-def count_question(asked: FacetQuestion, profile: str = CLARIFY) -> Cube:
+def count_question(asked: FacetQuestion, profile: str = "clarify") -> Cube:
     """Count every row once; blocks that no row has can be asked about all the same."""
-    columns: dict[str, _Coded] = {}
+    columns: dict[str, tuple[Codes, Sequence[Any]]] = {}
     sensitive: list[dict[str, object]] = []
     for i, (axis, facet) in enumerate(zip(asked.axes, asked.facets, strict=True)):
         names, codes = asked.block_names(i), facet.codes
@@ -322,10 +310,10 @@ def count_question(asked: FacetQuestion, profile: str = CLARIFY) -> Cube:
         else:
             columns[axis] = (np.where(codes < 0, -1, codes), names)
             sensitive.append({"column": axis})
-    question: dict[str, object] = {"sensitive": sensitive, "profile": profile}
-    roles = {"label": asked.label, "prediction": asked.prediction}
-    outcomes = {role: each for role, each in roles.items() if each is not None}
-    for role, each in outcomes.items():
+    question: dict[str, Any] = {"sensitive": sensitive, "profile": profile}
+    for role, each in (("label", asked.label), ("prediction", asked.prediction)):
+        if each is None:
+            continue
         question[role] = name = _make_distinct([each.column.name], columns)[0]
         positive = each.text or "positive"
         columns[name] = (each.states, (f"not {positive}", positive))
@@ -334,7 +322,7 @@ def count_question(asked: FacetQuestion, profile: str = CLARIFY) -> Cube:
         question["strata"] = name = _make_distinct([asked.strata.name], columns)[0]
         strata = [name_of(canonical(level)) for level in asked.strata.levels]
         columns[name] = (asked.strata.codes, _make_distinct(strata))
-    return count_codes(columns, **question)  # type: ignore[arg-type]
+    return count_codes(columns, **question)
 
 
 def _make_distinct(names: Sequence[str], taken: Iterable[str] = ()) -> list[str]:

@@ -15,9 +15,9 @@ import re
 import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ValidationError
@@ -58,11 +58,6 @@ class Places:
     folders: Mapping[str, Path] = field(default_factory=dict)
     base: Path = Path()
 
-    @property
-    def here(self) -> Places:
-        """Return the same folders, with relative paths that start from the current folder."""
-        return replace(self, base=Path())
-
     def files(self, uri: str) -> list[Path]:
         """Return the files of a URI: itself, those of a glob, or everything below a folder."""
         if uri == STANDARD_INPUT:
@@ -74,14 +69,11 @@ class Places:
             if not found:
                 raise DataError(f"the folder {quote(path)} of {quote(uri)} holds no files")
             return found
-        if not path.exists() and glob.has_magic(str(path)):
-            matched = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
-            if matched:
-                return [Path(each) for each in matched]
-        if not path.exists():
+        named = [str(path)] if path.exists() else sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
+        if not named:
             shown = f" (of {quote(uri)})" if str(path) != uri else ""
             raise DataError(f"no file {quote(path)}{shown}")
-        return [path]
+        return [*map(Path, named)]
 
     def _local(self, uri: str) -> Path:
         for prefix in sorted(self.folders, key=len, reverse=True):
@@ -157,26 +149,18 @@ def _parse_json(text: str, name: str) -> object:
         raise DataError(f"{name} is not JSON: {error}") from None
 
 
-class JmesPath(Protocol):
-    """A compiled JMESPath."""
-
-    def search(self, value: object) -> object:
-        """Return what it finds in a JSON value; None where it finds nothing."""
-
-
-def search(path: str, where: str) -> JmesPath:
-    """Compile a JMESPath."""
+def compiled_path(path: str, where: str) -> Any:
+    """Compile a JMESPath; its ``search`` returns what it finds in a JSON value, or None."""
     try:
         import jmespath
         from jmespath.exceptions import JMESPathError
     except ImportError as error:
         raise MissingExtra("reading JSON by JMESPath", "cloud-formats", error) from None
     try:
-        compiled: JmesPath = jmespath.compile(path)
+        return jmespath.compile(path)
     except JMESPathError as error:
         message = " ".join(str(error).split())
         raise DataError(f"{where}: {quote(path)} is not a JMESPath: {message}") from None
-    return compiled
 
 
 def csv_rows(path: Path) -> Iterator[list[str]]:
@@ -220,7 +204,7 @@ def _infer_type(name: str, codes: Codes, texts: list[str]) -> CodedColumn:
     complete = bool(texts) and bool((codes >= 0).all())
     if complete and all(map(_INTEGER.fullmatch, texts)):
         return column.relabel([int(text) for text in texts], Kind.INTEGER)
-    numbers = [_parse_cell(text) for text in texts]
+    numbers = [cell_number(text) for text in texts]
     if None not in numbers:  # a column without values is one of floats
         return column.relabel(numbers, Kind.FLOAT)
     if {text.lower() for text in texts} <= {"true", "false"}:
@@ -231,26 +215,16 @@ def _infer_type(name: str, codes: Codes, texts: list[str]) -> CodedColumn:
 
 def plain_key(text: str) -> str:
     """Return the text of a key, of a number without what is no part of it."""
-    number = int(text) if _INTEGER.fullmatch(text) else _parse_cell(text)
+    number = int(text) if _INTEGER.fullmatch(text) else cell_number(text)
     return text if number is None else str(number)
 
 
-def _parse_cell(text: str) -> float | None:
+def cell_number(text: str) -> float | None:
+    """Return the number of a cell; None where it holds none."""
     try:
         return None if "_" in text else float(text)
     except ValueError:
         return None
-
-
-def is_number(text: str) -> bool:
-    """Return whether a cell is a number."""
-    return _parse_cell(text) is not None
-
-
-_WHOLE = (
-    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
-    "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
-)  # fmt: skip
 
 
 def read_parquet_files(
@@ -264,8 +238,10 @@ def read_parquet_files(
             schemas = [connection.read_parquet(str(path)) for path in files]
             for path, schema in zip(files, schemas, strict=True):
                 check_same_names(schemas[0].columns, schema.columns, files[0], path)
-            names = list(headers or schemas[0].columns)
-            check_headers(names, len(schemas[0].columns))
+            names, width = list(headers or schemas[0].columns), len(schemas[0].columns)
+            if len(names) != width:
+                message = f"headers: {WRONG_HEADERS} {len(names)} names, but {width} columns"
+                raise DataError(message)
             table = {}
             for name, column, of in zip(names, schemas[0].columns, schemas[0].types, strict=True):
                 quoted = '"' + column.replace('"', '""') + '"'
@@ -282,19 +258,13 @@ def read_parquet_files(
 def _plain_expression(column: str, of: str) -> str:
     if of.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
         return f"{column}::DOUBLE"
-    if of in (*_WHOLE, "BOOLEAN", "VARCHAR"):
+    if of.endswith(("INT", "INTEGER")) or of in ("BOOLEAN", "VARCHAR"):
         return column
     nested = of.endswith("]") or of.startswith(("STRUCT", "MAP"))
     return f"{column}{'::JSON' if nested else ''}::VARCHAR"
 
 
 WRONG_HEADERS = "Headers in config do not match with the number of columns in the dataset."
-
-
-def check_headers(names: Sequence[str], columns: int) -> None:
-    """Check that there is a name for every column, and no name twice."""
-    if len(names) != columns:
-        raise DataError(f"headers: {WRONG_HEADERS} {len(names)} names, but {columns} columns")
 
 
 def check_same_names(names: Sequence[str], found: Sequence[str], first: Path, path: Path) -> None:

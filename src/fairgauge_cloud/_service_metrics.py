@@ -8,15 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import Any
 
 import numpy as np
 
-from fairgauge import Cube, Report
 from fairgauge import metric as describe_metric
-from fairgauge.plugins import MetricValues, Neighbours, describe_reason
+from fairgauge.plugins import MetricValues, Neighbours, Reason, describe_reason
 from fairgauge_cloud._coded_column import CodedColumn, Kind, Mask
-from fairgauge_cloud._facet_counts import FacetQuestion
+from fairgauge_cloud._facet_counts import FacetQuestion, count_question
 
 REGISTERED_PRE = ("CI", "DPL", "KL", "JS", "LP", "TVD", "KS", "CDDL")
 REGISTERED_POST = (
@@ -70,28 +69,8 @@ _WITHOUT_OUTCOME = {
 _DISTANCES = ("KL", "JS", "LP", "TVD", "KS")
 
 
-class MetricEntry(TypedDict):
-    """A metric of a result list; ``error`` where it has no value."""
-
-    name: str
-    description: str
-    value: float | str | None
-    error: NotRequired[str]
-
-
-class BlockEntry(TypedDict):
-    """The metrics of one value of a facet, or of those above a threshold."""
-
-    value_or_threshold: str
-    metrics: list[MetricEntry]
-
-
-class StageEntry(TypedDict):
-    """The results of a stage: the label, and the blocks of every facet."""
-
-    label: str
-    label_value_or_threshold: str
-    facets: dict[str, list[BlockEntry]]
+Entry = dict[str, Any]
+"""A metric of a result list: name, description, value, and ``error`` where it has no value."""
 
 
 def unknown_metric(registered: tuple[str, ...]) -> str:
@@ -100,38 +79,27 @@ def unknown_metric(registered: tuple[str, ...]) -> str:
 
 
 def error_text(
-    metric: str, group_rows: float, reference_rows: float, code: str = "", reason: str = ""
+    metric: str, group_rows: float, reference_rows: float, reason: Reason | None = None
 ) -> str:
-    """Return the engine's words for a metric that has no value.
-
-    Where the engine has no words of its own, it is ``reason``, of this ``code``.
-    """
+    """Return the engine's words for a metric without a value; where it has none, our own."""
     if metric in _DISTANCES:
         return NO_SHARED
     if metric == "GE":
         return ONLY_FALSE_NEGATIVES
     if metric in CONDITIONAL:
-        return _WITHOUT_OUTCOME.get(code, NO_GROUP)
+        return _WITHOUT_OUTCOME.get(str(reason.code) if reason else "", NO_GROUP)
     of_group, of_reference = _EMPTY[metric]
-    if metric in ("CI", "DPL", "DPPL", "DI") and reference_rows == 0:
+    if not reference_rows and (group_rows or metric in ("CI", "DPL", "DPPL", "DI")):
         return of_reference
-    if group_rows == 0:
+    if not group_rows:
         return of_group
-    if reference_rows == 0:
-        return of_reference
-    return reason
+    return describe_reason(reason) if reason else ""
 
 
-def result(metric: str, value: float | None, error: str | None = None) -> MetricEntry:
+def result(metric: str, value: float | None, error: str | None = None) -> Entry:
     """Return one entry of a result list."""
-    entry: MetricEntry = {
-        "name": metric,
-        "description": DESCRIPTIONS[metric],
-        "value": spell_value(value),
-    }
-    if error is not None:
-        entry["error"] = error
-    return entry
+    entry = {"name": metric, "description": DESCRIPTIONS[metric], "value": spell_value(value)}
+    return entry if error is None else entry | {"error": error}
 
 
 def spell_value(value: float | None) -> float | str | None:
@@ -153,53 +121,44 @@ def read_value(value: float | str | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
-def warnings_of(report: Report) -> list[str]:
-    """Return what an audit warns of, a line each."""
-    return [f"Warning: {each}" for each in report.diagnostics if each.level == "warning"]
-
-
 class ServiceMetrics:
     """The metrics of every facet and block of a question."""
 
     def __init__(
         self,
         asked: FacetQuestion,
-        counts: Cube,
         features: Sequence[Features] = (),
         strata_problem: str | None = None,
     ) -> None:
         self.asked = asked
+        self.counts = count_question(asked)
         self._features = features
         self._strata_problem = strata_problem
-        self._values = MetricValues(counts)
+        self._values = MetricValues(self.counts)
 
-    def result(self, metric: str, facet: int, block: int) -> MetricEntry:
+    def result(self, metric: str, facet: int, block: int) -> Entry:
         if metric == "FT":
             assert self.asked.prediction is not None
             inside = self.asked.facets[facet].codes == block
+            positive = self.asked.prediction.states == 1
             try:
-                flipped = self._features[facet].flip(inside, self.asked.prediction.states == 1)
-                return result("FT", flipped)
+                return result("FT", self._features[facet].flip(inside, positive))
             except ValueError as error:
                 return result("FT", None, str(error))
         if metric in CONDITIONAL and (self._strata_problem or self.asked.strata is None):
             return result(metric, None, self._strata_problem or NO_GROUP)
         value, reason = self._values.value(metric, facet, self._name(facet, block))
         rows = self.size(facet, block)
-        others = self.known(facet) - rows
+        others = self.size(facet) - rows
         if metric not in (*CONDITIONAL, "GE") and 0 in (rows, others):
             value = None
         if value is None:
-            text = "" if reason is None else describe_reason(reason)
-            code = "" if reason is None else str(reason.code)
-            return result(metric, None, error_text(metric, rows, others, code, text))
+            return result(metric, None, error_text(metric, rows, others, reason))
         return result(metric, value)
 
-    def size(self, facet: int, block: int) -> int:
-        return self._values.size(facet, self._name(facet, block))
-
-    def known(self, facet: int) -> int:
-        return self._values.size(facet)
+    def size(self, facet: int, block: int | None = None) -> int:
+        """Return the rows of a block, or those that are compared."""
+        return self._values.size(facet, None if block is None else self._name(facet, block))
 
     def base_rate(self, facet: int, block: int) -> float:
         rate = self._values.rate("base_rate", facet, self._name(facet, block))

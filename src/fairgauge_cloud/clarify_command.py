@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,10 @@ def command(
     fairgauge clarify analysis_config.json --check
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge_cloud._files import Places, read_maps
-    from fairgauge_cloud.clarify.analysis import analyse, check_job
+    from fairgauge_cloud.clarify.analysis import Job
     from fairgauge_cloud.clarify.analysis_files import result_paths, write_results
     from fairgauge_cloud.clarify.clarify_config import ConfigError, load_config
-    from fairgauge_cloud.clarify.dataset import FirstRow
+    from fairgauge_cloud.clarify.dataset import load_dataset
 
     _ = out.shown  # refuses options that contradict each other, before any work
     try:
@@ -90,17 +91,23 @@ def command(
         raise
     places = Places(read_maps(maps), Path(config).parent)
     if check:
-        for notice in check_job(asked, places, dataset, FirstRow(first_row)):
-            print_message(notice, prefix="Note: ")
+        job = Job(asked, load_dataset(asked, places, dataset, first_row))
+        print_notices(job.notices)
         print_result("the configuration fits the data")
         return
     folder = made_folder(output)
     name = asked.methods.report.name if asked.methods.report else "report"
     check_outputs([str(path) for path in result_paths(folder, name)], [config])
-    found = analyse(asked, places, dataset, FirstRow(first_row), **given_options(settings))
-    for notice in found.notices:
+    job = Job(asked, load_dataset(asked, places, dataset, first_row))
+    report = job.report(**given_options(settings))
+    print_notices(job.notices)
+    write_results(job.results, report, folder, name)
+    if report is not None:
+        out.print_warnings(report.diagnostics)
+        print_result(render(report, **out.shown))
+
+
+def print_notices(notices: Iterable[str]) -> None:
+    """Print what a reader should know of how a configuration was read."""
+    for notice in notices:
         print_message(notice, prefix="Note: ")
-    write_results(found, folder, name)
-    if found.report is not None:
-        out.print_warnings(found.report.diagnostics)
-        print_result(render(found.report, **out.shown))

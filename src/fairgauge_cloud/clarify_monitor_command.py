@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,10 @@ from fairgauge.plugins import (
     Command,
     check_outputs,
     made_folder,
-    print_message,
     print_result,
     write_all,
 )
-from fairgauge_cloud.clarify_command import data_options, folder_option
+from fairgauge_cloud.clarify_command import data_options, folder_option, print_notices
 
 if TYPE_CHECKING:
     from fairgauge_cloud._files import Places
@@ -42,67 +40,56 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge_cloud.clarify.analysis import analyse
+    from fairgauge_cloud._files import Places, read_maps
+    from fairgauge_cloud.clarify.analysis import Job
     from fairgauge_cloud.clarify.analysis_files import (
         compare,
         read_results,
         values_of,
         write_results,
     )
-    from fairgauge_cloud.clarify.clarify_config import read_config
-    from fairgauge_cloud.clarify.dataset import FirstRow
+    from fairgauge_cloud.clarify.clarify_config import check_config
+    from fairgauge_cloud.clarify.dataset import load_dataset
 
     folder = made_folder(output)
     written = str(folder / "constraint_violations.json")
     check_outputs([written], [current, baseline])
     path, dataset = Path(current), flags["dataset"]
-    text = _config_text(path, flags)
-    if text is None:
+    places = Places(read_maps(flags["maps"]), path.parent)
+    asked = _configuration(path, places, dataset)
+    if asked is None:
         found = read_results(path)
     else:
-        config = read_config(text, has_dataset=dataset is not None)
-        made = analyse(config, _places(path, flags), dataset, FirstRow(flags["first_row"]))
-        for notice in made.notices:
-            print_message(notice, prefix="Note: ")
-        write_results(made, folder, "report")
-        found = made.results
+        config = check_config(asked, has_dataset=dataset is not None)
+        job = Job(config, load_dataset(config, places, dataset, flags["first_row"]))
+        found, report = job.results, job.report()
+        print_notices(job.notices)
+        write_results(found, report, folder, "report")
     drift = compare(values_of(found, current), values_of(read_results(Path(baseline)), baseline))
     write_all({written: drift.to_json()})
     print_result(drift.summary)
-    for each in drift.not_evaluated:
-        print_message(f"not evaluated: {each}", prefix="Note: ")
+    print_notices(f"not evaluated: {each}" for each in drift.not_evaluated)
     if not flags["fail_on_violation"]:
         return 0
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
 
 
-def _config_text(path: Path, flags: dict[str, Any]) -> str | None:
-    # the text of the configuration that a file stands for; None if it is results
-    from fairgauge_cloud.clarify import clarify_config
+def _configuration(path: Path, places: Places, dataset: str | None) -> dict[str, Any] | None:
+    # the configuration that a file stands for; None if it is results
+    from fairgauge_cloud._files import json_document
+    from fairgauge_cloud.clarify.clarify_config import convert_monitor_config, read_job_definition
 
-    found = _read_object(path)
-    extra: dict[str, object] = {}
-    if clarify_config.is_job_definition(found):
-        extra = clarify_config.attributes(found)
-        uri = clarify_config.config_uri(found)
+    found, attributes = json_document(path), dict[str, object]()
+    if isinstance(found, dict) and "ModelBiasJobInput" in found:
+        uri, attributes = read_job_definition(found)
         if uri is None:
             message = "names no configuration (ModelBiasAppSpecification.ConfigUri)"
             raise DataError(f"{quote(path)} {message}")
-        (place,) = _places(path, flags).files(uri)
-        found = _read_object(place)
-    if clarify_config.is_monitor_config(found):
-        found = clarify_config.convert_monitor_config(found | extra, flags["dataset"])
-    return json.dumps(found) if "methods" in found else None
-
-
-def _read_object(path: Path) -> dict[str, object]:
-    from fairgauge_cloud._files import json_document
-
-    found = json_document(path)
-    return found if isinstance(found, dict) else {}
-
-
-def _places(path: Path, flags: dict[str, Any]) -> Places:
-    from fairgauge_cloud._files import Places, read_maps
-
-    return Places(read_maps(flags["maps"]), path.parent)
+        (place,) = places.files(uri)
+        found = json_document(place)
+    if not isinstance(found, dict):
+        return None
+    # that of a monitor asks for no methods
+    if "methods" not in found and {"facet", "label_values_or_threshold"} & found.keys():
+        return convert_monitor_config(found | attributes, dataset)
+    return found if "methods" in found else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,7 +17,7 @@ from fairgauge.plugins import (
     print_result,
     write_all,
 )
-from fairgauge_cloud.clarify_command import map_option
+from fairgauge_cloud.clarify_command import map_option, print_notices
 
 ARTIFACTS = {"data_bias": "data_bias_metrics.json", "model_bias": "bias_model_metrics.json"}
 
@@ -51,9 +50,8 @@ def command(config: str, output: str | None, maps: tuple[str, ...], **settings: 
     found = list(evaluate(asked, places, **options))
     for warning in dict.fromkeys(each for one in found for each in one.warnings):
         print_message(warning, prefix="")
-    for note in dict.fromkeys(each for one in found for each in one.notes):
-        print_message(note, prefix="Note: ")
-    results: list[Any] = [each.results for each in found]
+    print_notices(dict.fromkeys(each for one in found for each in one.notices))
+    results = [each.results for each in found]
     for part, name in ARTIFACTS.items() if output is not None else ():
         keys = ("slice_a", "slice_b", "labels", part)
         if entries := [{key: each[key] for key in keys} for each in results if part in each]:

@@ -16,7 +16,7 @@ ROWS = [
 FRAME = {name: [row[name] for row in ROWS] for name in ROWS[0]}
 
 
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+@pytest.mark.parametrize("suffix", ["md", "html"])
 @pytest.mark.parametrize("sex", ["sex", "sex ", " of  the sex, or * "])
 def test_people_of_unknown_category_are_read_again(tmp_path, suffix, sex):
     """Blanks at the end of a column's name made none of 112 people, an error of an own report."""
@@ -38,7 +38,7 @@ def test_people_of_unknown_category_are_read_again(tmp_path, suffix, sex):
     assert found.errors == 0
 
 
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+@pytest.mark.parametrize("suffix", ["md", "html"])
 @pytest.mark.parametrize("preset", ["nyc-ll144", "ugesp", "us-lending"])
 def test_weighted_reports_keep_their_tables(tmp_path, preset, suffix):
     """Rates of weights are not those of a number of selected people, which stands nowhere."""
@@ -86,7 +86,7 @@ def test_no_table_of_a_preset_has_an_error(tmp_path, preset, asked):
     report = fg.audit(
         frame, preset=preset, prediction="hired", positive=1, sensitive=["sex", "race"], **asked
     )
-    for suffix in ("md", "xlsx") if asked in ({}, EXCLUDED) else ("md",):
+    for suffix in ("md", "html") if asked in ({}, EXCLUDED) else ("md",):
         report.save(tmp_path / f"audit.{suffix}")
         found = fg.check(tmp_path / f"audit.{suffix}")
         assert found.errors == 0, str(found)
@@ -140,9 +140,8 @@ def test_a_report_without_tables_to_publish_is_refused_with_what_to_do(tmp_path,
     path.write_text(render(report, "text")) if suffix == "txt" else report.save(path)
     sources = [path] if suffix == "xlsx" else [path, path.read_text(encoding="utf-8")]
     for source in sources:
-        with pytest.raises(
-            fg.DataError, match="report of fairgauge without its tables to publish"
-        ) as e:
+        what = "as a workbook" if suffix == "xlsx" else "without its tables to publish"
+        with pytest.raises(fg.DataError, match=f"report of fairgauge {what}") as e:
             fg.check(source)
         assert "audit with a preset (--preset NAME)" in str(e.value)
 
@@ -190,7 +189,7 @@ NAMES = ["race2", "q1", "sex*", "U.S. race: all", "race 2", "in sex, 7", "_group
 @pytest.mark.each_value
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+@pytest.mark.parametrize("suffix", ["md", "html"])
 def test_a_report_is_right_whatever_its_columns_are_called(tmp_path, suffix, name):
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame(FRAME).rename(columns={"race": name})
@@ -219,7 +218,7 @@ def test_a_comparison_is_no_published_table(tmp_path, suffix):
         fg.check(tmp_path / "folder")
 
 
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+@pytest.mark.parametrize("suffix", ["md", "html"])
 def test_tables_of_protected_counts_are_not_checked_as_exact_ones(tmp_path, suffix):
     """A ratio that the report left open passed in a check of its rounded numbers."""
     asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "reference": {"sex": "M"}}
@@ -230,7 +229,7 @@ def test_tables_of_protected_counts_are_not_checked_as_exact_ones(tmp_path, suff
         fg.check(path)
 
 
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+@pytest.mark.parametrize("suffix", ["md", "html"])
 def test_a_report_is_held_to_its_preset_without_being_told(tmp_path, suffix):
     pandas = pytest.importorskip("pandas")
     counts = {"Pacific Islander": (15, 10), "White": (300, 120), "Black": (200, 70)}
@@ -290,7 +289,7 @@ def filings(tmp_path_factory):
         ("validity", "hti-1-dsi", HIRING | {"label": "good", "favourable": "positive"}),
     ):
         report = fg.audit(frame, preset=preset, **asked)
-        for suffix in ("md", "html", "xlsx"):
+        for suffix in ("md", "html"):
             report.save(folder / f"{name}.{suffix}")
     return folder
 
@@ -348,7 +347,7 @@ def test_a_forged_number_beside_the_document_is_an_error(
     assert fg.check(path).exit_code == 1
 
 
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+@pytest.mark.parametrize("suffix", ["md", "html"])
 def test_what_no_printed_number_gives_is_named_and_leaves_a_filing_undecided(filings, suffix):
     for name, what in (("pay", "'Gap of F', 'gap, % of M'"), ("validity", "'accuracy'")):
         found = fg.check(filings / f"{name}.{suffix}")

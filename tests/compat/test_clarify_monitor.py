@@ -20,7 +20,7 @@ from fairgauge_cloud.clarify.analysis_files import (
     compare,
     has_drifted,
 )
-from fairgauge_cloud.clarify.clarify_config import attributes, config_uri
+from fairgauge_cloud.clarify.clarify_config import read_job_definition
 
 POST = "post_training_bias_metrics"
 
@@ -204,8 +204,7 @@ def test_the_real_run_drifted_as_the_service_said(folder: Any, monitored: dict[s
 @pytest.mark.parametrize("part", [None, "text", ["list"], 1])
 def test_parts_of_a_job_definition_that_are_no_objects(part: Any) -> None:
     definition = {"ModelBiasAppSpecification": part, "ModelBiasJobInput": part}
-    assert config_uri(definition) is None
-    assert attributes(definition) == {}
+    assert read_job_definition(definition) == (None, {})
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

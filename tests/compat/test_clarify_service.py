@@ -10,6 +10,7 @@ import pytest
 from clarify_cases import BASELINE, after, before, cases, config, values
 
 import fairgauge as fg
+from fairgauge.plugins import Reason, ReasonCode
 from fairgauge_cloud import _service_metrics as service_texts
 
 ROWS = [(sex, int(i < positive)) for sex, (positive, rows) in BASELINE.items() for i in range(rows)]
@@ -234,6 +235,5 @@ def test_strata_of_one_outcome_have_the_words_of_the_service(
 def test_what_has_no_value_has_the_words_of_the_engine(
     metric: str, group: int, reference: int, code: str | None, words: str
 ) -> None:
-    assert (
-        service_texts.error_text(metric, group, reference, code or "", "both sides are 0") == words
-    )
+    reason = Reason.of(ReasonCode(code)) if code else None
+    assert service_texts.error_text(metric, group, reference, reason) == words

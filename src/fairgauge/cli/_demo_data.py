@@ -44,34 +44,24 @@ class Example(NamedTuple):
     report: Report
 
 
-def examples(folder: Path) -> tuple[Example, Example]:
+def examples(folder: Path) -> list[Example]:
     """Write ``berkeley.csv`` and ``loans.csv`` into an existing folder, and audit them."""
-
-    def example(name: str, text: str, title: str, lesson: str, asked: Options) -> Example:
+    found = []
+    for name, text, asked, title, lesson in (
+        ("berkeley", admissions(), _BERKELEY,
+         "Admissions to the University of California, Berkeley, in 1973 (24 counts)",
+         ("Over all departments, women are admitted less often than men. Adjusted for department "
+         "no difference is shown on average: women applied more to departments that reject most "
+         "applicants.")),
+        ("loans", loans(), _LOANS, f"Made-up loans ({LOANS:,} rows, seed {SEED})",
+         ("Women are approved less often than men, though as many of them repay: of those who "
+         "repay, the model approves fewer of the women. Verdicts on smaller groups are "
+         "inconclusive where the confidence interval includes a limit.")),
+    ):  # fmt: skip
         path = folder / f"{name}.csv"
         write_whole(path, text)
-        return Example(name, title, lesson, audit(str(path), **asked))
-
-    return (
-        example(
-            "berkeley",
-            admissions(),
-            "Admissions to the University of California, Berkeley, in 1973 (24 counts)",
-            "Over all departments, women are admitted less often than men. Adjusted for department "
-            "no difference is shown on average: women applied more to departments that reject most "
-            "applicants.",
-            _BERKELEY,
-        ),
-        example(
-            "loans",
-            loans(),
-            f"Made-up loans ({LOANS:,} rows, seed {SEED})",
-            "Women are approved less often than men, though as many of them repay: of those who "
-            "repay, the model approves fewer of the women. Verdicts on smaller groups are "
-            "inconclusive where the confidence interval includes a limit.",
-            _LOANS,
-        ),
-    )
+        found.append(Example(name, title, lesson, audit(str(path), **asked)))
+    return found
 
 
 _BERKELEY: Options = {

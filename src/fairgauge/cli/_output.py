@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +139,15 @@ class Output:
         amount: dict[str, Any] = {name: True for name in ("full", "quiet") if getattr(self, name)}
         if self.lang != "en":
             amount["lang"] = self.lang
-        return {"format": self.format, **_terminal_style(self.format), **amount}
+        if self.format == "text" and sys.stdout is not None and sys.stdout.isatty():
+            import shutil
+
+            from fairgauge.render.writers.terminal import wants_colour
+
+            # a file or a pipe gets plain text of fixed width
+            columns = shutil.get_terminal_size().columns
+            amount |= {"colour": wants_colour(sys.stdout), "width": min(max(columns, 80), 120)}
+        return {"format": self.format, **amount}
 
     def show(self, result: ShownResult) -> int:
         """Print a result, write its files, and return its exit code."""
@@ -157,20 +166,6 @@ class Output:
 
         for each in opening_warnings(report_warnings(notes)):
             print_message(each, prefix="")
-
-
-def _terminal_style(format_: str) -> dict[str, Any]:
-    """Return colour and width for the terminal; a file or a pipe gets plain text of fixed width."""
-    if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
-        return {}
-    import shutil
-
-    from fairgauge.render.writers.terminal import wants_colour
-
-    return {
-        "colour": wants_colour(sys.stdout),
-        "width": min(max(shutil.get_terminal_size().columns, 80), 120),
-    }
 
 
 def made_folder(path: str) -> Path:
@@ -219,10 +214,7 @@ def check_cube_output(outputs: Sequence[str | None], inputs: Sequence[str | None
 
 def print_or_save(cube: Cube, output: str | None) -> None:
     """Print a cube, or save it where a file is given."""
-    if output is None:
-        print_result(cube.to_json())
-    else:
-        cube.save(output)
+    print_result(cube.to_json()) if output is None else cube.save(output)
 
 
 def note_exposed(cube: Cube) -> None:
@@ -232,34 +224,32 @@ def note_exposed(cube: Cube) -> None:
     from fairgauge.question.options import named_identifiers
     from fairgauge.sharing.protection import why_unprotected
 
-    notes: list[str] = []
+    note = partial(print_message, prefix="Note: ")
     # answers are of no person
     if alone := 0 if cube.plan.axis(Role.ITEM) else cases_alone(cube):
         obstacle = why_unprotected(cube)
         protect = ", or protect them (--min-cell 10, fairgauge protect)"
         if obstacle is not None:
             protect = f". They cannot be protected as they are: {obstacle}"
-        notes.append(
+        note(
             f"{numbered(alone, cube.asked.unit.get('unit', 'rows'))} alone in a cell of the "
             "counts: people who know the group of such a person can read the outcome"
             f"{exact_values(cube.plan)}; share these counts as you would share the rows{protect}"
         )
     if named := named_identifiers(cube.asked):
-        notes.append(
+        note(
             f"the question names {numbered(len(named), 'identifiers')} (where, recode), which the "
             "counts, and what is made of them, hold in clear"
         )
     if (axis := cube.plan.axis(Role.CLUSTER)) is not None:
         keyed = f" under your key ({CLUSTER_KEY})" if cube.clusters.startswith("key:") else ""
         values = f"{numbered(len(cube.levels[axis]), 'values')} of {quote(axis.column)}"
-        notes.append(
+        note(
             f"the counts hold {values} as {'hashes' if keyed else 'numbers'}{keyed}. "
             f"{clusters_alone(cube):,} of these have cells like no other: people who know the rows "
             "recognise such a person. Counts with clusters cannot be protected; count what is to "
             "be shared without --cluster (with each person once: --per-person any)"
         )
-    for note in notes:
-        print_message(note, prefix="Note: ")
 
 
 def exact_values(plan: Plan) -> str:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fairgauge import Report
 from fairgauge.errors import DataError, quote
 from fairgauge.plugins import render, write_all
 from fairgauge_cloud._files import json_document
 from fairgauge_cloud._service_metrics import read_value, spell_value
-from fairgauge_cloud.clarify.analysis import Analysis
 
-ANALYSIS, REPORT = "analysis.json", "fairgauge.json"
 STAGES = ("pre_training_bias_metrics", "post_training_bias_metrics")
 
 
@@ -71,16 +70,15 @@ def values_of(found: dict[str, Any], name: str) -> Values:
 
 def result_paths(folder: Path, name: str) -> list[Path]:
     """Return the files that `write_results` writes."""
-    return [folder / ANALYSIS, folder / REPORT, folder / f"{name}.html"]
+    return [folder / each for each in ("analysis.json", "fairgauge.json", f"{name}.html")]
 
 
-def write_results(found: Analysis, folder: Path, name: str) -> None:
+def write_results(found: dict[str, Any], report: Report | None, folder: Path, name: str) -> None:
     """Write results, and the report under a name, into a folder: all or none."""
-    analysis, report, page = result_paths(folder, name)
-    contents: dict[str | Path, str | bytes] = {analysis: write_json(found.results)}
-    if found.report is not None:
-        contents[report] = render(found.report, "json")
-        contents[page] = render(found.report, "html")
+    analysis, saved, page = result_paths(folder, name)
+    contents: dict[str | Path, str | bytes] = {analysis: write_json(found)}
+    if report is not None:
+        contents |= {saved: render(report, "json"), page: render(report, "html")}
     write_all(contents)
 
 
@@ -91,21 +89,10 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
-    """A metric that drifted away from "no bias": the service's keys, in the service's order."""
-
-    facet: str
-    facet_value: str
-    metric_name: str
-    constraint_check_type: str = field(default="bias_drift_check", init=False)
-    description: str
-
-
-@dataclass(frozen=True, slots=True)
 class Drift:
-    """What a comparison with a baseline came to."""
+    """What a comparison with a baseline came to; violations have the service's keys."""
 
-    violations: tuple[Violation, ...]
+    violations: tuple[dict[str, str], ...]
     not_evaluated: tuple[str, ...]
     evaluated: int
 
@@ -115,33 +102,32 @@ class Drift:
         status = "CompletedWithViolations" if self.violations else "Completed"
         drifted, open_ = len(self.violations), len(self.not_evaluated)
         counts = f"{self.evaluated} metrics compared, {drifted} drifted, {open_} not evaluated"
-        each_one = (
-            f"  {each.metric_name}  {each.facet} {each.facet_value}: {each.description}"
-            for each in self.violations
-        )
-        return "\n".join([f"{status}: {counts}", *each_one])
+        line = "  {metric_name}  {facet} {facet_value}: {description}"
+        return "\n".join([f"{status}: {counts}", *map(line.format_map, self.violations)])
 
     def to_json(self) -> str:
         """Return the text of ``constraint_violations.json``."""
-        violations = [asdict(violation) for violation in self.violations]
-        return write_json({"version": "1.0", "violations": violations})
+        return write_json({"version": "1.0", "violations": self.violations})
 
 
 def compare(current: Values, baseline: Values) -> Drift:
-    """Hold current values against a baseline's."""
+    """Hold current values against a baseline's: what is farther from "no bias" has drifted."""
     baseline = _align_intervals(current, baseline)
-    violations, open_ = list[Violation](), list[str]()
+    violations, open_ = list[dict[str, str]](), list[str]()
     every = sorted({*current, *baseline}, key=lambda key: (key.metric, *key))
     for key in every:
         now, before = current.get(key), baseline.get(key)
         if before is None or before.value is None or now is None or now.value is None:
             open_.append(f"{key.metric} of {key.facet} {key.block}: {_why_open(now, before)}")
         elif has_drifted(now.value, before.value):
-            text = (
-                f"Metric value {spell_value(now.value)} doesn't meet the baseline constraint "
-                f"requirement {spell_value(before.value)}"
-            )
-            violations.append(Violation(key.facet, key.block, key.metric, text))
+            violations.append({
+                "facet": key.facet,
+                "facet_value": key.block,
+                "metric_name": key.metric,
+                "constraint_check_type": "bias_drift_check",
+                "description": f"Metric value {spell_value(now.value)} doesn't meet the baseline "
+                f"constraint requirement {spell_value(before.value)}",
+            })  # fmt: skip
     return Drift(tuple(violations), tuple(open_), len(every) - len(open_))
 
 
@@ -164,23 +150,20 @@ def has_drifted(now: float, before: float) -> bool:
 def _align_intervals(current: Values, baseline: Values) -> Values:
     # A facet given by a threshold is called ``(100, 225]``, by the largest value of its column; it
     # is the same facet when that value moves. Only a facet of one block can be one of these.
-    def single_blocks(values: Values) -> dict[tuple[str, ...], str]:
+    def thresholds(values: Values) -> dict[tuple[str, ...], tuple[float, str]]:
         blocks: dict[tuple[str, ...], set[str]] = {}
         for key in values:
-            blocks.setdefault((key.stage, key.facet), set()).add(key.block)
-        return {key: block for key, (block, *more) in blocks.items() if not more}
+            blocks.setdefault(key[:2], set()).add(key.block)
+        alone = {facet: block for facet, (block, *more) in blocks.items() if not more}
+        found = ((facet, _INTERVAL.fullmatch(block), block) for facet, block in alone.items())
+        return {facet: (float(inside[1]), block) for facet, inside, block in found if inside}
 
-    def threshold(block: str) -> float | None:  # ``(100, 225]`` is above 100
-        found = _INTERVAL.fullmatch(block)
-        return None if found is None else float(found[1])
-
-    now, before = single_blocks(current), single_blocks(baseline)
-    renamed = {
-        (*key, block): now[key]
-        for key, block in before.items()
-        if key in now and threshold(block) is not None and threshold(block) == threshold(now[key])
+    now, before = thresholds(current), thresholds(baseline)
+    moved = {
+        facet: now[facet][1]
+        for facet, (low, _) in before.items()
+        if low == now.get(facet, [None])[0]
     }
     return {
-        key._replace(block=renamed.get(key[:3], key.block)): value
-        for key, value in baseline.items()
+        key._replace(block=moved.get(key[:2], key.block)): value for key, value in baseline.items()
     }

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePath
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -19,9 +19,8 @@ from pydantic import (
     ValidationError,
 )
 
-from fairgauge.errors import DataError, Problem, SpecError, quote, suggest
-from fairgauge.plugins import read_limited
-from fairgauge_cloud._files import MOST_OF_CONFIGURATION, problems_of
+from fairgauge.errors import Problem, SpecError, quote, suggest
+from fairgauge_cloud._files import MOST_OF_CONFIGURATION, problems_of, read_text
 from fairgauge_cloud._service_metrics import (
     ALIASES,
     POST_TRAINING,
@@ -31,17 +30,14 @@ from fairgauge_cloud._service_metrics import (
     unknown_metric,
 )
 
-NOT_JSON = "Unable to load analysis configuration as JSON."
 NOT_VALID = "Analysis configuration schema validation error."
 _EXPLAIN = ("shap", "pdp", "asymmetric_shapley_value")
 CAPTURED = "application/sagemakercapturejson"
-_JSON_TYPES = ("application/jsonlines", "application/json")
 _STAGES = {
     "pre_training_bias": (REGISTERED_PRE, PRE_TRAINING),
     "post_training_bias": (REGISTERED_POST, POST_TRAINING),
 }
 _REPORT_NAME = re.compile(r"\w[\w.\- ]*")
-_NO_TIME_SERIES = "Bias metrics are unsupported for time series."
 
 
 class ConfigError(SpecError):
@@ -168,7 +164,13 @@ def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(Problem("", f"{NOT_JSON} {error}")) from None
+        message = f"Unable to load analysis configuration as JSON. {error}"
+        raise ConfigError(Problem("", message)) from None
+    return check_config(found, has_dataset=has_dataset)
+
+
+def check_config(found: object, *, has_dataset: bool = False) -> AnalysisConfig:
+    """Return a configuration; every mistake in it is raised at once."""
     if not isinstance(found, dict):
         raise ConfigError(Problem("", f"{NOT_VALID} It must be an object, not {quote(found)}"))
     try:
@@ -182,11 +184,7 @@ def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
 
 def load_config(path: Path, *, has_dataset: bool = False) -> AnalysisConfig:
     """Read a configuration file."""
-    try:
-        text = read_limited(path, MOST_OF_CONFIGURATION, "a configuration").decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{quote(path)} is not UTF-8 text. {NOT_JSON}") from None
-    return read_config(text, has_dataset=has_dataset)
+    return read_config(read_text(path, MOST_OF_CONFIGURATION), has_dataset=has_dataset)
 
 
 def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
@@ -211,8 +209,9 @@ def _find_problems(config: AnalysisConfig, has_dataset: bool) -> Iterator[Proble
          "captured traffic is not read; name a table with its predictions with --dataset"),
         (kind == "application/x-image", "dataset_type",
          "images have no bias metrics; explanations are out of scope"),
-        ("time_series_data_config" in given, "time_series_data_config", _NO_TIME_SERIES),
-        (kind in _JSON_TYPES and config.features is None, "features",
+        ("time_series_data_config" in given, "time_series_data_config",
+         "Bias metrics are unsupported for time series."),
+        ("/json" in kind and config.features is None, "features",
          "Data must contain features. It is the JMESPath to them"),
         *((not is_csv and isinstance(given.get(key), int), key,
            f"must be text for {kind}; an index is for text/csv")
@@ -264,37 +263,19 @@ ATTRIBUTES = (
     "ProbabilityThresholdAttribute",
 )
 """How a monitor names the parts of a request and of an answer."""
-_INPUTS = ("EndpointInput", "BatchTransformInput")
-_BIAS_KEYS = ("facet", "label_values_or_threshold")
-
-
-def is_job_definition(found: object) -> bool:
-    """Return whether a value is the definition of a model bias job."""
-    return isinstance(found, dict) and "ModelBiasJobInput" in found
-
-
-def config_uri(definition: dict[str, object]) -> str | None:
-    """Return where a job definition has its configuration."""
-    uri = _object_or_empty(definition.get("ModelBiasAppSpecification")).get("ConfigUri")
-    return uri if isinstance(uri, str) else None
-
-
-def attributes(definition: dict[str, object]) -> dict[str, object]:
-    """Return how requests and answers are read, by a job definition."""
-    inputs = _object_or_empty(definition.get("ModelBiasJobInput"))
-    sources = [inputs.get(key) for key in _INPUTS]
-    found = next((source for source in sources if isinstance(source, dict)), {})
-    return {key: found[key] for key in ATTRIBUTES if key in found}
-
-
-def is_monitor_config(found: object) -> bool:
-    """Return whether a value is a configuration of a monitor: it asks for no methods."""
-    return (
-        isinstance(found, dict) and "methods" not in found and any(k in found for k in _BIAS_KEYS)
-    )
-
-
 _PARQUET = (".parquet", ".pq")
+
+
+def read_job_definition(definition: dict[str, Any]) -> tuple[str | None, dict[str, object]]:
+    """Return where a model bias job has its configuration, and how its data are read."""
+
+    def part(of: dict[str, Any], *keys: str) -> dict[str, Any]:
+        return next((found for key in keys if isinstance(found := of.get(key), dict)), {})
+
+    uri = part(definition, "ModelBiasAppSpecification").get("ConfigUri")
+    source = part(part(definition, "ModelBiasJobInput"), "EndpointInput", "BatchTransformInput")
+    attributes = {key: source[key] for key in ATTRIBUTES if key in source}
+    return uri if isinstance(uri, str) else None, attributes
 
 
 def convert_monitor_config(
@@ -313,22 +294,16 @@ def convert_monitor_config(
     ('text/csv', 0)
     """
     made = {key: value for key, value in found.items() if key not in ATTRIBUTES}
-    is_parquet = dataset is not None and PurePath(dataset).suffix.lower() in _PARQUET
-    if found.get("dataset_type", CAPTURED) == CAPTURED and dataset is not None:
-        made["dataset_type"] = "application/x-parquet" if is_parquet else "text/csv"
-    made.setdefault("dataset_type", CAPTURED)
-    every = {"methods": "all"}
-    made["methods"] = {"pre_training_bias": every, "post_training_bias": every}
-    predicted = found.get("InferenceAttribute")
+    kind = found.get("dataset_type", CAPTURED)
+    if kind == CAPTURED and dataset is not None:
+        is_parquet = PurePath(dataset).suffix.lower() in _PARQUET
+        kind = "application/x-parquet" if is_parquet else "text/csv"
+    made |= {"dataset_type": kind, "methods": {stage: {"methods": "all"} for stage in _STAGES}}
+    predicted, headers = found.get("InferenceAttribute"), found.get("headers")
     if isinstance(predicted, str) and predicted.isdigit():
         predicted = int(predicted)
     if predicted is not None:
         made["predicted_label"] = predicted
-    headers = found.get("headers")
     if isinstance(predicted, str) and isinstance(headers, list) and predicted not in headers:
         del made["headers"]  # of requests, which hold no predictions: the table has its own
     return made
-
-
-def _object_or_empty(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {}

@@ -4,39 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
-from fairgauge_cloud._coded_column import CodedColumn, Table, from_values, rows_of
+from fairgauge_cloud._coded_column import CodedColumn, Table, from_values
 from fairgauge_cloud._files import (
     MISSING_TEXTS,
     STANDARD_INPUT,
     WRONG_HEADERS,
     Places,
+    cell_number,
     check_same_names,
     code_columns,
+    compiled_path,
     csv_rows,
     find,
-    is_number,
     json_document,
     json_lines,
     plain_key,
     read_parquet_files,
-    search,
 )
 from fairgauge_cloud.clarify.clarify_config import AnalysisConfig
 
 _LOOK = 200
-
-
-class FirstRow(StrEnum):
-    """What the first row of a CSV file is."""
-
-    AUTO = "auto"
-    HEADER = "header"
-    DATA = "data"
 
 
 @dataclass(slots=True)
@@ -52,15 +44,16 @@ def read_csv(
     files: Sequence[Path],
     headers: list[str] | None,
     asked: Sequence[str | int | None],
-    first_row: FirstRow,
+    first_row: str,
 ) -> CsvTable:
-    """Read CSV files, one below the other."""
+    """Read CSV files, one below the other, whose first row is a header, data, or "auto"."""
     made = CsvTable([], [], [])
     for path in files:
         rows = csv_rows(path)
         first = [*islice(rows, _LOOK)]
-        is_header = _is_header(first, headers, asked, first_row, path)
-        width = len(first[0])
+        is_header, width = first_row == "header", len(first[0])
+        if first_row == "auto":
+            is_header = _is_header(first, headers, asked, path)
         found = headers or (first[0] if is_header else [f"column_{i}" for i in range(width)])
         if headers is None and not is_header:
             made.notices = [
@@ -84,15 +77,12 @@ def _is_header(
     rows: list[list[str]],
     headers: list[str] | None,
     asked: Sequence[str | int | None],
-    first_row: FirstRow,
     path: Path,
 ) -> bool:
-    if first_row is not FirstRow.AUTO:
-        return first_row is FirstRow.HEADER
     first = rows[0]
     if headers is None:  # a column is asked for by name, or no cell is a number
         by_name = any(isinstance(each, str) for each in asked)
-        return by_name or not any(map(is_number, first))
+        return by_name or all(cell_number(cell) is None for cell in first)
     if first == headers:
         return True
     if _looks_like_a_header(rows, headers):
@@ -101,17 +91,18 @@ def _is_header(
         raise DataError(
             f"headers: the first row of {quote(path)} looks like a header that is spelled "
             f"differently: {', '.join(other[:3])}. Correct headers, or state what the row is: "
-            f"--first-row {FirstRow.HEADER} or --first-row {FirstRow.DATA}"
+            "--first-row header or --first-row data"
         )
     return False
 
 
 def _looks_like_a_header(rows: list[list[str]], headers: list[str]) -> bool:
     first, below = rows[0], rows[1:]
-    if len(first) != len(headers) or any(map(is_number, first)) or set(first) & MISSING_TEXTS:
-        return False
+    texts = all(cell_number(cell) is None and cell not in MISSING_TEXTS for cell in first)
     columns = ([c for c in cells if c not in MISSING_TEXTS] for cells in zip(*below, strict=True))
-    return any(len(known) > 1 and all(map(is_number, known)) for known in columns)
+    return texts and len(first) == len(headers) and any(
+        len(known) > 1 and None not in map(cell_number, known) for known in columns
+    )  # fmt: skip
 
 
 PREDICTED = "predicted_label"
@@ -133,17 +124,9 @@ class Dataset:
     outside: tuple[str, ...] = ()
     facets: tuple[str, ...] = ()
 
-    @property
-    def rows(self) -> int:
-        return rows_of(self.table)
-
-    def find(self, asked: str | int) -> str | None:
-        """Return the name that a name or index stands for, if there is such a column."""
-        return find(self.names, asked)
-
     def find_facet(self, asked: str | int) -> str | None:
         """Return the name of a facet; an index counts in the facets' own file, if there is one."""
-        return find(self.facets or self.names, asked) or self.find(asked)
+        return find(self.facets or self.names, asked) or find(self.names, asked)
 
     def features(self, but: set[str | None]) -> list[CodedColumn]:
         """Return the features: no label, no predictions, nothing kept apart, none of ``but``."""
@@ -160,67 +143,57 @@ def describe_files(files: Sequence[Path]) -> str:
 
 def read_json(config: AnalysisConfig, files: list[Path]) -> Dataset:
     """Read features, label and predictions of JSON by their JMESPaths."""
-    assert config.features is not None
-    asked = {"label": config.label, PREDICTED: config.predicted_label}
+    asked = {"features": config.features, "label": config.label, PREDICTED: config.predicted_label}
     paths = {key: path for key, path in asked.items() if isinstance(path, str)}
-    searches = {"features": search(config.features, "features")}
-    searches |= {key: search(path, key) for key, path in paths.items()}
-    rows: list[list[object]] = []
-    more: dict[str, list[object]] = {key: [] for key in paths}
+    searches = {key: compiled_path(path, key) for key, path in paths.items()}
+    cells: dict[str, list[Any]] = {key: [] for key in paths}
     for path in files:
-        if config.dataset_type == "application/jsonlines":
-            records = list(json_lines(path))
-            found: dict[str, object] = {
-                key: [each.search(record) for record in records] for key, each in searches.items()
-            }
-        else:
-            document = json_document(path)
-            found = {key: each.search(document) for key, each in searches.items()}
-        features = found["features"]
-        if not isinstance(features, list) or not all(isinstance(row, list) for row in features):
-            what = f"{quote(config.features)} is no list of features for every row of {quote(path)}"
-            raise DataError(f"features: {what}. Data must contain features.")
-        for key, where in paths.items():
-            held = found[key]
-            values = held if isinstance(held, list) else []
-            if len(values) != len(features):
+        is_lines = config.dataset_type == "application/jsonlines"
+        document: Any = [*json_lines(path)] if is_lines else json_document(path)
+        rows = 0
+        for key, of in searches.items():
+            found = [*map(of.search, document)] if is_lines else of.search(document)
+            where = f"{quote(paths[key])} {{}} {quote(path)}"
+            if key == "features":
+                if not isinstance(found, list) or not all(isinstance(row, list) for row in found):
+                    what = where.format("is no list of features for every row of")
+                    raise DataError(f"features: {what}. Data must contain features.")
+                rows = len(found)
+            values = found if isinstance(found, list) else []
+            if len(values) != rows:
                 raise DataError(
-                    f"{key}: {quote(where)} gives {len(values):,} values in {quote(path)}, but "
-                    f"there are {len(features):,} rows of features"
+                    f"{key}: {where.format(f'gives {len(values):,} values in')}, but there are "
+                    f"{rows:,} rows of features"
                 )
             if values and all(value is None for value in values):
-                raise DataError(f"{key}: {quote(where)} finds nothing in {quote(path)}")
-            more[key] += values
-        rows += features
-    source, width = describe_files(files), len(rows[0]) if rows else 0
+                raise DataError(f"{key}: {where.format('finds nothing in')}")
+            cells[key] += values
+    features = cells.pop("features")
+    source, width = describe_files(files), len(features[0]) if features else 0
     if not width:
         raise DataError(f"{quote(source)}: Data must contain features.")
-    for number, row in enumerate(rows, start=1):
+    for number, row in enumerate(features, start=1):
         if len(row) != width:
             message = f"row {number:,} has {len(row)} features, the first {width}"
             raise DataError(f"{quote(source)} is ragged: {message}")
-    names = config.headers or [*(f"column_{i}" for i in range(width)), *more]
-    if len(names) != width + len(more):
-        wanted = " + ".join([f"{width} features", *more])
+    names = config.headers or [*(f"column_{i}" for i in range(width)), *cells]
+    if len(names) != width + len(cells):
+        wanted = " + ".join([f"{width} features", *cells])
         raise DataError(f"headers: {WRONG_HEADERS} {len(names)} names, but the data have {wanted}")
-    cells = [*zip(*rows, strict=True), *more.values()]
-    table = {name: from_values(name, values) for name, values in zip(names, cells, strict=True)}
-    roles = dict(zip(more, names[width:], strict=True))
+    columns = zip(names, [*zip(*features, strict=True), *cells.values()], strict=True)
+    roles = dict(zip(cells, names[width:], strict=True))
+    table = {name: from_values(name, values) for name, values in columns}
     return Dataset(source, names, table, roles.get("label"), roles.get(PREDICTED))
 
 
-NO_FACET = "Unable to locate the facet."
-NO_LABEL = "Headers must contain label."
-
-
 def load_dataset(
-    config: AnalysisConfig, places: Places, dataset: str | None, first_row: FirstRow = FirstRow.AUTO
+    config: AnalysisConfig, places: Places, dataset: str | None, first_row: str
 ) -> Dataset:
     """Read and join everything that a configuration names."""
     if dataset is None:
         files = places.files(config.dataset_uri or "")
     else:
-        files = places.here.files(dataset)
+        files = replace(places, base=Path()).files(dataset)  # from the current folder
     if config.dataset_type == "text/csv":
         made = _read_csvs(config, places, files, first_row)
     elif config.dataset_type in ("application/jsonlines", "application/json"):
@@ -230,7 +203,7 @@ def load_dataset(
         label, predicted = find(names, config.label), find(names, config.predicted_label)
         made = Dataset(describe_files(files), names, table, label, predicted)
     _check_columns(config, made)
-    if not made.rows:
+    if not any(map(len, made.table.values())):
         raise DataError(f"{quote(made.source)} holds no rows")
     return made
 
@@ -244,20 +217,20 @@ def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
         problems.append(Problem(path, f"{text} {where}".strip()))
 
     if made.label is None and config.label is not None:
-        absent("label", config.label, NO_LABEL)
+        absent("label", config.label, "Headers must contain label.")
     apart = config.predicted_label_dataset_uri is not None
     if made.predicted is None and config.predicted_label is not None and not apart:
         absent(PREDICTED, config.predicted_label)
     for i, facet in enumerate(config.facet or []):
         if made.find_facet(facet.name_or_index) is None:
-            absent(f"facet[{i}].name_or_index", facet.name_or_index, NO_FACET)
-    if config.group_variable is not None and made.find(config.group_variable) is None:
+            absent(f"facet[{i}].name_or_index", facet.name_or_index, "Unable to locate the facet.")
+    if config.group_variable is not None and find(made.names, config.group_variable) is None:
         absent("group_variable", config.group_variable)
     refuse(problems)
 
 
 def _read_csvs(
-    config: AnalysisConfig, places: Places, files: list[Path], first_row: FirstRow
+    config: AnalysisConfig, places: Places, files: list[Path], first_row: str
 ) -> Dataset:
     facets = [facet.name_or_index for facet in config.facet or []]
     asked = [config.label, config.predicted_label, config.group_variable, *facets]
@@ -265,6 +238,12 @@ def _read_csvs(
     label, predicted = find(main.names, config.label), find(main.names, config.predicted_label)
     made = Dataset(describe_files(files), main.names, {}, label, predicted, main.notices)
     rows, key = main.rows, config.joinsource_name_or_index
+    ours = find(main.names, key)
+    if key is not None and (ours is None or ours in (label, predicted)):
+        message = f"no column {quote(key)} in {quote(made.source)}"
+        if ours is not None:
+            message = f"{quote(key)} is not a key but the label or the prediction of the data"
+        raise SpecError(Problem("joinsource_name_or_index", message))
     apart = [
         (role, uri, headers, places.files(uri))
         for role, uri, headers in (
@@ -273,67 +252,56 @@ def _read_csvs(
         )
         if uri is not None
     ]
-    if key is None and apart and max(len(files), *(len(found) for *_, found in apart)) > 1:
+    if key is None and any(len(files) > 1 or len(found) > 1 for *_, found in apart):
         message = "is required to join data of several files"
         raise SpecError(Problem("joinsource_name_or_index", message))
     for role, uri, headers, found in apart:
         named = facets if role == "facet" else [config.predicted_label]
         side = read_csv(found, headers, [*named, key], first_row)
         made.notices.extend(side.notices)
-        known = None
-        if key is not None:
-            known = find(side.names, find(made.names, key)) or find(side.names, key)
-        rows = _join_side_table(made, rows, side, key, known, uri)
-        others = [name for name in side.names if name != known]
+        # an index is one of the data; the other file may have the key elsewhere, by its name
+        theirs = find(side.names, ours) or find(side.names, key)
+        others = [name for name in side.names if name != theirs]
         twice = [name for name in others if name in made.names]
         if twice:
             raise DataError(f"the column {quote(twice[0])} of {quote(uri)} is also in the data")
+        if ours is None:
+            rows = _beside(rows, side, uri)
+        elif theirs is None:
+            message = f"no column {quote(str(key))} in {quote(uri)}"
+            raise SpecError(Problem("joinsource_name_or_index", message))
+        else:
+            rows = _joined(rows, made.names.index(ours), side, theirs, uri, made.notices)
         made = replace(made, names=[*made.names, *others], outside=(*made.outside, *others))
         if role == PREDICTED:
             made = replace(made, predicted=_predicted_of(config, side.names, others))
         else:
             made = replace(made, facets=tuple(side.names))
-    names = made.names
-    if key is not None:
-        name = made.find(key)
-        if name is None or name in (made.label, made.predicted):
-            what = "no column" if name is None else "not a key but the label or the prediction"
-            message = f"{quote(key)} is {what} of the data"
-            raise SpecError(Problem("joinsource_name_or_index", message))
-        made = replace(made, names=[each for each in made.names if each != name])
-    wanted: set[str | None] = {*names}
+    names, kept = made.names, [name for name in made.names if name != ours]
+    made = replace(made, names=kept)
+    wanted: set[str | None] = {*kept}
     if not any("FT" in metrics for metrics in config.stages.values()):  # it needs the features
-        wanted = {made.label, made.predicted, find(made.names, config.group_variable)}
+        wanted = {made.label, made.predicted, find(kept, config.group_variable)}
         wanted |= {made.find_facet(each) for each in facets}
-    table = code_columns(rows, names, wanted or {*names})
-    return replace(made, table={name: table[name] for name in made.names if name in table})
+    return replace(made, table=code_columns(rows, names, wanted - {ours}))
 
 
-def _join_side_table(
-    made: Dataset,
-    main: Iterable[list[str]],
-    side: CsvTable,
-    key: str | int | None,
-    theirs: str | None,
-    uri: str,
-) -> list[list[str]]:
-    # an index is one of the data; the other file may have the key elsewhere, under the same name
+def _beside(main: Iterable[list[str]], side: CsvTable, uri: str) -> list[list[str]]:
     ours, others = [*main], [*side.rows]
-    if key is None:
-        if len(ours) != len(others):
-            raise DataError(
-                f"{quote(uri)} has {len(others):,} rows and the data {len(ours):,}; rows are "
-                "matched one by one without joinsource_name_or_index"
-            )
-        return [[*one, *other] for one, other in zip(ours, others, strict=True)]
-    mine = made.find(key)
-    if mine is None or theirs is None:
-        where = made.source if mine is None else uri
-        message = f"no column {quote(key)} in {quote(where)}"
-        raise SpecError(Problem("joinsource_name_or_index", message))
-    at, place = made.names.index(mine), side.names.index(theirs)
+    if len(ours) != len(others):
+        raise DataError(
+            f"{quote(uri)} has {len(others):,} rows and the data {len(ours):,}; rows are "
+            "matched one by one without joinsource_name_or_index"
+        )
+    return [[*one, *other] for one, other in zip(ours, others, strict=True)]
+
+
+def _joined(
+    main: Iterable[list[str]], at: int, side: CsvTable, theirs: str, uri: str, notices: list[str]
+) -> list[list[str]]:
+    place, ours = side.names.index(theirs), [*main]
     by_key: dict[str, list[str]] = {}
-    for other in others:
+    for other in side.rows:
         text = plain_key(other[place])
         if text in by_key:
             raise DataError(f"the join key {quote(text)} stands twice in {quote(uri)}")
@@ -346,7 +314,7 @@ def _join_side_table(
     if not joined:
         raise DataError(f"no join key of {quote(uri)} is in the data")
     if left := len(ours) - len(joined):
-        made.notices.append(f"{left:,} rows without a match in {uri} are excluded")
+        notices.append(f"{left:,} rows without a match in {uri} are excluded")
     return joined
 
 

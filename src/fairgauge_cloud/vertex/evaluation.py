@@ -18,15 +18,13 @@ import numpy as np
 from fairgauge import Report, audit
 from fairgauge import metric as describe_metric
 from fairgauge.errors import DataError, Problem, SpecError, cells, listing, quote, suggest
-from fairgauge.plugins import canonical, describe_reason, matches, name_of
+from fairgauge.plugins import canonical, describe_reason, name_of
 from fairgauge_cloud._coded_column import (
     CodedColumn,
     Codes,
     Mask,
     Table,
-    as_float,
     from_values,
-    rows_of,
 )
 from fairgauge_cloud._facet_counts import (
     BinaryOutcome,
@@ -34,9 +32,10 @@ from fairgauge_cloud._facet_counts import (
     DataType,
     FacetQuestion,
     count_question,
+    matching,
 )
 from fairgauge_cloud._files import Places, check_same_names, code_columns, csv_rows, json_lines
-from fairgauge_cloud._service_metrics import spell_value, warnings_of
+from fairgauge_cloud._service_metrics import spell_value
 from fairgauge_cloud.vertex.vertex_config import (
     ARGMAX,
     BiasConfig,
@@ -48,48 +47,35 @@ from fairgauge_cloud.vertex.vertex_config import (
 INSTANCE, PREDICTION = "instance", "prediction"
 _CLASS_KEYS = ("value", "class", "label", "displayName", "display_name")
 _SCORE_KEYS = ("score", "scores", "prob", "confidence", "probability")
-_SHOWN = 8
 
 
+@dataclass(frozen=True, slots=True)
 class Records:
-    """Rows of a data set or of predictions."""
+    """Rows of a data set or of predictions: those of JSON, or the columns of a table."""
 
-    def __init__(self, source: str, table: Table | None, rows: list[dict[str, object]]) -> None:
-        self.source = source
-        self._table = table
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows) if self._table is None else rows_of(self._table)
+    source: str
+    rows: Sequence[dict[str, object]] = ()
+    table: Table = field(default_factory=dict)
 
     def column(self, name: str, path: str) -> CodedColumn:
         """Return a column by its dotted name, under ``instance`` by default."""
-        if self._table is not None:
-            if name in self._table:
-                return self._table[name]
-            raise self._absent_field(path, name, list(self._table))
+        if name in self.table:
+            return self.table[name]
         values = self.raw(name)
         if all(value is None for value in values):
-            fields: dict[str, None] = {}
-            for row in self._rows[:100]:
+            fields = dict.fromkeys(self.table)
+            for row in self.rows[:100]:
                 inside = row.get(INSTANCE)
                 fields |= dict.fromkeys(inside if isinstance(inside, dict) else row)
-            raise self._absent_field(path, name, list(fields))
+            what = f"no field {quote(name)} in {quote(self.source)}.{suggest(name, [*fields])}"
+            raise SpecError(Problem(path, f"{what} It has {listing([*fields], 8)}"))
         alone = (v[0] if isinstance(v, list) and len(v) == 1 else v for v in values)
         plain = (json.dumps(v) if isinstance(v, (list, dict)) else v for v in alone)
         return from_values(name, plain)
 
-    def has(self, name: str) -> bool:
-        """Return whether there is a column of a name."""
-        return any(_lookup(row, name) is not None for row in self._rows)
-
     def raw(self, name: str) -> list[object]:
         """Return the values of a field, whatever they are."""
-        return [_lookup(row, name) for row in self._rows]
-
-    def _absent_field(self, path: str, name: str, known: Sequence[str]) -> SpecError:
-        what = f"no field {quote(name)} in {quote(self.source)}.{suggest(name, known)}"
-        return SpecError(Problem(path, f"{what} It has {listing(known, _SHOWN)}"))
+        return [_lookup(row, name) for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +86,18 @@ class ClassScores:
     are_classes: bool = False
     """Whether the predictions are classes without scores, which no threshold can change."""
 
-    def of(self, classes: Sequence[str]) -> list[float | None]:
-        """Return the summed score of some classes, None where nothing was predicted."""
-        return [
-            None if row is None else sum(row.get(name, 0.0) for name in classes)
-            for row in self.scores
-        ]
+    def states(self, classes: Sequence[str], threshold: float | str) -> Codes:
+        """Return 1 for rows predicted to be of some classes, 0 for others, -1 for no answer.
+
+        Their scores add up to at least the threshold; with "argmax", one of them has the largest.
+        """
+
+        def is_one(row: dict[str, float]) -> bool:
+            if isinstance(threshold, str):
+                return max(row, key=lambda name: row[name]) in classes
+            return sum(row.get(name, 0.0) for name in classes) >= threshold
+
+        return np.array([-1 if row is None else int(is_one(row)) for row in self.scores])
 
     def check_range(self, classes: Sequence[str], source: str) -> None:
         """Refuse scores that cannot be compared with a threshold, such as percentages."""
@@ -119,23 +111,13 @@ class ClassScores:
                 f"thresholds do: {remedy}"
             )
 
-    def best(self) -> list[str | None]:
-        """Return the class of the largest score of every row."""
-        return [None if not row else max(row, key=lambda name: row[name]) for row in self.scores]
-
-
-def read_predictions(files: Sequence[Path]) -> Records:
-    """Read batch predictions: JSON lines."""
-    results = [path for path in files if path.name.startswith("prediction.results")]
-    return _read_lines(results or files)
-
 
 def scores_of(records: Records, asked: Parameters) -> ClassScores:
     """Find the scores of every class in predictions."""
     target = asked.target_field_name.rpartition(".")[2]
     predicted = (f"predicted_{target}", "predicted_label", "predicted")
     names = (PREDICTION, *(f"{name}_probs" for name in predicted), *predicted)
-    name = next((name for name in names if records.has(name)), None)
+    name = next((n for n in names if any(v is not None for v in records.raw(n))), None)
     if name is None:
         raise DataError(f"{quote(records.source)} holds no predictions: no field {listing(names)}")
     values = records.raw(name)
@@ -170,7 +152,7 @@ def _class_scores(value: object, source: str, row: int) -> dict[str, float] | No
         if isinstance(value, list):
             parts = [each.get("tables", each) for each in value]
             found = {
-                canonical_text(_first_of_keys(p, _CLASS_KEYS)): as_float(
+                canonical_text(_first_of_keys(p, _CLASS_KEYS)): float(
                     _first_of_keys(p, _SCORE_KEYS)
                 )
                 for p in parts
@@ -184,7 +166,7 @@ def _class_scores(value: object, source: str, row: int) -> dict[str, float] | No
     return {canonical_text(value): 1.0}
 
 
-def _first_of_keys(found: dict[str, object], keys: Sequence[str]) -> object:
+def _first_of_keys(found: dict[str, Any], keys: Sequence[str]) -> Any:
     return found[next((key for key in keys if key in found), keys[0])]
 
 
@@ -197,7 +179,7 @@ def _read_lines(files: Sequence[Path]) -> Records:
             rows.append(record)
     if not rows:
         raise DataError(f"{quote(files[0])} is empty")
-    return Records(str(files[0]), None, rows)
+    return Records(str(files[0]), rows)
 
 
 def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
@@ -213,7 +195,7 @@ def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
         if not columns:
             check_same_names(names, first, files[0], path)
         rows = chain(rows, () if first == names else [first], more)
-    return Records(str(files[0]), code_columns(rows, names, names), [])
+    return Records(str(files[0]), table=code_columns(rows, names, names))
 
 
 def _lookup(row: Mapping[str, object], name: str) -> object:
@@ -242,50 +224,32 @@ MODEL_METRICS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """One bias configuration: its results, as the command writes them, and their notices."""
-
-    results: dict[str, object]
-    warnings: list[str]
-    notes: list[str]
-
-
-def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[Evaluated]:
+def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[Evaluation]:
     """Compute every bias configuration, and without labels every class of the target."""
     asked = config.asked
-    sources = {
-        name: [path for uri in uris for path in places.files(uri)]
-        for name, uris in (
-            ("data", asked.dataset_storage_source_uris),
-            ("predictions", asked.predictions_gcs_source),
-        )
-        if uris is not None
-    }
-    predictions = None
-    if "predictions" in sources:
-        predictions = read_predictions(sources["predictions"])
+    in_data, in_predictions = (
+        [path for uri in uris or () for path in places.files(uri)]
+        for uris in (asked.dataset_storage_source_uris, asked.predictions_gcs_source)
+    )
+    results = [path for path in in_predictions if path.name.startswith("prediction.results")]
+    predictions = _read_lines(results or in_predictions) if in_predictions else None
     data = predictions
-    if "data" in sources:
-        files = sources["data"]
-        data = _table(files, asked.columns) if asked.dataset_format == "csv" else _read_lines(files)
+    if in_data:
+        is_csv = asked.dataset_format == "csv"
+        data = _table(in_data, asked.columns) if is_csv else _read_lines(in_data)
     assert data is not None
     target = data.column(asked.target_field_name, "target_field_name")
+    classes = sorted(name_of(canonical(level)) for level in target.levels)
     for i, each in enumerate(config.slices):
-        every = (
-            [list(each.labels)]
-            if each.labels
-            else [[name] for name in sorted(name_of(canonical(level)) for level in target.levels)]
-        )
-        for labels in every:
-            path, notices = f"bias_configs[{i}]", config.notices
-            made = _Evaluation(asked, path, each, labels, options, notices)
-            yield made.run(data, predictions)
+        for labels in [list(each.labels)] if each.labels else [[name] for name in classes]:
+            made = Evaluation(asked, f"bias_configs[{i}]", each, labels, options, [*config.notices])
+            made.run(data, predictions)
+            yield made
 
 
 @dataclass(slots=True)
-class _Evaluation:
-    """One bias configuration with one set of positive labels."""
+class Evaluation:
+    """One bias configuration with one set of positive labels; `run` computes the results."""
 
     asked: Parameters
     path: str
@@ -294,20 +258,21 @@ class _Evaluation:
     options: dict[str, Any]
     notices: list[str]
     warnings: list[str] = field(default_factory=list)
+    results: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, data: Records, predictions: Records | None) -> Evaluated:
-        """Return the results in the shape of the documentation."""
+    def run(self, data: Records, predictions: Records | None) -> None:
+        """Compute the results, in the shape of the documentation."""
         first, *second = (each.written for each in self.bias.slices)
-        results: dict[str, object] = {
+        self.results |= {
             SLICE_A: first,
             SLICE_B: second[0] if second else REST,
             "labels": self.labels,
             "data_bias": self._data(data),
         }
         if predictions is not None:
-            results["model_bias"] = self._model(predictions)
-        warnings, notes = (list(dict.fromkeys(each)) for each in (self.warnings, self.notices))
-        return Evaluated(results | {"notices": [*warnings, *notes]}, warnings, notes)
+            self.results["model_bias"] = self._model(predictions)
+        every = dict.fromkeys(self.warnings) | dict.fromkeys(self.notices)
+        self.results["notices"] = [*every]
 
     def _data(self, records: Records) -> dict[str, object]:
         rows, slices = self._slices(records)
@@ -343,14 +308,7 @@ class _Evaluation:
             scored.check_range(self.labels, records.source)
         found = []
         for threshold in self.asked.thresholds:
-            # 1 for rows predicted positive, of scores of at least the threshold; -1 for no answer
-            if threshold == ARGMAX:
-                best = scored.best()
-                found_states = [-1 if b is None else int(b in self.labels) for b in best]
-            else:
-                scores, least = scored.of(self.labels), float(threshold)
-                found_states = [-1 if s is None else int(s >= least) for s in scores]
-            states = np.array(found_states)
+            states = scored.states(self.labels, threshold)
             prediction = BinaryOutcome.of_states(PREDICTION, states[rows])
             report = self._audit(slices, label, prediction, MODEL_METRICS)
             groups = {group.group: group.counts for group in report.groups}
@@ -380,18 +338,17 @@ class _Evaluation:
             self.notices.append(f"{self.path}: {both:,} rows are in both slices")
         rows = np.concatenate([np.flatnonzero(mask) for mask in masks])
         of = np.repeat([0, 1], [int(mask.sum()) for mask in masks])
-        return rows, Blocks("slice", (SLICE_A, SLICE_B), of, DataType.CATEGORICAL)
+        return rows, Blocks("slice", (SLICE_A, SLICE_B), of)
 
     def _label(self, records: Records) -> BinaryOutcome:
         column = records.column(self.asked.target_field_name, "target_field_name")
-        wanted = [canonical(label) for label in self.labels]
-        positive = [any(matches(w, canonical(v)) for w in wanted) for v in column.levels]
-        if not any(positive):
+        positive = matching(column, self.labels)
+        if not positive.any():
             names = [name_of(canonical(level)) for level in column.levels]
             hint = suggest(self.labels[0], names)
             message = f"no label is {listing(self.labels)}.{hint} The data have {cells(names)}"
             raise SpecError(Problem(f"{self.path}.labels", message))
-        return BinaryOutcome(column, np.array(positive), DataType.CATEGORICAL, self.labels[0])
+        return BinaryOutcome(column, positive, DataType.CATEGORICAL, self.labels[0])
 
     def _audit(
         self,
@@ -404,7 +361,8 @@ class _Evaluation:
         cube = count_question(asked, profile="documented")
         reference = {"slice": SLICE_B}
         report = audit(cube, metrics=list(metrics), reference=reference, **self.options)
-        self.warnings += warnings_of(report)
+        found = (each for each in report.diagnostics if each.level == "warning")
+        self.warnings += [f"Warning: {each}" for each in found]
         return report
 
 

@@ -111,13 +111,13 @@ def _parse_json_text(found: object) -> object:
 
 
 def _read_config(found: object, path: str, problems: list[Problem]) -> BiasConfig:
+    if isinstance(found, dict) and not _CONFIG_KEYS & set(found):
+        found = [found]
     if isinstance(found, list):
         return _read_slices(found, [], path, problems)
     if not isinstance(found, dict):
         problems.append(Problem(path, f"must be an object or a list of slices, not {quote(found)}"))
         return BiasConfig(())
-    if not _CONFIG_KEYS & set(found):
-        return _read_slices([found], [], path, problems)
     allowed = f"unknown key. Allowed: {', '.join(sorted(_CONFIG_KEYS))}"
     problems += [Problem(f"{path}.{key}", allowed) for key in sorted(set(found) - _CONFIG_KEYS)]
     key = next((k for k in ("biasSlices", "bias_slices", "slices") if k in found), None)
@@ -198,9 +198,7 @@ def _range(feature: str, found: object, path: str, problems: list[Problem]) -> C
 
 def _equals_as_service(wanted: object, level: object) -> bool:
     # compare as the service does: truth values first, then numbers as 32-bit floats, then text
-    if isinstance(wanted, bool) or isinstance(level, bool):
-        return matches(canonical(wanted), canonical(level))
-    if isinstance(wanted, float):
+    if isinstance(wanted, float) and not isinstance(level, bool):
         number = _parse_single(level)
         return number is not None and number == np.float32(wanted)
     return matches(canonical(wanted), canonical(level))
@@ -255,21 +253,11 @@ class Parameters(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class VertexConfig:
-    """The parameters, the slices of each bias configuration, and those of other components."""
+    """The parameters, the slices of each bias configuration, and notices of what is ignored."""
 
     asked: Parameters
     slices: tuple[BiasConfig, ...]
-    others: tuple[str, ...] = ()
-
-    @property
-    def notices(self) -> list[str]:
-        """Return what is ignored."""
-        parts = {
-            "only concern the cloud and are ignored":
-                [name for name in _CLOUD if getattr(self.asked, name) is not None],
-            "parameters of other components of the pipeline, ignored": self.others,
-        }  # fmt: skip
-        return [f"{', '.join(names)}: {text}" for text, names in parts.items() if names]
+    notices: tuple[str, ...]
 
 
 def load_vertex_config(path: Path) -> VertexConfig:
@@ -291,11 +279,11 @@ def read_vertex_config(
         raise SpecError(Problem("", f"{name} must be an object, not {quote(found)}"))
     # the document of a pipeline job has the parameters of all its components together; in a plain
     # configuration an unknown name is a mistake
-    runtime, others = found.get("runtimeConfig"), ()
+    runtime, others = found.get("runtimeConfig"), list[str]()
     values = runtime.get("parameterValues") if isinstance(runtime, dict) else None
     if isinstance(values, dict):
         found = {name: value for name, value in values.items() if name in Parameters.model_fields}
-        others = tuple(name for name in values if name not in found)
+        others = [name for name in values if name not in found]
     try:
         asked = Parameters.model_validate(found)
     except ValidationError as error:
@@ -303,7 +291,11 @@ def read_vertex_config(
     slices, problems = read_bias_configs(asked.bias_configs)
     problems += _contradictions(asked)
     refuse(problems)
-    return VertexConfig(asked, slices, others)
+    cloud = [name for name in _CLOUD if getattr(asked, name) is not None]
+    ignored = ((cloud, "only concern the cloud and are ignored"),
+               (others, "parameters of other components of the pipeline, ignored"))  # fmt: skip
+    notices = (f"{', '.join(names)}: {text}" for names, text in ignored if names)
+    return VertexConfig(asked, slices, tuple(notices))
 
 
 def _contradictions(asked: Parameters) -> list[Problem]:

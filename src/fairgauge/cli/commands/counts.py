@@ -37,9 +37,7 @@ from fairgauge.errors import FairgaugeError
 from fairgauge.question.readers import controls_as_strata
 
 if TYPE_CHECKING:
-    from fairgauge.cube.cube import Cube
     from fairgauge.results.scopes import Diagnostic
-    from fairgauge.scan.source import Source
 
 DIALECTS = (
     "snowflake", "bigquery", "databricks", "clickhouse", "mysql", "postgres", "duckdb", "sqlite",
@@ -146,6 +144,7 @@ def count_command(
         return
 
     from fairgauge.api.audit import count, count_cells, counted_with_warnings
+    from fairgauge.question.spec_file import labels_come_later
     from fairgauge.scan.scan_progress import progress
 
     warnings: tuple[Diagnostic, ...] = ()
@@ -153,7 +152,9 @@ def count_command(
         check_options(options)
         cube = count_cells(from_result, **options)
     else:
-        rows = data.read() if of_answers else _read_rows(data, options, config)
+        rows = data.read()
+        if labels_come_later(config) and not of_answers:
+            rows = add_late_labels(rows, check_options(options))
         with progress("Counting rows"):
             if of_answers:
                 cube = count(rows, **options)
@@ -172,16 +173,6 @@ def count_command(
         note_exposed(cube)
 
 
-def _read_rows(data: DataArguments, options: dict[str, Any], config: str | None) -> object:
-    # the rows; those that a monitor expects labels of, with a column of labels at least
-    from fairgauge.question.spec_file import labels_come_later
-
-    rows = data.read()
-    if labels_come_later(config):
-        rows = add_late_labels(rows, check_options(options))
-    return rows
-
-
 def _show_query(
     data: DataArguments,
     warehouse: tuple[str, str] | None,
@@ -193,7 +184,6 @@ def _show_query(
     from fairgauge.cube.plan import plan
     from fairgauge.errors import hide_secrets
 
-    source: Source | Cube
     if warehouse is None:
         source = open_data(data.read())
     else:

@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
-from fairgauge.cli._arguments import DataArguments, Texts, question, read_question, takes_data
+from fairgauge.cli._arguments import (
+    DataArguments,
+    Texts,
+    flags_for,
+    question,
+    read_question,
+    takes_config,
+    takes_data,
+)
 from fairgauge.cli._command_group import Command, SavedResultCommand, print_message, print_result
 from fairgauge.cli._output import (
     Output,
@@ -19,7 +27,6 @@ from fairgauge.cli._output import (
     shows_result,
 )
 from fairgauge.errors import DataError, quote, suggest
-from fairgauge.question.options import BY_NAME
 from fairgauge.render.language import NAMES
 
 
@@ -151,10 +158,8 @@ def schema_command(name: str | None) -> None:
 
 @click.command("page", cls=Command)
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
-@click.option("--preset", metavar="NAME", help=BY_NAME["preset"].help(flag=True))
-@click.option(
-    "-c", "--config", metavar="FILE", help="A specification; the page asks what it leaves open."
-)
+@flags_for("preset")
+@takes_config("A specification; the page asks what it leaves open.")
 @click.option("--lang", type=click.Choice(NAMES), default="en", help="Its language.")
 def page_command(output: str, preset: str | None, config: str | None, lang: str) -> None:
     """Write one page that audits a CSV file in a browser, without an installation.

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _RULE = "=" * _WIDTH
-_SUFFIXES = (".html", ".json", ".md")
 
 
 @click.command("demo", cls=Command)
@@ -59,7 +58,7 @@ def demo_command(output: str, out: Output) -> None:
     folder = made_folder(output)
     found = examples(folder)
     for example in found:
-        for suffix in _SUFFIXES:
+        for suffix in (".html", ".json", ".md"):
             example.report.save(folder / f"{example.name}{suffix}", lang=out.lang)
     if out.quiet:
         print_result("".join(render(example.report, **shown) for example in found))
@@ -141,8 +140,7 @@ def _ask(of: Question) -> str:
     except click.Abort:
         if sys.stdin.isatty():
             raise  # interrupted; otherwise there is nobody to ask
-        message = f"answer --{of.name} with one of {', '.join(words)}"
-        raise click.UsageError(message) from None
+        raise click.UsageError(f"answer --{of.name} with one of {', '.join(words)}") from None
     return words[numbers.index(answer)] if answer in numbers else answer
 
 
@@ -276,8 +274,7 @@ def validate_command(data: DataArguments, config: str | None, **flags: Texts) ->
 
     options = read_question(config, flags)
     if not data.names and not options:
-        message = "name a specification (-c FILE), DATA, or both"
-        raise click.UsageError(message)
+        raise click.UsageError("name a specification (-c FILE), DATA, or both")
     table: Any = {} if config is None else read_options(config).get(MONITOR)
     monitor = read_monitor_spec(config) if config is not None and table else None
     rows = data.read() if data.names else None

@@ -13,7 +13,6 @@ from fairgauge_cloud._facet_counts import (
     Blocks,
     DataType,
     FacetQuestion,
-    count_question,
     facet_blocks,
     outcome,
     read_prediction,
@@ -176,8 +175,8 @@ def fetch_metrics_to_run(
 
 def label_value_or_threshold(label_series: Series, positive_values: Sequence[object]) -> str:
     """Return the positive values, or the interval above a threshold, as results write them."""
-    _require_positive(positive_values)
-    return outcome(from_series(label_series), positive_values)[0].text
+    positive = _positive_values(LabelColumn("label", label_series, positive_values))
+    return outcome(from_series(label_series), positive)[0].text
 
 
 def bias_report(
@@ -263,8 +262,7 @@ def model_performance_report(
 ) -> dict[str, Any]:
     """Return the performance of a model on all rows."""
     del df
-    _require_positive(label_column.positive_label_values)
-    positive = list(label_column.positive_label_values or ())
+    positive = _positive_values(label_column)
     label, listed = outcome(from_series(label_column.series), positive)
     prediction = read_prediction(from_series(predicted_label_column.series), label, listed)
     true, shown = label.states == 1, prediction.states == 1
@@ -295,7 +293,21 @@ class _ReportArguments:
         stage_type: StageType,
         predicted_label_column: LabelColumn | None,
     ) -> None:
-        _check_arguments(df, facet_column, label_column, stage_type, predicted_label_column)
+        if facet_column and facet_column.name not in df.columns:
+            raise ValueError(f"Facet column {facet_column.name} is not present in the dataset")
+        positive = _positive_values(label_column)
+        predicted_values = predicted_label_column and predicted_label_column.positive_label_values
+        if predicted_values and predicted_values != label_column.positive_label_values:
+            raise ValueError(
+                "Positive predicted label values or threshold should be empty or same as label "
+                "values or thresholds"
+            )
+        if not isinstance(stage_type, StageType):
+            message = "stage_type should be a Enum value of StageType"
+            raise ValueError(message)  # noqa: TRY004 - as there
+        after = stage_type is StageType.POST_TRAINING
+        if predicted_label_column is None and after:
+            raise ValueError("predicted_label_column has to be provided for Post training metrics")
         self._df = df
         self.prediction: BinaryOutcome | None = None
         postponed: ValueError | None = None
@@ -306,10 +318,8 @@ class _ReportArguments:
             if str(error) == NOT_A_THRESHOLD:
                 raise
             postponed = error  # the label's errors come first
-        label_series = from_series(label_column.series, label_column.name)
-        positive = list(label_column.positive_label_values or ())
-        self.label, listed = outcome(label_series, positive)
-        if predicted_label_column is not None and stage_type is StageType.POST_TRAINING:
+        self.label, listed = outcome(from_series(label_column.series, label_column.name), positive)
+        if predicted_label_column is not None and after:
             series = from_series(predicted_label_column.series, predicted_label_column.name)
             self.prediction = read_prediction(series, self.label, listed)
         if postponed is not None:
@@ -326,7 +336,7 @@ class _ReportArguments:
             strata = None if group_variable.empty else from_series(group_variable, "group_variable")
         asked = FacetQuestion((self.facet,), self.label, self.prediction, strata)
         features = Features(lambda: from_frame(self._others))
-        return ServiceMetrics(asked, count_question(asked), [features], problem)
+        return ServiceMetrics(asked, [features], problem)
 
     def called(
         self, metric: Callable[..., object], block: int, group_variable: Series | None
@@ -355,37 +365,16 @@ class _ReportArguments:
         return entry.to_json()
 
 
-def _check_arguments(
-    df: DataFrame,
-    facet_column: FacetColumn,
-    label_column: LabelColumn,
-    stage_type: StageType,
-    predicted_label_column: LabelColumn | None,
-) -> None:
-    if facet_column and facet_column.name not in df.columns:
-        raise ValueError(f"Facet column {facet_column.name} is not present in the dataset")
-    _require_positive(label_column.positive_label_values)
-    predicted_values = predicted_label_column and predicted_label_column.positive_label_values
-    if predicted_values and predicted_values != label_column.positive_label_values:
-        raise ValueError(
-            "Positive predicted label values or threshold should be empty or same as label "
-            "values or thresholds"
-        )
-    if not isinstance(stage_type, StageType):
-        raise ValueError("stage_type should be a Enum value of StageType")  # noqa: TRY004 - as there
-    if predicted_label_column is None and stage_type is StageType.POST_TRAINING:
-        raise ValueError("predicted_label_column has to be provided for Post training metrics")
-
-
-def _require_positive(values: object) -> None:
-    if not values:
+def _positive_values(label: LabelColumn) -> list[object]:
+    if not label.positive_label_values:
         raise ValueError("Positive label values or thresholds are empty for Label column")
+    return list(label.positive_label_values)
 
 
 def _basic(measured: ServiceMetrics, block: int, after: bool) -> Iterator[MetricResult]:
     positive, rows = measured.base_rate(0, block), measured.size(0, block)
     values: list[tuple[Callable[..., object], object]] = [
-        (stats.proportion, divide(rows, measured.known(0))),
+        (stats.proportion, divide(rows, measured.size(0))),
         (stats.observed_label_distribution, [positive, 1 - positive]),
     ]
     if after:

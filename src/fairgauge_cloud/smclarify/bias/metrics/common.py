@@ -17,7 +17,6 @@ from fairgauge_cloud._facet_counts import (
     DataType,
     FacetQuestion,
     convert_listed,
-    count_question,
     data_type,
     guess_type,
 )
@@ -130,13 +129,12 @@ def _make_metric(
         rows = len(next(iter(flags.values())).states)
         require(rows > 0 or codes != ["GE"], "dataset must be non-empty")
         inside = flags[FACET].states if FACET in flags else np.ones(rows, np.int64)
-        facet = Blocks("facet", ("sensitive",), np.where(inside == 1, 0, OTHER_VALUES),
-                       DataType.CATEGORICAL)  # fmt: skip
+        facet = Blocks("facet", ("sensitive",), np.where(inside == 1, 0, OTHER_VALUES))
         group = given.get(GROUP)
         strata = None if group is None or group.empty else from_series(group, "group")
         asked = FacetQuestion((facet,), flags.get(LABEL), flags.get(PREDICTED), strata)
         problem = None if group is None else unsortable(group.unique().tolist())
-        measured = ServiceMetrics(asked, count_question(asked), strata_problem=problem)
+        measured = ServiceMetrics(asked, strata_problem=problem)
         entries = [measured.result(code, 0, 0) for code in codes]
         for entry in entries:
             require("error" not in entry, entry.get("error", ""))
