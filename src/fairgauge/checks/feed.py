@@ -54,8 +54,8 @@ _COINCIDENCE = math.log(1e-4)
 _OTHER_RANGE = 0.2
 _UNLIKE = 25
 """A group of which no row has a value is not suspect where it may have a 25th of the usual share."""
-_LOST, _HINT, _LESS_RARE = 2 / 3, 3.0, math.log(1e-5)
-"""Rows are lost where less than 2/3 are left, and both a rate and a volume hint at it."""
+_LEFT, _HINT = 2 / 3, 3.0
+"""Rows of an outcome are lost where less than 2/3 are left, and its rate hints at it."""
 
 
 # the columns that are checked; one of two roles is counted in the first of them
@@ -455,12 +455,12 @@ def _departures(
         else:
             without.append(t)
         usual = pool[-_RECENT:]
-        of, every = (sum(series[s] for s in usual) for series in (counted, sizes))
+        others = [(counted[s], sizes[s]) for s in usual]
+        of, every = _add_up(others)
         share = rows / size
         one = rows, sum(sizes[s] for s in without) if of and not rows else size
         suspect = False
         if len(usual) > 1:
-            others = [(counted[s], sizes[s]) for s in usual]
             apart = abs(share - of / every) > least or (fewer and not rows and of)
             suspect = bool(apart) and _evidence(one, others) > -_RARE
             suspect &= rows * every > of * size or fewer or len(usual) >= _FEWEST
@@ -475,28 +475,28 @@ def _departures(
     return found
 
 
-def _has_lost(
-    one: _Rows, others: Sequence[_Rows], group: _Rows, groups: Sequence[_Rows]
-) -> bool:
+def _has_lost(one: _Rows, others: Sequence[_Rows], group: _Rows, groups: Sequence[_Rows]) -> bool:
     # Whether rows of one outcome of a group are lost: there are fewer of them by a third or more,
     # and fewer of the group, by about as many. Where its rate is another one, its rows are as many.
-    (rows, size), (of, every) = one, (sum(each) for each in zip(*others, strict=True))
-    expected = (size - rows) * of / (every - of) if every > of else 0.0
-    if rows >= _LOST * expected:
+    (rows, size), (of, every) = one, _add_up(others)
+    expected = (size - rows) * of / max(every - of, 1)
+    own, total = _add_up(groups)
+    lost = (group[1] - size) * own / max(total - own, 1) - size
+    if rows >= _LEFT * expected or lost < (expected - rows) / 2:
         return False
-    own, total = (sum(each) for each in zip(*groups, strict=True))
-    as_usual = (group[1] - size) * own / (total - own) if total > own else 0.0
-    if as_usual - size < (expected - rows) / 2:
-        return False
-    evidence = _evidence(one, others), _evidence(group, groups)
-    return min(evidence) > _HINT and sum(evidence) > -_LESS_RARE
+    of_rate = _evidence(one, others)
+    return of_rate > _HINT and of_rate + _evidence(group, groups) > -_COINCIDENCE
+
+
+def _add_up(counts: Sequence[_Rows]) -> _Rows:
+    return sum(of for of, _ in counts), sum(every for _, every in counts)
 
 
 def _evidence(one: _Rows, others: Sequence[_Rows]) -> float:
     # The log of the likelihood ratio of two shares to one, which is half the square of the
     # deviations between them where the share varies by sampling alone, and as many times that as it
     # varies more. Each period is the number of such rows, and of all.
-    sums = [one, tuple(map(sum, zip(*others, strict=True)))]
+    sums = [one, _add_up(others)]
     both = sum(of for of, _ in sums) / sum(every for _, every in sums)
     ratio = sum(
         a * math.log(a / every / b)
@@ -504,14 +504,14 @@ def _evidence(one: _Rows, others: Sequence[_Rows]) -> float:
         for a, b in ((of, both), (every - of, 1 - both))
         if a > 0
     )
-    typical = max(every for _, every in (one, *others)) if one[0] else 0.0
+    typical = max(every for _, every in others) if one[0] else 0.0
     return ratio / _dispersion(others, max(_DESIGN, typical / _ALIKE))
 
 
 def _dispersion(counts: Sequence[_Rows], supposed: float) -> float:
     # it is Pearson's statistic by its degrees of freedom, with four more of what is ``supposed``,
     # which decides where the periods are few, or hardly any row is of one of the two kinds
-    of, every = (sum(each) for each in zip(*counts, strict=True))
+    of, every = _add_up(counts)
     share, last = of / every, len(counts) - 1
     if not 0 < share < 1:
         return supposed
@@ -540,9 +540,7 @@ def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
                 usual, known = usual + parts, known + (rows > 0)
             elif t not in whole:
                 whole |= {t} if subject.feature is None else set()
-                yield Suspected(
-                    t, HistoryProblem.OTHER_SCORES, *subject, None, None, rows, *shares
-                )
+                yield Suspected(t, HistoryProblem.OTHER_SCORES, *subject, None, None, rows, *shares)
 
 
 def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float] | None:
