@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple, TypeAlias
@@ -52,6 +52,10 @@ _FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
 _COINCIDENCE = math.log(1e-4)
 # shares of scores that move by days alone hardly reach, and by another scale far surpass
 _OTHER_RANGE = 0.2
+_UNLIKE = 25
+"""A group of which no row has a value is not suspect where it may have a 25th of the usual share."""
+_LEFT, _HINT = 2 / 3, 3.0
+"""Rows of an outcome are lost where less than 2/3 are left, and its rate hints at it."""
 
 
 # the columns that are checked; one of two roles is counted in the first of them
@@ -65,44 +69,53 @@ PARTS = 100
 _MOST_VALUES = 200
 
 
-# the column and the name of a group, or none of all rows
-_Subject: TypeAlias = tuple[str | None, str | None]
-_OF_ALL: _Subject = None, None
+# the rows of a value, and all
+_Rows: TypeAlias = tuple[int, int]
+
+
+class Subject(NamedTuple):
+    """What is looked at: a column, of all rows or of those of one group of a feature."""
+
+    column: str | None = None
+    feature: str | None = None
+    group: str | None = None
+
+
+_OF_ALL = Subject()
+_Values: TypeAlias = dict[Subject, dict[str, int]]
 
 
 class FeedRows(NamedTuple):
     """The rows that a cube counts, and what distinguishes them from those of other periods.
 
-    ``digest``: the fingerprint of the counts.
+    ``twins``: the fingerprint of the counts, and the log of the probability that other rows of the
+        same groups have these counts; and both of the counts without labels.
     ``rows, excluded``: all rows, and by reason those that the question excludes; of a count its
         cases and of persons these, here and below.
     ``read``: the rows that were read, whatever these stand for.
     ``complete``: whether no value is missing, or may be none, and none is excluded by name.
-    ``values, missing``: the rows of every value of a column, and of none.
+    ``values, missing``: the rows of every value of a column, those of outcomes also of every group,
+        and of none.
     ``divisor, cells``: the largest number that divides the rows of all cells, and how many cells;
         of rows also where these have a count.
-    ``coincidence``: the log of the probability that other rows of the same groups have these
-        counts.
     ``agreement``: of all rows and of every group those with label and prediction, those in which
-        they are equal, and the share that would be if the two were independent; of a score its
-        decision, and nothing of numbers.
-    ``scores``: of a column of scores, the rows in every hundredth of their range that has some.
-    ``unlabelled``: the fingerprint and the coincidence of the counts of rows without their labels.
+        they are equal, and the share that would be if the two were independent in every group;
+        of a score its decision, and nothing of numbers.
+    ``scores``: the rows in every hundredth of the range of scores that has some, of all and of
+        every group.
     """
 
-    digest: str
+    twins: Sequence[tuple[str, float]]
     rows: int
     read: int
     complete: bool
     excluded: dict[str, int]
-    values: dict[str, dict[str, int]]
-    missing: dict[str, int]
+    values: Mapping[Subject, Mapping[str, int]]
+    missing: Mapping[str, int]
     divisor: int
     cells: int
-    coincidence: float
-    agreement: dict[_Subject, tuple[int, int, float]]
-    scores: Mapping[str, Mapping[str, int]]
-    unlabelled: tuple[str, float]
+    agreement: Mapping[Subject, tuple[int, int, float]]
+    scores: Mapping[Subject, Mapping[str, int]]
 
 
 class FeedPeriod(NamedTuple):
@@ -140,9 +153,9 @@ class Feed:
     overdue: Collection[str] = ()
     baselines: Mapping[str, str] = field(default_factory=dict)
 
-    def rows_by_value(self, column: str) -> list[Mapping[str, int]]:
-        """Return the rows of every value of a column, by period."""
-        return [each.rows.values.get(column, {}) for each in self.periods]
+    def rows_by_value(self, subject: Subject) -> list[Mapping[str, int]]:
+        """Return the rows of every value, by period."""
+        return [each.rows.values.get(subject, {}) for each in self.periods]
 
 
 class Suspected(NamedTuple):
@@ -151,6 +164,8 @@ class Suspected(NamedTuple):
     at: int
     problem: HistoryProblem
     column: str | None = None
+    feature: str | None = None
+    group: str | None = None
     value: str | None = None
     other: str | None = None
     rows: int | None = None
@@ -267,13 +282,12 @@ def _same_counts(feed: Feed) -> Iterator[Suspected]:
     sizes: Counter[str] = Counter()
     alike, columns = 0, {each.column for each in feed.question.sensitive}
     for t, (_, each, *_) in enumerate(feed.periods):
-        if source := feed.baselines.get(each.digest):
+        if source := feed.baselines.get(each.twins[0][0]):
             yield Suspected(t, HistoryProblem.SAME_COUNTS, other=source, rows=each.rows)
         # sizes of groups that were never the same in two periods are a coincidence by themselves
         of_sizes = math.log((alike + 1) / (math.comb(sizes.total(), 2) + 1)) if columns else 0.0
         found: list[int] = []
-        twins = [(each.digest, each.coincidence), each.unlabelled][: 1 + bool(feed.due)]
-        for digest, coincidence in twins:
+        for digest, coincidence in each.twins[: 1 + bool(feed.due)]:
             same = before.setdefault(digest, [])
             # a copy is most often one of the period before, which is therefore not one of many
             chosen = 1 if same == [t - 1] else math.comb(t, len(same))
@@ -284,50 +298,100 @@ def _same_counts(feed: Feed) -> Iterator[Suspected]:
             other = feed.periods[found[0]].name
             yield Suspected(t, HistoryProblem.SAME_COUNTS, other=other, rows=each.rows)
         else:
-            size = repr([each.values.get(column) for column in sorted(columns)])
+            size = repr([each.values.get(Subject(column)) for column in sorted(columns)])
             alike += sizes[size]
             sizes[size] += 1
 
 
 def _unusual_values(feed: Feed) -> Iterator[Suspected]:
-    # Values that the question names are none of the first. Groups whose shares of the rows are not
-    # usual are stated where no value of the column is new or has vanished, which changes the
-    # shares.
+    # Values that the question names are none of the first. What is unusual of all rows is not
+    # stated of groups, nor shares of groups beside a value that is new or has vanished.
     asked = feed.question
     named = {(each.column, name) for each in asked.recode for name in each.names}
     named |= {(e.column, name_of(v)) for e in asked.sensitive for v in itertools.chain(*e.values)}
     features = {each.column for each in asked.sensitive}
-    for column in dict.fromkeys(name for each in feed.periods for name in each.rows.values):
-        held = feed.rows_by_value(column)
-        found = [*_one_value(feed, column, held)]
-        found += _new_values(column, held, {value for of, value in named if of == column})
-        apart = {each.at for each in found}
-        found += (each for each in _vanished_values(column, feed, held) if each.at not in apart)
+    unusual = defaultdict[str | None, set[int]](set)
+    for subject in dict.fromkeys(each for period in feed.periods for each in period.rows.values):
+        column = subject.column
+        held = feed.rows_by_value(subject)
+        found = [*_one_value(feed, subject, held)]
+        if subject.feature is None:
+            found += _new_values(subject, held, {value for of, value in named if of == column})
+        apart = {each.at for each in found} | unusual[column]
+        sizes = [0 if t in apart else sum(each.values()) for t, each in enumerate(held)]
+        shares: dict[int, list[Suspected]] = {}
+        for value in dict.fromkeys(v for each in held for v in each):
+            counted = [each.get(value, 0) for each in held]
+            first = next(t for t, rows in enumerate(counted) if rows)  # it is not missed before
+            own = [size * (t >= first) for t, size in enumerate(sizes)]
+            least = _SHARE if column in features else 1.0
+            of_all = None if subject.feature is None else _rows_by_period(feed, subject)
+            departures = _departures(feed, counted, own, of_all, least=least)
+            for t, (size, share, usual) in departures.items():
+                numbers = (size, None, size * usual) if not share else (size, share, usual)
+                problem = HistoryProblem.VOLUME if share else HistoryProblem.VANISHED_VALUE
+                if share and of_all:
+                    numbers = counted[t], None, (size - counted[t]) * usual / (1 - usual)
+                each = Suspected(t, problem, *subject, value, None, *numbers)
+                (shares.setdefault(t, []) if share else found).append(each)
+        apart |= {each.at for each in found}
+        for t, suspects in shares.items():
+            fallen = [each for each in suspects if (each.share or 0) < (each.expected or 0)]
+            found += [] if t in apart else fallen or suspects
+        if subject.feature is None:
+            unusual[column] |= {each.at for each in found}
         yield from found
-        if column in features:
-            unusual = {each.at for each in found}
-            yield from _group_shares(
-                column, feed, [{} if t in unusual else each for t, each in enumerate(held)]
-            )
 
 
-def _one_value(feed: Feed, column: str, held: Sequence[Mapping[str, int]]) -> Iterator[Suspected]:
-    # the periods of a column of outcomes in which no period has another one
-    values = {value for each in held for value in each}
+def _rows_by_period(feed: Feed, subject: Subject) -> list[int]:
+    # of all groups of a feature, those with a value of a column
+    return [
+        sum(sum(held.values()) for of, held in each.rows.values.items() if of[:2] == subject[:2])
+        for each in feed.periods
+    ]
+
+
+def _one_value(
+    feed: Feed, subject: Subject, held: Sequence[Mapping[str, int]]
+) -> Iterator[Suspected]:
+    # The periods of a column of outcomes in which no period has another one; of a group, where the
+    # others have so many that a hundred-and-fiftieth... that even a small part of their share
+    # would be seen.
+    column = subject.column
     # of a score these are the sides of its threshold, none of which is the positive value
     positive = feed.question.positive_of(column) if column != feed.question.score else ()
-    outcomes = {is_one_of(value, positive) if positive else value for value in values}
+
+    def outcome(value: str) -> str | bool:
+        return is_one_of(value, positive) if positive else value
+
+    outcomes = {outcome(value) for each in held for value in each}
+    if column not in feed.outcomes or len(outcomes) != 1:
+        return
     rows = sum(sum(each.values()) for each in held)
-    if column in feed.outcomes and len(outcomes) == 1 and rows >= _ROWS_OF_ONE_VALUE:
-        value = next(iter(values)) if len(values) == 1 else None
-        for t, each in enumerate(held):
-            if each:
-                n = sum(each.values())
-                yield Suspected(t, HistoryProblem.ONE_VALUE, column, value, rows=n)
+    if subject.feature is not None:
+        every = Counter[bool]()
+        for each in feed.rows_by_value(Subject(column)):
+            for value, n in each.items():
+                every[outcome(value) in outcomes] += n
+        enough = _is_none_too_few(rows, every[False], every.total() - rows)
+    else:
+        enough = rows >= _ROWS_OF_ONE_VALUE
+    values = {value for each in held for value in each}
+    for t, each in enumerate(held if enough else ()):
+        if each:
+            value = next(iter(values)) if len(values) == 1 else None
+            n = sum(each.values())
+            yield Suspected(t, HistoryProblem.ONE_VALUE, *subject, value, rows=n)
+
+
+def _is_none_too_few(rows: int, some: int, every: int) -> bool:
+    # whether none of the rows of a group is no coincidence even if its share is much smaller than
+    # that of the others
+    return rows * some > -_RARE * _UNLIKE * every
 
 
 def _new_values(
-    column: str, held: Sequence[Mapping[str, int]], named: Collection[str]
+    subject: Subject, held: Sequence[Mapping[str, int]], named: Collection[str]
 ) -> Iterator[Suspected]:
     # the latter where they have too many rows for a rare one, for a week from their first period on
     total = Counter[str]()
@@ -341,58 +405,13 @@ def _new_values(
         for value, rows in each.items():
             known = largest[compact_reading(value)]
             came = first.setdefault(value, t)
+            new = t, HistoryProblem.NEW_VALUE, *subject, value
             if known != value and not {value, known} <= {*named}:
-                yield Suspected(t, HistoryProblem.NEW_VALUE, column, value, known, rows)
+                yield Suspected(*new, known, rows)
             elif known == value and value not in named and _FEWEST <= came > t - _FEWEST:
                 of, every = held[came][value], sum(sizes[: came + 1])
                 if of >= _FEWEST_ROWS and _log_chance(of, sizes[came], every) / _DESIGN < _RARE:
-                    yield Suspected(t, HistoryProblem.NEW_VALUE, column, value, rows=rows)
-
-
-def _vanished_values(
-    column: str, feed: Feed, held: Sequence[Mapping[str, int]]
-) -> Iterator[Suspected]:
-    # They are compared with the 14 periods of their kind before, two at least. Where the share of a
-    # value varies by period more than sampling does, its absence is as much less unlikely. A period
-    # without any value, as where labels come later, lacks none.
-    sizes = [sum(each.values()) for each in held]
-    kinds = {each.kind for each in feed.periods}
-    for value, kind in itertools.product(dict.fromkeys(v for e in held for v in e), kinds):
-        before: list[tuple[int, int]] = []
-        missed: list[int] = []
-        stated = 0
-        for t in (t for t, n in enumerate(sizes) if n and feed.periods[t].kind == kind):
-            if rows := held[t].get(value, 0):
-                # before its first period a value is not missed: it lowers no usual share
-                before += [(0, sizes[s]) for s in missed if before] + [(rows, sizes[t])]
-                missed, stated = [], 0
-                continue
-            missed.append(t)
-            usual = before[-_RECENT:]
-            of, every = (sum(each[i] for each in usual) for i in (0, 1))
-            chance = _log_chance(of, every, every + sum(sizes[s] for s in missed))
-            if len(usual) > 1 and chance / _dispersion(usual, _DESIGN) < _RARE:
-                for s in missed[stated:]:
-                    yield Suspected(
-                        s, HistoryProblem.VANISHED_VALUE, column, value,
-                        rows=sizes[s], expected=sizes[s] * of / every,
-                    )  # fmt: skip
-                stated = len(missed)
-
-
-def _group_shares(
-    column: str, feed: Feed, held: Sequence[Mapping[str, int]]
-) -> Iterator[Suspected]:
-    sizes = [sum(each.values()) for each in held]
-    found = {
-        group: _usual_shares(feed, [each.get(group, 0) for each in held], sizes, fewer=True)
-        for group in dict.fromkeys(name for each in held for name in each)
-    }
-    for t in range(len(held)):
-        suspect = {group: each[t] for group, each in found.items() if t in each}
-        fallen = {g: shares for g, shares in suspect.items() if shares[1] < shares[2]}
-        for group, shares in (fallen or suspect).items():
-            yield Suspected(t, HistoryProblem.VOLUME, column, group, None, *shares)
+                    yield Suspected(*new, None, rows)
 
 
 def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
@@ -405,61 +424,100 @@ def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
         of_rows = column in (asked.weight, asked.count)
         sizes = [e.read if of_rows else e.rows for e in held]
         counted = [e.missing.get(column, 0) for e in held]
-        for t, shares in _usual_shares(feed, counted, sizes).items():
+        for t, (size, share, usual) in _departures(feed, counted, sizes, fewer=False).items():
             if not (later and feed.periods[t].name in feed.overdue):
-                yield Suspected(t, HistoryProblem.MISSING_VALUES, column, None, None, *shares)
+                yield Suspected(t, HistoryProblem.MISSING_VALUES, column,
+                                rows=size, share=share, expected=usual)  # fmt: skip
 
 
-def _usual_shares(
-    feed: Feed, counted: Sequence[int], sizes: Sequence[int], *, fewer: bool = False
+def _departures(
+    feed: Feed,
+    counted: Sequence[int],
+    sizes: Sequence[int],
+    of_all: Sequence[int] | None = None,
+    *,
+    least: float = _SHARE,
+    fewer: bool = True,
 ) -> dict[int, tuple[int, float, float]]:
-    # The rows, the share and the usual one of the periods in which it is not usual. Each period is
-    # compared with the last 14 of its kind before it that are not suspect. Below seven such periods
-    # only more are suspect, but with ``fewer``.
+    # The rows, the share and the usual one of the periods in which it departs from its history: the
+    # last 14 periods of its kind before it that do not. It does so by ``least``, or as there are
+    # none, in this period and those before it; or, of the rows of a group among those ``of_all``,
+    # as many are lost. With ``fewer``, it may be less than usual in the first week, too.
     found: dict[int, tuple[int, float, float]] = {}
-    alike: dict[int, list[tuple[int, int]]] = {}
-    for t, one in enumerate(zip(counted, sizes, strict=True)):
-        pool = alike.setdefault(feed.periods[t].kind, [])
-        others, (of, size) = pool[-_RECENT:], one
-        if size and _shares_differ(one, others):
-            ours = sum(n for n, _ in others) / sum(every for _, every in others)
-            if of / size > ours or fewer or len(others) >= _FEWEST:
-                found[t] = size, of / size, ours
-                continue
-        pool += [one] if size else []
+    pools: dict[int, tuple[list[int], list[int]]] = {}
+    for t, (rows, size) in enumerate(zip(counted, sizes, strict=False)):
+        if not size:
+            continue
+        pool, without = pools.setdefault(feed.periods[t].kind, ([], []))
+        if rows:
+            pool += [s for s in without if s not in found]
+            without.clear()
+        else:
+            without.append(t)
+        usual = pool[-_RECENT:]
+        others = [(counted[s], sizes[s]) for s in usual]
+        of, every = _add_up(others)
+        share = rows / size
+        one = rows, sum(sizes[s] for s in without) if of and not rows else size
+        suspect = False
+        if len(usual) > 1:
+            apart = abs(share - of / every) > least or (fewer and not rows and of)
+            suspect = bool(apart) and _evidence(one, others) > -_RARE
+            suspect &= rows * every > of * size or fewer or len(usual) >= _FEWEST
+            if of_all and rows and not suspect:
+                groups = [(sizes[s], of_all[s]) for s in usual]
+                suspect = _has_lost(one, others, (size, of_all[t]), groups)
+        if suspect:
+            for s in without or [t]:
+                found.setdefault(s, (sizes[s], share, of / every))
+        elif rows:
+            pool.append(t)
     return found
 
 
-def _shares_differ(one: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
-    # It differs by more than 5 pp and by six deviations: the log of the likelihood ratio of two
-    # shares to one is half the square of their number where the share varies by sampling alone, and
-    # as many times that as it varies more. Each period is the number of such rows, and of all.
-    if len(others) < 2:
+def _has_lost(one: _Rows, others: Sequence[_Rows], group: _Rows, groups: Sequence[_Rows]) -> bool:
+    # Whether rows of one outcome of a group are lost: there are fewer of them by a third or more,
+    # and fewer of the group, by about as many. Where its rate is another one, its rows are as many.
+    (rows, size), (of, every) = one, _add_up(others)
+    expected = (size - rows) * of / max(every - of, 1)
+    own, total = _add_up(groups)
+    lost = (group[1] - size) * own / max(total - own, 1) - size
+    if rows >= _LEFT * expected or lost < (expected - rows) / 2:
         return False
-    sums = [one, tuple(map(sum, zip(*others, strict=True)))]
-    shares = [of / every for of, every in sums]
-    if abs(shares[0] - shares[1]) <= _SHARE:
-        return False
+    of_rate = _evidence(one, others)
+    return of_rate > _HINT and of_rate + _evidence(group, groups) > -_COINCIDENCE
+
+
+def _add_up(counts: Sequence[_Rows]) -> _Rows:
+    return sum(of for of, _ in counts), sum(every for _, every in counts)
+
+
+def _evidence(one: _Rows, others: Sequence[_Rows]) -> float:
+    # The log of the likelihood ratio of two shares to one, which is half the square of the
+    # deviations between them where the share varies by sampling alone, and as many times that as it
+    # varies more. Each period is the number of such rows, and of all.
+    sums = [one, _add_up(others)]
     both = sum(of for of, _ in sums) / sum(every for _, every in sums)
     ratio = sum(
-        every * sum(a * math.log(a / b) for a, b in ((p, both), (1 - p, 1 - both)) if a > 0)
-        for (_, every), p in zip(sums, shares, strict=True)
+        a * math.log(a / every / b)
+        for of, every in sums
+        for a, b in ((of, both), (every - of, 1 - both))
+        if a > 0
     )
-    typical = max(every for _, every in (one, *others))
-    return 2 * ratio > _DEVIATIONS**2 * _dispersion(others, max(_DESIGN, typical / _ALIKE))
+    typical = max(every for _, every in others) if one[0] else 0.0
+    return ratio / _dispersion(others, max(_DESIGN, typical / _ALIKE))
 
 
-def _dispersion(counts: Sequence[tuple[int, int]], supposed: float) -> float:
+def _dispersion(counts: Sequence[_Rows], supposed: float) -> float:
     # it is Pearson's statistic by its degrees of freedom, with four more of what is ``supposed``,
     # which decides where the periods are few, or hardly any row is of one of the two kinds
-    squares = freedom = 0.0
-    of, every = np.array(counts, dtype=np.float64).reshape(-1, 2).T
-    share = float(of.sum() / every.sum()) if len(every) > 1 else 0.0
-    if 0 < share < 1:
-        found = float(((of - every * share) ** 2 / (every * share * (1 - share))).sum())
-        freedom = min(len(every) - 1, float(min(of.sum(), (every - of).sum())) / supposed)
-        squares = found * freedom / (len(every) - 1)
-    return max(1.0, (squares + _SUPPOSED * supposed) / (freedom + _SUPPOSED))
+    of, every = _add_up(counts)
+    share, last = of / every, len(counts) - 1
+    if not 0 < share < 1:
+        return supposed
+    found = sum((n - m * share) ** 2 / (m * share * (1 - share)) for n, m in counts)
+    freedom = min(last, min(of, every - of) / supposed)
+    return max(1.0, (found * freedom / last + _SUPPOSED * supposed) / (freedom + _SUPPOSED))
 
 
 def _log_chance(rows: float, some: float, every: float) -> float:
@@ -470,17 +528,19 @@ def _log_chance(rows: float, some: float, every: float) -> float:
 
 
 def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
-    for column in dict.fromkeys(name for each in feed.periods for name in each.rows.scores):
+    whole = set[int]()
+    for subject in dict.fromkeys(each for period in feed.periods for each in period.rows.scores):
         usual, known = np.zeros(PARTS), 0
         for t, each in enumerate(feed.periods):
-            parts, held = np.zeros(PARTS), each.rows.scores.get(column, {})
+            parts, held = np.zeros(PARTS), each.rows.scores.get(subject, {})
             parts[[*map(int, held)]] = [*held.values()]
             rows = int(parts.sum())
             shares = _share_outside_usual_range(parts, usual) if known >= _FEWEST and rows else None
             if shares is None:
                 usual, known = usual + parts, known + (rows > 0)
-            else:
-                yield Suspected(t, HistoryProblem.OTHER_SCORES, column, None, None, rows, *shares)
+            elif t not in whole:
+                whole |= {t} if subject.feature is None else set()
+                yield Suspected(t, HistoryProblem.OTHER_SCORES, *subject, None, None, rows, *shares)
 
 
 def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float] | None:
@@ -499,29 +559,24 @@ def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float
 
 
 def _copies(feed: Feed) -> Iterator[Suspected]:
-    # the first is no coincidence where the rows that differ could not all be in other periods, or
-    # of other groups; the second from six deviations on
-    of_all = [each.rows.agreement for each in feed.periods]
-    whole = [each.get(_OF_ALL, (0, 0, 0.0)) for each in of_all]
-    everybody, equal = sum(n for n, _, _ in whole), sum(same for _, same, _ in whole)
+    # The first is no coincidence where the rows that differ could not all be in other periods, or,
+    # where there are none, of other groups; the second from six deviations on.
+    held = [each.rows.agreement for each in feed.periods]
+    whole = [sum(each.get(_OF_ALL, (0, 0))[i] for each in held) for i in (0, 1)]
     of_everybody = set[int]()  # those of all rows come first
-    for subject in dict.fromkeys([_OF_ALL, *itertools.chain.from_iterable(of_all)]):
-        own = [each.get(subject, (0, 0, 0.0)) for each in of_all]
-        every = sum(n for n, _, _ in own)
-        differ = every - sum(same for _, same, _ in own)
+    for subject in dict.fromkeys([_OF_ALL, *itertools.chain.from_iterable(held)]):
+        own = [each.get(subject, (0, 0, 0.0)) for each in held]
+        every, equal = (sum(each[i] for each in own) for i in (0, 1))
+        differ = every - equal
         never = every >= _ROWS_OF_ONE_VALUE
-        if subject != _OF_ALL and everybody > equal:
-            without = sum(n for n, same, _ in own if same == n)
-            never = _log_chance(everybody - equal, everybody - without, everybody) < _RARE and (
-                not differ or _log_chance(differ, every - without, every) < _RARE
-            )
+        if subject != _OF_ALL:
+            never = _is_none_too_few(every, whole[0] - whole[1], whole[0] - every)
         for t, (n, same, chance) in enumerate(own):
-            if t in of_everybody:
+            if t in of_everybody or not n:
                 continue
             no_chance = _log_chance(differ, every - n, every) < _RARE if differ else never
-            no_chance |= subject != _OF_ALL and never
             deviation = math.sqrt(n * chance * (1 - chance))
-            if n and same == n and chance < 1 and no_chance:
+            if same == n and chance < 1 and no_chance:
                 share, expected = 1.0, 1.0
             elif n * chance - same > _DEVIATIONS * deviation > 0:
                 share, expected = same / n, chance
@@ -529,11 +584,8 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
                 continue
             if subject == _OF_ALL:
                 of_everybody.add(t)
-            column, value = subject
-            yield Suspected(
-                t, HistoryProblem.COPIED_LABEL, column, value, rows=n, share=share,
-                expected=expected,
-            )  # fmt: skip
+            found = HistoryProblem.COPIED_LABEL
+            yield Suspected(t, found, *subject, rows=n, share=share, expected=expected)
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
@@ -560,7 +612,8 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
     rows = joint.sums["rows"][joint.sums["rows"] > 0]
     known = rows.size > 0 and cube.rows > HANDFUL
     return FeedRows(
-        fingerprint(cube),
+        [(fingerprint(cube), _coincidence(joint) if known else 0.0),
+         _fingerprint_without_labels(cube, joint)],
         cases.rows,
         cube.rows,
         complete,
@@ -568,11 +621,9 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         *_rows_of_values(cases, question),
         int(np.gcd.reduce(rows.astype(np.int64))) if known else 1,
         int(rows.size),
-        _coincidence(joint) if known else 0.0,
         _agreement(cases, question),
         _score_histograms(cases),
-        _fingerprint_without_labels(cube, joint),
-    )
+    )  # fmt: skip
 
 
 def fingerprint(cube: Cube) -> str:
@@ -595,29 +646,33 @@ def _counts_by_case(cube: Cube) -> Cube:
     return replace(cube, tables=tuple(tables), rows=cube.cases + sum(others))
 
 
-def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+def _rows_of_values(cube: Cube, question: Spec) -> tuple[_Values, dict[str, int]]:
     # Those of groups and strata that are cut are the intervals, those of a score the decisions at
     # its threshold. Other numbers that are cut have none, nor have columns of many. Values that are
     # excluded or mean that nothing is known are none that could be new, nor are clusters; rows of
     # unknown groups are missing.
-    values: dict[str, dict[str, int]] = {}
+    values: _Values = {}
     missing: dict[str, int] = {}
-    apart, rows = {*map(name_of, question.unknown), *question.exclude_groups}, cube.cases_by_level
+    apart = {*map(name_of, question.unknown), *question.exclude_groups}
     binary = decide_task(cube, question) is Task.BINARY
     for axis in (axis for role in _CHECKED for axis in cube.plan.axes if axis.role is role):
         if axis.column in missing:
             continue
         unknown = np.append(unknown_levels(axis, cube.levels[axis], question), True)
-        missing[axis.column] = int(rows[axis][unknown].sum())
+        missing[axis.column] = int(cube.cases_by_level[axis][unknown].sum())
         if axis.role in (Role.SCORE, Role.CLUSTER) or not _has_names(cube, axis):
             continue
-        names = axis.names(cube.levels[axis])
-        if axis.role in (Role.LABEL, Role.PREDICTION) and not axis.bounds and binary:
+        names, outcome = axis.names(cube.levels[axis]), axis.role in (Role.LABEL, Role.PREDICTION)
+        if outcome and not axis.bounds and binary:
             names = [name_of(meaning(level)) for level in cube.levels[axis]]  # True counts as 1
-        held = values.setdefault(axis.column, {})
-        for text, n in zip(names, rows[axis][:-1].tolist(), strict=True):
-            if n and text not in apart:
-                held[text] = held.get(text, 0) + int(n)
+        numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
+        places = {axis: np.array([numbers[name] for name in names], dtype=np.intp)}
+        for (feature, group), counts in _by_subject(cube, places, of_groups=outcome):
+            if group not in apart:
+                held = dict(zip(numbers, map(int, counts), strict=True))
+                values[Subject(axis.column, feature, group)] = {
+                    name: n for name, n in held.items() if n and name not in apart
+                }
     uncounted = {cube.plan.weight: Uncounted.NO_WEIGHT, cube.plan.count: Uncounted.NO_COUNT}
     for column, why in uncounted.items():
         if column is not None:
@@ -632,18 +687,44 @@ def _has_names(cube: Cube, axis: Axis) -> bool:
     return not axis.grid and len(cube.levels[axis]) <= _MOST_VALUES
 
 
-def _score_histograms(cube: Cube) -> dict[str, dict[str, int]]:
+def _by_subject(
+    cube: Cube, places: Mapping[Axis, Array], *, of_groups: bool = True
+) -> Iterator[tuple[tuple[str | None, str | None], Array]]:
+    # the rows by the places of levels, of all and of every group that is counted together with them
+    shape = [int(place.max(initial=-1)) + 1 for place in places.values()]
+    features = [
+        axis for axis in cube.plan.axes
+        if of_groups and axis.role is Role.FEATURE and counts_together(cube, axis, *places)
+        and _has_names(cube, axis)
+    ]  # fmt: skip
+    for feature in (None, *features):
+        table = cube.marginal([*([feature] if feature else []), *places])
+        known = (table.codes >= 0).all(axis=1)
+        codes = table.codes[known].T
+        names = feature.names(cube.levels[feature]) if feature else [None]
+        at = [place[of] for place, of in zip(places.values(), codes[-len(places) :], strict=True)]
+        counts = np.zeros((len(names), *shape))
+        group = codes[0] if feature else np.zeros_like(codes[0])
+        np.add.at(counts, (group, *at), table.sums["rows"][known])
+        yield from (
+            ((feature.column if feature else None, name), of)
+            for name, of in zip(names, counts, strict=True)
+        )
+
+
+def _score_histograms(cube: Cube) -> dict[Subject, dict[str, int]]:
     axis = cube.plan.axis(Role.SCORE)
     if axis is None or not axis.grid:
         return {}
-    table = cube.marginal([axis])
-    held = (table.codes[:, 0] >= 0) & (table.sums["rows"] > 0)
-    parts = np.minimum(table.codes[held, 0] // 2 * PARTS // axis.grid, PARTS - 1)
-    rows = np.bincount(parts, table.sums["rows"][held], PARTS).astype(int)
-    return {axis.column: {str(part): int(rows[part]) for part in np.flatnonzero(rows).tolist()}}
+    parts = np.arange(2 * axis.grid + 2) // 2 * PARTS // axis.grid
+    counts = _by_subject(cube, {axis: np.minimum(parts, PARTS - 1)})
+    return {
+        Subject(axis.column, *of): {str(i): int(held[i]) for i in np.flatnonzero(held).tolist()}
+        for of, held in counts
+    }
 
 
-def _agreement(cube: Cube, question: Spec) -> dict[_Subject, tuple[int, int, float]]:
+def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, float]]:
     # of all rows, and of those of every group; all positive values are one
     label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
     if label is None or prediction is None or decide_task(cube, question) is Task.REGRESSION:
@@ -657,29 +738,19 @@ def _agreement(cube: Cube, question: Spec) -> dict[_Subject, tuple[int, int, flo
         return _is_positive(axis, value, question) or (named and name_of(meaning(value)))
 
     numbers: dict[str | bool, int] = {}
-    of_levels = [
-        np.array(
-            [numbers.setdefault(outcome(axis, v), len(numbers)) for v in cube.levels[axis]],
-            dtype=np.intp,
-        )
+    places = {
+        axis: np.array([numbers.setdefault(outcome(axis, v), len(numbers))
+                        for v in cube.levels[axis]], dtype=np.intp)
         for axis in (label, prediction)
-    ]
-    found: dict[_Subject, tuple[int, int, float]] = {}
-    features = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE]
-    for axis in (None, *(e for e in features if counts_together(cube, e, label, prediction))):
-        table = cube.marginal([*([axis] if axis else []), label, prediction])
-        known = (table.codes >= 0).all(axis=1)
-        *of_group, given, decided = table.codes[known].T
-        names = axis.names(cube.levels[axis]) if axis else [None]
-        counts = np.zeros((len(names), len(numbers), len(numbers)))
-        at = of_group[0] if of_group else np.zeros_like(given)
-        cells = at, of_levels[0][given], of_levels[1][decided]
-        np.add.at(counts, cells, table.sums["rows"][known])
-        for name, of in zip(names, counts, strict=True):
-            n, chance = of.sum(), float((of.sum(axis=1) * of.sum(axis=0)).sum())
-            column = axis.column if axis else None
-            found[column, name] = int(n), int(np.trace(of)), chance / n**2 if n else 0.0
-    return found
+    }  # fmt: skip
+    found, equal = {}, Counter[str | None]()
+    for of, counts in _by_subject(cube, places):
+        n, both = counts.sum(), min(counts.shape)
+        chance = float(counts.sum(axis=1)[:both] @ counts.sum(axis=0)[:both]) / max(n, 1) ** 2
+        found[Subject(None, *of)] = int(n), int(np.trace(counts)), chance
+        equal[of[0]] += chance * n
+    n, same, _ = found[_OF_ALL]  # whose groups may have unlike shares of both
+    return found | {_OF_ALL: (n, same, min(equal.values()) / max(n, 1))}
 
 
 def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:

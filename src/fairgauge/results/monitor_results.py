@@ -309,12 +309,12 @@ class MonitorReport(ResultOfMetrics):
         """
         always = HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS
         last = self.concerning(self.periods[-1]) if self.periods else ()
-        hidden = Counter[tuple[str | None, str | None]]()
+        hidden = Counter[tuple[str | None, ...]]()
         for each in (e for e in self.findings if e.hides_rows):
-            hidden[each.column, each.value] += sum(map(each.concerns, self.periods))
+            hidden[each.subject] += sum(map(each.concerns, self.periods))
         most = _MANY_HIDDEN * len(self.periods)
         return tuple(e for e in self.findings if e.problem in always or e in last
-            or (e.hides_rows and hidden[e.column, e.value] > most))  # fmt: skip
+            or (e.hides_rows and hidden[e.subject] > most))  # fmt: skip
 
     @property
     def exit_code(self) -> int:
@@ -351,6 +351,7 @@ _HIDING = (
 class HistoryFinding:
     """Something that may be wrong with one or several periods in a row.
 
+    ``feature, group``: whose rows it is about, if not all.
     ``other``: what it is held against: another spelling or period, a baseline's file, an
         ``accept``.
     ``rows, unit``: the rows of these periods, of the value if there is one; periods of a gap.
@@ -361,6 +362,8 @@ class HistoryFinding:
     period: str
     last: str
     column: str | None = None
+    feature: str | None = None
+    group: str | None = None
     value: str | None = None
     other: str | None = None
     rows: int | None = None
@@ -369,11 +372,17 @@ class HistoryFinding:
     expected: Finite | None = None
 
     @property
+    def subject(self) -> tuple[str | None, ...]:
+        """Return the column, the group and the value that it is about."""
+        return self.column, self.feature, self.group, self.value
+
+    @property
     def hides_rows(self) -> bool:
         """Return whether nobody knows how rows of it were decided, or rightly: not of more rows."""
         more = (self.share or 0.0) > (self.expected or 0.0)
         if self.problem is HistoryProblem.VOLUME:
-            return self.value is not None and not more
+            fewer = self.share is None or not more
+            return self.value is not None and fewer
         return self.problem in _HIDING or (more and self.problem is HistoryProblem.MISSING_VALUES)
 
     def concerns(self, period: str) -> bool:
