@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
 
 from fairgauge.errors import display
-from fairgauge.question.readers import Location
+from fairgauge.question.readers import Location, read_table
 from fairgauge.start.records import dataclass, field, fields
 from fairgauge.values import Json
 
@@ -22,7 +22,14 @@ def _key(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class _Texts:
+    def to_dict(self) -> dict[str, Json]:
+        """Return the keys of a specification file, without the empty ones."""
+        return {each.name: text for each in fields(self) if (text := getattr(self, each.name))}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words(_Texts):
     """What the first page of a report calls things; what is empty has a word by default.
 
     No number depends on them.
@@ -42,36 +49,16 @@ class Words:
         },
     )  # of an intersection a pattern of its features in braces, the name of the last in the plural
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the keys of a specification file, without those that are as by default."""
-        words: dict[str, Json] = {each.name: getattr(self, each.name) for each in fields(self)}
-        words["groups"] = {
-            feature: names if isinstance(names, str) else dict(names)
-            for feature, names in self.groups.items()
-        }
-        return {key: word for key, word in words.items() if word}
-
 
 WORD_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields(Words)}
 """The keys of the table, each with its description."""
-
-
-def _read_keys(value: object, keys: Mapping[str, str], at: Location) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        at.report(f"must be a table of {', '.join(keys)}, not {display(value)}")
-        return {}
-    at.report_unknown_keys(value, tuple(keys))
-    return {key: value[key] for key in keys if value.get(key) is not None}
 
 
 def read_words(value: object, at: Location) -> Words:
     """Read the table ``[words]``."""
     if isinstance(value, Words):
         return value
-    given = _read_keys(value, WORD_KEYS, at)
-    groups = _groups(given.pop("groups", {}), at["groups"])
-    texts = {key: _text(text, at[key]) for key, text in given.items()}
-    return Words(**texts, groups=groups)
+    return Words(**read_table(value, {**dict.fromkeys(WORD_KEYS, _word), "groups": _groups}, at))
 
 
 def _groups(value: object, at: Location) -> Mapping[str, str | Mapping[str, str]]:
@@ -79,9 +66,9 @@ def _groups(value: object, at: Location) -> Mapping[str, str | Mapping[str, str]
         at.report(f"must be a table of features, not {display(value)}")
         return {}
     return {
-        str(feature): {str(name): _text(word, at[feature][name]) for name, word in names.items()}
+        str(feature): {str(name): _word(word, at[feature][name]) for name, word in names.items()}
         if isinstance(names, Mapping)
-        else _text(names, at[feature])
+        else _word(names, at[feature])
         for feature, names in value.items()
     }
 
@@ -89,10 +76,13 @@ def _groups(value: object, at: Location) -> Mapping[str, str | Mapping[str, str]
 def _text(value: object, at: Location) -> str:
     if not isinstance(value, str):
         at.report(f"must be text, not {display(value)}")
-        return ""
-    seen = "".join(" " if c.isspace() else c for c in value)
+    return str(value)
+
+
+def _word(value: object, at: Location) -> str:
+    seen = "".join(" " if c.isspace() else c for c in _text(value, at))
     seen = " ".join("".join(c for c in seen if unicodedata.category(c) not in _UNSEEN).split())
-    if len(seen) > _LONGEST:
+    if isinstance(value, str) and len(seen) > _LONGEST:
         at.report(
             f"has {len(seen)} characters; sentences have room for {_LONGEST}: {display(seen)}"
         )
@@ -100,7 +90,7 @@ def _text(value: object, at: Location) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(_Texts):
     """Texts and dates that describe an audit, shown on the cover of a report unless empty.
 
     The caveat stands in the lead of reports and of comparisons of models.
@@ -119,31 +109,22 @@ class Document:
     response: str = _key("What was done about the results")
     caveat: str = _key("What readers must know to judge the numbers, shown first in every report")
 
-    def to_dict(self) -> dict[str, str]:
-        """Return the keys of a specification file, without the empty ones."""
-        texts = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {key: text for key, text in texts.items() if text}
-
 
 DOCUMENT_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields(Document)}
-_DATES = ("audit_date", "first_used")
 
 
 def read_document(value: object, at: Location) -> Document:
     """Read the table ``[document]``."""
     if isinstance(value, Document):
         return value
-    texts = _read_keys(value, DOCUMENT_KEYS, at)
-    for key, text in texts.items():
-        if key in _DATES and text and not _is_iso_date(str(text)):
-            at[key].report(f"must be a date such as 2026-11-20, not {display(text)}")
-        elif not isinstance(text, str) and key not in _DATES:
-            at[key].report(f"must be text, not {display(text)}")
-    return Document(**{key: str(text) for key, text in texts.items()})
+    dates = dict.fromkeys(("audit_date", "first_used"), _date)
+    return Document(**read_table(value, {**dict.fromkeys(DOCUMENT_KEYS, _text), **dates}, at))
 
 
-def _is_iso_date(text: str) -> bool:
-    try:
-        return dt.date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
+def _date(value: object, at: Location) -> str:
+    text = str(value)
+    with suppress(ValueError):
+        if not text or dt.date.fromisoformat(text).isoformat() == text:
+            return text
+    at.report(f"must be a date such as 2026-11-20, not {display(value)}")
+    return text

@@ -15,7 +15,7 @@ from fairgauge.question import features, readers
 from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
 from fairgauge.question.kits import find_kit, kit_names
-from fairgauge.question.readers import Location
+from fairgauge.question.readers import Location, plain_meaning
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.question.rules import read_rules, write_rules
 from fairgauge.start.records import dataclass, replace
@@ -27,15 +27,6 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Json]
 """A JSON Schema."""
-
-
-def plain_meaning(value: object) -> Any:
-    """Return a meaning as a specification file has it: tables, lists, text, numbers."""
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if isinstance(value, StrEnum):
-        return str(value)
-    return [plain_meaning(each) for each in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

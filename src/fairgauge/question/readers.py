@@ -24,11 +24,9 @@ from typing import Any, SupportsFloat, TypeGuard, TypeVar
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, display, quote, suggest
 from fairgauge.identity import name_of_values
-from fairgauge.start.records import dataclass
+from fairgauge.start.records import dataclass, fields
 from fairgauge.values import Value, canonical, is_number, name_of, sort_key, to_double
 
-Default = TypeVar("Default")
-Meaning = TypeVar("Meaning")
 Word = TypeVar("Word", bound=StrEnum)
 
 
@@ -94,16 +92,43 @@ def located(value: object, at: Location) -> list[tuple[object, Location]]:
     return [(each, at[i] if listed else at) for i, each in enumerate(items(value))]
 
 
-def read_key(
-    table: Mapping[str, object],
-    key: str,
-    reader: Callable[[object, Location], Meaning],
-    at: Location,
-    default: Default,
-) -> Meaning | Default:
-    """Read what a table has for a key: the default where it has nothing."""
-    value = table.get(key)
-    return default if value is None else reader(value, at[key])
+def plain_meaning(value: object) -> Any:
+    """Return a meaning as a specification file has it: tables, lists, text, numbers."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, StrEnum):
+        return str(value)
+    return [plain_meaning(each) for each in value] if isinstance(value, tuple) else value
+
+
+NOT_WRITTEN = {"written": False}
+"""The metadata of a field that no specification file has."""
+
+
+def plain_fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a value as a table of a specification file, without the usual ones."""
+    return {
+        each.name: plain_meaning(held)
+        for each in fields(value)
+        if each.metadata.get("written", True)
+        and (held := getattr(value, each.name)) != each.default
+    }
+
+
+def read_keys(
+    table: Mapping[str, object], keys: Mapping[str, Reader], at: Location
+) -> dict[str, Any]:
+    """Read what a table has for some keys; without those for which it has nothing."""
+    return {k: read(table[k], at[k]) for k, read in keys.items() if table.get(k) is not None}
+
+
+def read_table(value: object, keys: Mapping[str, Reader], at: Location) -> dict[str, Any]:
+    """Read a table, which may have some keys and no others, as `read_keys` does."""
+    if not isinstance(value, Mapping):
+        at.report(f"must be a table of {', '.join(keys)}, not {display(value)}")
+        return {}
+    at.report_unknown_keys(value, tuple(keys))
+    return read_keys(value, keys, at)
 
 
 def read_column(value: object, at: Location) -> str | None:

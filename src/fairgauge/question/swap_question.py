@@ -12,7 +12,7 @@ from typing import Any
 from fairgauge.errors import Problem, SpecError, quote, refuse, suggest
 from fairgauge.identity import name_of_values
 from fairgauge.question.options import Spec
-from fairgauge.question.readers import Location, read_column, read_key, read_values
+from fairgauge.question.readers import Location, Reader, read_column, read_keys, read_values
 from fairgauge.question.specification import read_part
 from fairgauge.start.records import dataclass
 from fairgauge.values import Json, Value
@@ -109,9 +109,10 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     problems = at.problems
     for name in (name for name in _REFUSED if name in options):
         at[name].report(f"remove it: {_REFUSED[name]}")
-    own: dict[str, Any] = {name: read_key(options, name, read_column, at, None) for name in COLUMNS}
-    placebo = read_key(options, "placebo", read_values, at, ())
-    rest = {name: v for name, v in options.items() if name not in (*COLUMNS, "placebo")}
+    readers: dict[str, Reader] = {**dict.fromkeys(COLUMNS, read_column), "placebo": read_values}
+    own: dict[str, Any] = {**dict.fromkeys(COLUMNS), "placebo": ()}
+    own |= read_keys(options, readers, at)
+    rest = {name: v for name, v in options.items() if name not in readers}
     spec = Spec()
     try:
         spec = read_part(SHARED, rest)
@@ -122,7 +123,7 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
             problems.append(Problem(name, f"name the column of {what} (--{name} COL)"))
     problems += _contradictions(spec)
     refuse(problems)
-    question = SwapQuestion(**own, placebo=placebo, spec=spec)
+    question = SwapQuestion(**own, spec=spec)
     seen: dict[str, str] = {}
     for option, column in question.columns():
         if column in seen:
