@@ -12,8 +12,8 @@ from fairgauge.checks.missingness_checks import alike_identifiers, single_row_id
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, sensitive_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
+from fairgauge.cube.build import cluster_key, with_hidden_clusters
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, answer_plan, is_of_answers, plan
 from fairgauge.enums import (
     DiagnosticCode,
@@ -44,8 +44,7 @@ from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.people import count_people, plan_by_person
+from fairgauge.resolve.outcomes import count_people, decide_task, plan_by_person
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.estimates import AdverseImpact, Measured
 from fairgauge.results.report import Data, Report

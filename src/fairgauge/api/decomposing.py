@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any, Unpack, cast
 
 from fairgauge.api.running import start_run
-from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import has_decomposition, usual_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks import missingness_checks
 from fairgauge.checks.names import doubtful_names, doubtful_strata

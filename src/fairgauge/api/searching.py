@@ -49,8 +49,7 @@ from fairgauge.question.specification import (
     refuse_design,
 )
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
-from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.people import count_people, plan_by_person
+from fairgauge.resolve.outcomes import count_people, decide_task, plan_by_person
 from fairgauge.resolve.question_checks import single_row_groups, unmatched_values
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows

@@ -214,7 +214,7 @@ def read_recodings(value: object, at: Location) -> Recodings:
 
 
 def _tables(item: object, at: Location) -> Mapping[str, object]:
-    from fairgauge.question.file_formats import Unreadable, loads, parse  # not for --help
+    from fairgauge.question.spec_file import Unreadable, loads, parse  # not for --help
 
     try:
         if isinstance(item, (str, Path)):

@@ -11,9 +11,9 @@ from typing import Any
 
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
-from fairgauge.catalogue.closed_forms import has_decomposition, is_of_decisions, usual_rate
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.distributions import ConditionalDisparity
+from fairgauge.catalogue.lookup import has_decomposition, is_of_decisions, usual_rate
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import (
     AfterAdjusting,
