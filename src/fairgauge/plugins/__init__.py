@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from fairgauge.question.features import Feature
     from fairgauge.question.kits import find_kit, kit_names
     from fairgauge.question.options import Options
+    from fairgauge.question.readers import Unreadable, loads
     from fairgauge.question.rules import Rule
-    from fairgauge.question.spec_file import Config, Unreadable, loads, with_config
+    from fairgauge.question.spec_file import Config, with_config
     from fairgauge.question.specification import Spec, read_part
     from fairgauge.reasons import FEWEST_ROWS, Parameter, Reason, ReasonCode
     from fairgauge.render import render
@@ -79,8 +80,9 @@ _MODULES = {
     "question.features": "Feature",
     "question.options": "Options",
     "question.kits": "find_kit kit_names",
+    "question.readers": "Unreadable loads",
     "question.rules": "Rule",
-    "question.spec_file": "Config Unreadable loads with_config",
+    "question.spec_file": "Config with_config",
     "question.specification": "Spec read_part",
     "reasons": "FEWEST_ROWS Parameter Reason ReasonCode",
     "render": "render",

@@ -21,7 +21,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Histogram, as_reference
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.results.disadvantage import favours_the_least
+from fairgauge.results.disparities import favours_the_least
 from fairgauge.results.scopes import Reference
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Mask

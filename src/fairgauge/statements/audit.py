@@ -37,8 +37,7 @@ from fairgauge.question.readers import Location
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.results import disparities
-from fairgauge.results.disadvantage import AMOUNTS
-from fairgauge.results.disparities import gap
+from fairgauge.results.disparities import AMOUNTS, gap
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, UNSTATED
