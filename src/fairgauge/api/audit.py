@@ -5,15 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Never, Unpack, cast
+from typing import Any, Never, Unpack, cast
 
 from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.missingness_checks import alike_identifiers, single_row_identifiers
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
+from fairgauge.cube.build import cluster_key, with_hidden_clusters
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, answer_plan, is_of_answers, plan
 from fairgauge.enums import (
     DiagnosticCode,
@@ -33,20 +33,28 @@ from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, labels_come_later, with_config
 from fairgauge.question.specification import (
+    COLUMNS,
+    SHARED,
     Spec,
+    SwapQuestion,
     ask,
     ask_rows,
     check_names,
+    read_swap_question,
     refuse_candidates,
     unknown_columns,
 )
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
-from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.people import count_people, plan_by_person
-from fairgauge.resolve.resolution import resolve, resolve_groups
+from fairgauge.resolve.outcomes import count_people, decide_task, plan_by_person
+from fairgauge.resolve.resolution import (
+    excluded_rows,
+    exclusion_notes,
+    resolve,
+    resolve_groups,
+    used_rows,
+)
 from fairgauge.results.estimates import AdverseImpact, Measured
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
@@ -56,9 +64,6 @@ from fairgauge.rowwise import first_rows
 from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.source import Opened, Readable, Source, can_look_at_rows
-
-if TYPE_CHECKING:
-    from fairgauge.question import swap_question
 
 # the options of outcomes, without which groups can be counted alone
 _OF_OUTCOMES = (
@@ -261,10 +266,8 @@ def count(
 
 def counted_answers(
     data: object, asked: Mapping[str, Any]
-) -> tuple[Cube, Source | None, swap_question.SwapQuestion]:
+) -> tuple[Cube, Source | None, SwapQuestion]:
     """Return the counts of answers, the rows that they are of, if any, and the question."""
-    from fairgauge.question import swap_question
-
     if isinstance(data, Cube):
         columns = {str(axis.role): axis.column for axis in data.plan.axes}
         if not is_of_answers(data.plan):
@@ -272,17 +275,16 @@ def counted_answers(
                 "these counts are of people, not of answers under swapped names; audit them "
                 "(fairgauge audit)"
             )
-        shared = swap_question.SHARED
-        saved = {name: value for name, value in data.asked.to_dict().items() if name in shared}
-        held = {name: columns.get(name) for name in swap_question.COLUMNS}
-        question = swap_question.read_swap_question({**saved, **held, **asked})
+        saved = {name: value for name, value in data.asked.to_dict().items() if name in SHARED}
+        held = {name: columns.get(name) for name in COLUMNS}
+        question = read_swap_question({**saved, **held, **asked})
         if answer_plan(question).axes != data.plan.axes:
             raise CubeError(
                 "these counts are of other columns or other decisions; count the answers again"
             )
         return data, None, question
     source, _ = open_rows(data, {})
-    question = swap_question.read_swap_question(asked)
+    question = read_swap_question(asked)
     refuse([*unknown_columns(question.columns(), source.columns)])
     cube = source.count(answer_plan(question), _MOST_ANSWERS)
     return replace(cube, question=question.spec), source, question

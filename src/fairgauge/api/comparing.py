@@ -25,10 +25,9 @@ from fairgauge.question.options import Options, flag_of, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import MODELS_INSTEAD, Spec
 from fairgauge.resolve import question_checks
-from fairgauge.resolve.excluded_rows import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.resolution import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows, resolve
 from fairgauge.results.comparison import Change, Origin
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic

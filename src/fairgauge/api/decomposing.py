@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any, Unpack, cast
 
 from fairgauge.api.running import start_run
-from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import has_decomposition, usual_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks import missingness_checks
 from fairgauge.checks.names import doubtful_names, doubtful_strata
@@ -42,11 +42,10 @@ from fairgauge.question.specification import (
     refuse_candidates,
     same_in_a_stratum,
 )
-from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import single_row_groups, weightless_groups
-from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.resolution import excluded_rows, exclusion_notes, resolve, used_rows
 from fairgauge.results.gap_decomposition import Decomposition
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows

@@ -24,7 +24,7 @@ from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
 from fairgauge.render.language import in_language
 from fairgauge.resolve.outcomes import CODINGS
-from fairgauge.results.disadvantage import adverse_sign, better_of, favours_the_least, has_direction
+from fairgauge.results.disparities import adverse_sign, better_of, favours_the_least, has_direction
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import measure
 

@@ -15,7 +15,7 @@ from fairgauge.enums import Level
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.features import Above
 from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.swap_question import check_swap_options
+from fairgauge.question.specification import check_swap_options
 from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
 from fairgauge.values import Value, is_one_of

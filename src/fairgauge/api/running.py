@@ -11,9 +11,9 @@ from fairgauge.checks import rows as data_checks
 from fairgauge.cube.cube import Cube
 from fairgauge.question.options import Options
 from fairgauge.question.specification import Spec, refuse_candidates, refuse_design
-from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import check_known
+from fairgauge.resolve.resolution import excluded_rows, exclusion_notes
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import CountedData, CountedResult, made_now
 from fairgauge.scan.source import Source

@@ -15,7 +15,7 @@ from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.question_checks import limits_only_the_better_off
-from fairgauge.results.disadvantage import better_of
+from fairgauge.results.disparities import better_of
 from fairgauge.results.threshold_choice import ThresholdChoice
 
 # what is kept, where no margin is given

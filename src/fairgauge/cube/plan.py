@@ -12,7 +12,7 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import ValueSet, bins
 from fairgauge.question.features import Above, ByColumn, Feature
 from fairgauge.question.options import OPTIONS
-from fairgauge.question.specification import Spec, ask
+from fairgauge.question.specification import Spec, SwapQuestion, ask
 from fairgauge.start.records import dataclass, field, fields, replace
 from fairgauge.values import meaning, name_of
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from fairgauge.identity import Part
     from fairgauge.question.recoding import Recoding
-    from fairgauge.question.swap_question import SwapQuestion
     from fairgauge.values import Json, Saved, Value
 
 _MOST_JOINT_FEATURES = 3

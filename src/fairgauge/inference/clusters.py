@@ -40,7 +40,12 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import ClusterCells, GroupCounts
+from fairgauge.resolve.group_counts import (
+    ClusterCells,
+    GroupCounts,
+    ReplicateCounts,
+    SampledCells,
+)
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import (
     COUNTS,
@@ -51,7 +56,6 @@ from fairgauge.resolve.references import (
     side_of_all,
     side_of_others,
 )
-from fairgauge.resolve.sample_design import ReplicateCounts, SampledCells
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
@@ -421,7 +425,7 @@ class DesignBySide(ClustersBySide):
         design = self.design
         if isinstance(design, ReplicateCounts):
             return replicate_deviations(self.copies(statistic, sides), design.factors)
-        strata = design.strata
+        strata, cells = design.strata, design.cells
         if strata.lonely.any() and self._spec.lonely is Lonely.REFUSE:
             raise NoInterval(ReasonCode.LONELY_STRATA, strata=int(strata.lonely.sum()))
         if design.single and len(self._measures) > 1:
@@ -433,20 +437,20 @@ class DesignBySide(ClustersBySide):
         up, down = values[1:].reshape(2, len(self._measures), -1, n)
         steps = np.stack([add_others(self._steps[m])[*alike] for m in self._measures])
         slopes = quotient(up - down, 2 * steps[:, None]).reshape(-1, *self._shape[2:], n)
-        squares = np.zeros((len(design.unit), n)) if design.single else None
+        squares = np.zeros((len(cells.cluster), n)) if design.single else None
         totals = np.zeros((len(strata.units) if design.single else len(strata.of_unit), n))
         for i, key in enumerate(alike.T.tolist()):
             held, _, _ = self._side_cells(*key)
-            cell = slopes[:, design.label[held], design.prediction[held], i]
+            cell = slopes[:, cells.label[held], cells.prediction[held], i]
             moved = sum(
-                of * design.counts[m][held] for m, of in zip(self._measures, cell, strict=True)
+                of * cells.counts[m][held] for m, of in zip(self._measures, cell, strict=True)
             )
-            totals[:, i] = np.bincount(design.unit[held], moved, len(totals))
+            totals[:, i] = np.bincount(cells.cluster[held], moved, len(totals))
             if squares is not None:
                 of = "w2" if self._measures == ["w"] else "n"
-                squares[held, i] = cell[0] * np.sqrt(design.counts[of][held])
+                squares[held, i] = cell[0] * np.sqrt(cells.counts[of][held])
         if squares is not None:
-            found = deviations_of_rows(squares, totals, strata, design.unit)
+            found = deviations_of_rows(squares, totals, strata, cells.cluster)
         else:
             found = deviations_of_units(totals, strata)
         return found._replace(by=found.by[:, place.reshape(-1)])
@@ -456,14 +460,15 @@ class DesignBySide(ClustersBySide):
             return self._held[side, slot]
         design, groups = self.design, len(self._counted.groups)
         assert isinstance(design, SampledCells)
-        inside = design.stratum == slot - 1 if slot else np.ones(len(design.unit), dtype=bool)
+        cells = design.cells
+        inside = cells.stratum == slot - 1 if slot else np.ones(len(cells.cluster), dtype=bool)
         if side <= groups:
-            inside &= design.group == (side if side < groups else -1)
+            inside &= cells.group == side
         elif side != side_of_all(groups):
-            inside &= design.group != side - side_of_others(groups)
+            inside &= cells.group != side - side_of_others(groups)
         held = np.flatnonzero(inside)
-        at = np.unique(design.unit[held])
-        units = float(design.counts["n"][held].sum()) if design.single else len(at)
+        at = np.unique(cells.cluster[held])
+        units = float(cells.counts["n"][held].sum()) if design.single else len(at)
         strata = len(at) if design.single else len(np.unique(design.strata.of_unit[at]))
         self._held[side, slot] = held, units, max(units - strata, 0.0)
         return self._held[side, slot]

@@ -19,9 +19,9 @@ from functools import partial, singledispatch
 import numpy as np
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.closed_forms import FormKind, closed_form
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.distributions import is_odds_ratio
+from fairgauge.catalogue.lookup import FormKind, closed_form
 from fairgauge.catalogue.score_statistics import Mean, MomentStatistic, ScoreStatistic
 from fairgauge.catalogue.statistics import (
     Agreement,

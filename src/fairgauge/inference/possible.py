@@ -41,8 +41,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, ungrouped_by_kind, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import CountsBySide, Measure, Rivals, add_others, sides_of_unknown
-from fairgauge.results.disadvantage import favours_the_least
-from fairgauge.results.disparities import is_ratio
+from fairgauge.results.disparities import favours_the_least, is_ratio
 from fairgauge.results.estimates import ComparisonKey, Estimate, WorstCase
 from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient

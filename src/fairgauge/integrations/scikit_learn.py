@@ -13,7 +13,7 @@ from fairgauge.enums import Average, Better, ClassKind, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.specification import ask
-from fairgauge.results.disadvantage import better_of
+from fairgauge.results.disparities import better_of
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, matches

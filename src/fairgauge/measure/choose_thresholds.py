@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.closed_forms import is_of_decisions
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import is_of_decisions
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import (

@@ -35,7 +35,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, one_decision
 from fairgauge.resolve.references import add_others, large_groups, sides_of_unknown
 from fairgauge.resolve.resolution import asked_metrics, resolve
 from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
-from fairgauge.results.disadvantage import better_of, has_direction
+from fairgauge.results.disparities import better_of, has_direction
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.stats.arrays import Index, Mask

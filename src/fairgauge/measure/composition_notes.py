@@ -8,8 +8,8 @@ from itertools import product
 
 import numpy as np
 
-from fairgauge.catalogue.closed_forms import has_decomposition
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import has_decomposition
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.views import cross_strata

@@ -14,8 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from fairgauge.catalogue.across import Contrasts, contrast_of
-from fairgauge.catalogue.closed_forms import coefficients
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import coefficients
 from fairgauge.catalogue.statistics import Rate, tested_as
 from fairgauge.cube.cube import RANGE, Cube
 from fairgauge.cube.plan import GRID, Axis

@@ -27,19 +27,17 @@ from fairgauge.enums import (
     ReferenceKind,
 )
 from fairgauge.question.features import strata_named
-from fairgauge.results.disadvantage import (
+from fairgauge.results.disparities import (
     adverse_sign,
+    after_adjusting,
     better_of,
+    disparity,
+    distance,
     favourable_in,
     favourable_of,
     favours_the_least,
-    has_direction,
-)
-from fairgauge.results.disparities import (
-    after_adjusting,
-    disparity,
-    distance,
     gap,
+    has_direction,
     is_significant,
     with_joint_interval,
 )

@@ -15,7 +15,7 @@ import numpy as np
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
 from fairgauge.inference.possible import difference_limits, mean_limits, worst_case_limits
-from fairgauge.question.swap_question import SwapQuestion, named_reference
+from fairgauge.question.specification import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
     REASONS_WITH_ENOUGH_DATA,

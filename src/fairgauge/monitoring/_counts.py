@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.statistics import agreement
+from fairgauge.cube.build import CLUSTER_KEY, NUMBERED
 from fairgauge.cube.cube import CountTable, Cube, with_cases
-from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Missing, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, SpecError

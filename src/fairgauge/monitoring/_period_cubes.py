@@ -12,6 +12,7 @@ from typing import TypeVar, overload
 import numpy as np
 
 from fairgauge.checks.feed import BY_DEFAULT
+from fairgauge.cube.build import NUMBERED
 from fairgauge.cube.cube import (
     HANDFUL,
     Cube,
@@ -21,7 +22,6 @@ from fairgauge.cube.cube import (
     values_together,
     with_cases,
 )
-from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.errors import SpecError, ValuesError, cells, listing, quote

@@ -17,8 +17,8 @@ from typing import TypeAlias
 
 from fairgauge.atomic_files import create_whole, replace_whole
 from fairgauge.catalogue.own import definition
+from fairgauge.cube.build import CLUSTER_KEY
 from fairgauge.cube.cube import Cube, read_cube
-from fairgauge.cube.identifiers import CLUSTER_KEY
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, display, quote, shown_address
 from fairgauge.monitoring._counts import refuse_unfit
 from fairgauge.monitoring._period_cubes import PeriodCubes

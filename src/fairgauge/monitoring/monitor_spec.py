@@ -27,8 +27,8 @@ from fairgauge.errors import (
 )
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
-from fairgauge.question.option_types import OptionType, number, plain_meaning
-from fairgauge.question.readers import Location, items, read_number
+from fairgauge.question.option_types import OptionType, number
+from fairgauge.question.readers import Location, items, plain_meaning, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
 from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of_rule

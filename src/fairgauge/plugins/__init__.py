@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from fairgauge.plugins._counts import MetricValues, count_codes
     from fairgauge.question.category_words import is_total, is_unknown
     from fairgauge.question.features import Feature
-    from fairgauge.question.file_formats import Unreadable, loads
     from fairgauge.question.kits import find_kit, kit_names
     from fairgauge.question.options import Options
+    from fairgauge.question.readers import Unreadable, loads
     from fairgauge.question.rules import Rule
     from fairgauge.question.spec_file import Config, with_config
     from fairgauge.question.specification import Spec, read_part
@@ -78,9 +78,9 @@ _MODULES = {
     "plugins._counts": "MetricValues count_codes",
     "question.category_words": "is_total is_unknown",
     "question.features": "Feature",
-    "question.file_formats": "Unreadable loads",
     "question.options": "Options",
     "question.kits": "find_kit kit_names",
+    "question.readers": "Unreadable loads",
     "question.rules": "Rule",
     "question.spec_file": "Config with_config",
     "question.specification": "Spec read_part",

@@ -13,23 +13,26 @@ from typing import Any, TypeAlias
 from fairgauge.enums import Assume, Closed, KnownDrawn
 from fairgauge.errors import Problem, SpecError, display, quote, refuse
 from fairgauge.question.readers import (
+    NOT_WRITTEN,
     Location,
+    Reader,
     escape,
     is_finite,
     items,
+    plain_fields,
     read_column,
-    read_key,
+    read_number,
     read_numbers,
+    read_table,
     read_values,
     read_word,
     split,
     unescape,
 )
-from fairgauge.start.records import dataclass, replace
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Json, Value, name_of, to_double
 
 QUANTILES = "quantiles"
-KEYS = ("column", "values", "cuts", "closed", "order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +47,14 @@ class Feature:
     values: tuple[tuple[Value, ...], ...] = ()  # value sets, each one group; none: each value is
     cuts: tuple[float, ...] = ()  # ascending cut points of a numeric column
     closed: Closed = Closed.RIGHT
-    quantiles: bool = False  # whether the cuts are to be quantiles of the rows, as in why alone
-    control: bool = False  # whether the regression of why alone is adjusted for it
+    # whether the cuts are to be quantiles of the rows, and whether a regression is adjusted for it,
+    # as in why alone
+    quantiles: bool = field(default=False, metadata=NOT_WRITTEN)
+    control: bool = field(default=False, metadata=NOT_WRITTEN)
     order: tuple[Value, ...] = ()  # the values in the order in which they are shown; others follow
 
     def to_dict(self) -> dict[str, Any]:
-        keys = {
-            "values": [list(each) for each in self.values],
-            "cuts": list(self.cuts),
-            "closed": "" if self.closed is Closed.RIGHT else str(self.closed),
-            "order": list(self.order),
-        }
-        return {"column": self.column} | {key: value for key, value in keys.items() if value}
+        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,21 +200,15 @@ def _features_of(item: object, at: Location) -> list[Feature]:
             Feature(str(column), values=_value_sets(values, at[column]))
             for column, values in item.items()
         ]
-    at.report_unknown_keys(item, KEYS)
-    column, cuts = item.get("column"), item.get("cuts")
-    if not isinstance(column, str):
-        message = f"must be the name of a column, not {display(column)}"
-        at["column"].report("is missing" if column is None else message)
-    if sum(item.get(key) is not None for key in ("values", "cuts", "order")) > 1:
+    quantiles = item.get("cuts") == QUANTILES
+    found = read_table({**item, "cuts": None} if quantiles else item, KEYS, at)
+    if item.get("column") is None:
+        at["column"].report("is missing")
+    if len(found.keys() & {"values", "cuts", "order"}) + quantiles > 1:
         at.report("takes one of values, cuts and order")
-    if cuts is None and item.get("closed") is not None:
+    if "closed" in found and item.get("cuts") is None:
         at["closed"].report("is the closed edge of intervals and needs cuts, such as cuts = [40]")
-    sets = read_key(item, "values", _value_sets, at, ())
-    quantiles = cuts == QUANTILES
-    points = () if quantiles else read_key(item, "cuts", read_numbers, at, ())
-    edge = read_key(item, "closed", read_word(Closed), at, Closed.RIGHT)
-    order = read_key(item, "order", read_values, at, ())
-    return [Feature(str(column), sets, points, edge, quantiles, order=order)]
+    return [Feature(**found | {"column": str(found.get("column")), "quantiles": quantiles})]
 
 
 def _value_sets(values: object, at: Location) -> tuple[tuple[Value, ...], ...]:
@@ -224,6 +217,12 @@ def _value_sets(values: object, at: Location) -> tuple[tuple[Value, ...], ...]:
         return tuple(read_values(each, at[i]) for i, each in enumerate(every))
     values_read = read_values(values, at)
     return (values_read,) if values_read else ()
+
+
+KEYS: Mapping[str, Reader] = {
+    "column": read_column, "values": _value_sets, "cuts": read_numbers,
+    "closed": read_word(Closed), "order": read_values,
+}  # fmt: skip
 
 
 def _join_value_sets(features: list[Feature], at: Location) -> tuple[Feature, ...]:
@@ -245,9 +244,6 @@ def _join_value_sets(features: list[Feature], at: Location) -> tuple[Feature, ..
 
 
 TOLERANCE = 1e-6
-_KEYS = (
-    "name", "probabilities", "known", "known_drawn", "table", "on", "assume", "tolerance",
-)  # fmt: skip
 _MOST_GROUPS = 12
 """The cell of a row, a number to base 21, is then a whole number that every engine has exactly."""
 
@@ -260,10 +256,10 @@ class Probabilities:
     columns: tuple[tuple[str, str], ...]  # every group with the column of its probability
     known: str | None = None  # column with the group of those who reported it, missing elsewhere
     known_drawn: KnownDrawn = KnownDrawn.UNKNOWN  # whether these are a random sample of all rows
-    assume: Assume = Assume.GIVEN_GROUP  # what decides verdicts
-    tolerance: float = TOLERANCE  # how far the probabilities of a row may be from 1 together
     table: str | None = None  # the file of the columns, by a column of the data
     on: str | None = None  # this column, which both have: a place or a surname
+    assume: Assume = Assume.GIVEN_GROUP  # what decides verdicts
+    tolerance: float = TOLERANCE  # how far the probabilities of a row may be from 1 together
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -294,17 +290,9 @@ class Probabilities:
         return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.GIVEN_GROUP, table=table)
 
     def to_dict(self) -> dict[str, Json]:
-        keys: dict[str, Json] = {
-            "known": self.known,
-            "known_drawn": str(self.known_drawn),
-            "table": self.table,
-            "on": self.on,
-            "assume": str(self.assume),
-            "tolerance": self.tolerance,
-        }
-        usual = (None, str(KnownDrawn.UNKNOWN), str(Assume.GIVEN_GROUP), TOLERANCE)
-        given: dict[str, Json] = {"name": self.name, "probabilities": dict(self.columns)}
-        return given | {key: value for key, value in keys.items() if value not in usual}
+        plain = plain_fields(self)
+        named = {"name": plain.pop("name"), "probabilities": dict(plain.pop("columns"))}
+        return named | plain
 
 
 def probabilities(
@@ -365,7 +353,7 @@ def probabilities(
         "known_drawn": known_drawn, "assume": assume, "tolerance": tolerance, "on": on,
         "table": None if table is None else str(table),
     }  # fmt: skip
-    made = _read_table(found, at)
+    made = _read_probabilities(found, at)
     if made is None:
         raise SpecError(at.problems)
     return made
@@ -378,7 +366,7 @@ def read_probabilities(value: object, at: Location) -> tuple[Probabilities, ...]
         if isinstance(each, Probabilities):
             read.append(each)
         elif isinstance(each, Mapping):
-            made = _read_table(each, at[i])
+            made = _read_probabilities(each, at[i])
             read += [made] if made else []
         else:
             at[i].report(f"must be a table with name and probabilities, not {display(each)}")
@@ -412,39 +400,45 @@ def separated(options: Mapping[str, object]) -> Mapping[str, object]:
     return {**options, "sensitive": recorded or None, "probabilities": unrecorded}
 
 
-def _read_table(table: Mapping[str, Any], at: Location) -> Probabilities | None:
-    before = len(at.problems)
-    at.report_unknown_keys(table, _KEYS)
-    name, columns = table.get("name"), table.get("probabilities")
-    if not isinstance(name, str) or not name:
-        at["name"].report("must be the name of the feature, such as race")
+def _read_columns(columns: object, at: Location) -> tuple[tuple[str, str], ...]:
     if not isinstance(columns, Mapping) or not all(isinstance(c, str) for c in columns.values()):
-        at["probabilities"].report(f"must be {{group: column}}, not {display(columns)}")
-    elif not 2 <= len(columns) <= _MOST_GROUPS or len(set(columns.values())) < len(columns):
-        at["probabilities"].report(
+        at.report(f"must be {{group: column}}, not {display(columns)}")
+        return ()
+    if not 2 <= len(columns) <= _MOST_GROUPS or len(set(columns.values())) < len(columns):
+        at.report(
             f"must name 2 to {_MOST_GROUPS} groups, each with a column of its own, not "
             f"{display(columns)}; the probabilities of all groups of a row sum to 1"
         )
-    file, on = table.get("table"), read_key(table, "on", read_column, at, None)
-    if file is not None and not isinstance(file, str):
-        at["table"].report(f"must be the path of a file, not {display(file)}")
-    if (file is None) is not (on is None):
-        key, what = ("on", "the column of both") if on is None else ("table", "the file of them")
+    return tuple((str(group), column) for group, column in columns.items())
+
+
+def _read_path(value: object, at: Location) -> str:
+    if not isinstance(value, str):
+        at.report(f"must be the path of a file, not {display(value)}")
+    return str(value)
+
+
+_KEYS: Mapping[str, Reader] = {
+    "name": read_column, "probabilities": _read_columns, "known": read_column,
+    "known_drawn": read_word(KnownDrawn), "table": _read_path, "on": read_column,
+    "assume": read_word(Assume), "tolerance": read_number(0, 0.5),
+}  # fmt: skip
+
+
+def _read_probabilities(table: Mapping[str, Any], at: Location) -> Probabilities | None:
+    before = len(at.problems)
+    found = read_table(table, _KEYS, at)
+    for key in ("name", "probabilities"):
+        if not table.get(key):
+            at[key].report("is missing: name the feature, such as race, and {group: column}")
+    if ("table" in found) is not ("on" in found):
+        key, what = ("on", "the column of both") if "table" in found else ("table", "their file")
         at[key].report(f"name {what}: a file of probabilities (table) is joined by a column (on)")
-    known = read_key(table, "known", read_column, at, None)
-    drawn = read_key(table, "known_drawn", read_word(KnownDrawn), at, KnownDrawn.UNKNOWN)
-    if drawn is KnownDrawn.RANDOM and known is None:
+    if found.get("known_drawn") is KnownDrawn.RANDOM and "known" not in found:
         at["known_drawn"].report("needs the column of the groups that are known (known)")
-    assume = read_key(table, "assume", read_word(Assume), at, Assume.GIVEN_GROUP)
-    tolerance = table.get("tolerance", TOLERANCE)
-    if not is_finite(tolerance) or not 0 <= float(tolerance) < 0.5:
-        at["tolerance"].report(f"must be a number from 0 to below 0.5, not {display(tolerance)}")
     if len(at.problems) > before:
         return None
-    assert isinstance(name, str)
-    assert isinstance(columns, Mapping)
-    pairs = tuple((str(group), str(column)) for group, column in columns.items())
-    return Probabilities(name, pairs, known, drawn, assume, float(tolerance), file, on)
+    return Probabilities(columns=found.pop("probabilities"), **found)
 
 
 def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, object]]:
@@ -483,7 +477,7 @@ def write_probabilities(tables: Sequence[Mapping[str, Any]]) -> list[str]:
     texts = []
     for table in tables:
         pairs = [f"{_escape(g)}={_escape(c)}" for g, c in table["probabilities"].items()]
-        keys = [f"; {k}={_escape(table[k])}" for k in _KEYS[2:] if table.get(k) is not None]
+        keys = [f"; {k}={_escape(table[k])}" for k in [*_KEYS][2:] if table.get(k) is not None]
         texts.append(f"{_escape(table['name'])}: {', '.join(pairs)}{''.join(keys)}")
     return texts
 

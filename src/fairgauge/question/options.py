@@ -23,9 +23,9 @@ from fairgauge import enums
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import option_types as types
 from fairgauge.question import readers as syntax
-from fairgauge.question._wording import DOCUMENT_KEYS, Document, Words
 from fairgauge.question.category_words import is_code_of_missing, means_missing
 from fairgauge.question.features import Above, ByColumn, Feature, Positive
+from fairgauge.question.option_types import DOCUMENT_KEYS, Document, Words
 from fairgauge.question.readers import items
 from fairgauge.question.recoding import Recoding, write_recodings
 from fairgauge.start.records import dataclass, field, fields, replace

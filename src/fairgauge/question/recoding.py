@@ -24,7 +24,7 @@ from fairgauge.errors import (
     may_name_people,
     quote,
 )
-from fairgauge.question.readers import Location, items, read_value
+from fairgauge.question.readers import Location, Unreadable, items, loads, parse, read_value
 from fairgauge.start.records import dataclass
 from fairgauge.values import Json, Value, is_number, name_of, plain_number, sort_key, typed_texts
 
@@ -214,8 +214,6 @@ def read_recodings(value: object, at: Location) -> Recodings:
 
 
 def _tables(item: object, at: Location) -> Mapping[str, object]:
-    from fairgauge.question.file_formats import Unreadable, loads, parse  # not for --help
-
     try:
         if isinstance(item, (str, Path)):
             text = str(item)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Decide, Insufficient
 from fairgauge.errors import Problem, SpecError, display, quote
-from fairgauge.question.readers import Location, items, read_key, read_names, read_word
+from fairgauge.question.readers import Location, Reader, items, read_keys, read_names, read_word
 from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, is_number, name_of
 
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
 
-_KEYS = (
-    "metric", "at_least", "at_most", "between", "features", "groups", "insufficient", "decide",
-)  # fmt: skip
+_SCOPE: Mapping[str, Reader] = {
+    "features": read_names, "groups": read_names, "insufficient": read_word(Insufficient),
+    "decide": read_word(Decide),
+}  # fmt: skip
+_KEYS = ("metric", "at_least", "at_most", "between", *_SCOPE)
 _ROUNDING = 1e-12
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
 _LIMIT = (
@@ -227,16 +229,7 @@ def check_rule(keys: Mapping[str, object], at: Location) -> Rule | None:
     before = len(at.problems)
     metric, own = read_metric(keys.get("metric"), at["metric"])
     low, high = _bounds(keys, at)
-    rule = Rule(
-        metric,
-        low,
-        high,
-        read_key(keys, "features", read_names, at, ()),
-        read_key(keys, "groups", read_names, at, ()),
-        read_key(keys, "decide", read_word(Decide), at, Decide.INTERVAL),
-        read_key(keys, "insufficient", read_word(Insufficient), at, Insufficient.REPORT),
-        own,
-    )
+    rule = Rule(metric, low, high, own=own, **read_keys(keys, _SCOPE, at))
     if metric:
         _check_scope(rule, at)
         _check_limits(rule, at)

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from fairgauge.errors import Problem, SpecError, display, refuse
-from fairgauge.question.file_formats import parse
 from fairgauge.question.option_types import one_or_many
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
-from fairgauge.question.readers import Location, items
+from fairgauge.question.readers import Location, items, parse
 from fairgauge.values import Json
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | None"

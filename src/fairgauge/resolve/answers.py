@@ -15,7 +15,7 @@ from fairgauge.enums import ReferenceRule, Role, Task
 from fairgauge.errors import Problem, cells, quote, refuse, suggest, values_held
 from fairgauge.identity import group_names
 from fairgauge.question.options import flag_of
-from fairgauge.question.swap_question import SwapQuestion, named_reference
+from fairgauge.question.specification import SwapQuestion, named_reference
 from fairgauge.resolve.group_counts import cross_groups, unknown_levels
 from fairgauge.resolve.outcomes import outcome_masks
 from fairgauge.start.records import dataclass, replace

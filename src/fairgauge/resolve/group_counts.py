@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import REPLICATE, Axis, centre_of
 from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
@@ -42,11 +42,8 @@ from fairgauge.results.scopes import OVERALL, Reference, Scope, stratum
 from fairgauge.scan.row_codes import numbers_of
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import Index, Mask
-from fairgauge.stats.sampling import content_ranks
+from fairgauge.stats.sampling import Strata, content_ranks
 from fairgauge.values import Value, is_one_of, match, name_of
-
-if TYPE_CHECKING:
-    from fairgauge.resolve.sample_design import SampleDesign
 
 OTHER, _DROPPED, EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
@@ -90,7 +87,10 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class ClusterCells:
-    """The cells of one feature by cluster, where the cluster and the group are known."""
+    """The cells of one feature by cluster, where the cluster and the group are known.
+
+    Of the sample of a survey its units are the clusters.
+    """
 
     # cluster, group, stratum, label, prediction: array of shape (cells,): codes of each cell. A
     # group one above the last is known values of no group; a stratum, label or prediction one above
@@ -116,6 +116,31 @@ class ClusterCells:
         """
         axes = (*self.levels, self.stratum, self.label, self.prediction)
         return content_ranks(self.cluster, axes, self.counts.get("w", self.counts["n"]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledCells:
+    """The cells of a feature by sampling unit."""
+
+    cells: ClusterCells
+    strata: Strata  # of the sample, and the units of each
+    # whether each row is a unit; the clusters of the cells are then their strata
+    single: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicateCounts:
+    """The counts of a feature by every replicate weight, and the factors of squared deviations.
+
+    ``counts``, by measure, have the shape of those of all rows, after that of the replicates.
+    """
+
+    counts: Mapping[str, Array]
+    factors: Array
+
+
+SampleDesign = SampledCells | ReplicateCounts
+"""How a survey was sampled: its strata and primary sampling units, or its replicate weights."""
 
 
 def weights_differ(n: float, w: float, w2: float) -> bool:
@@ -598,12 +623,7 @@ def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None
     counts = {measure: _prepend_total(dense) for measure, dense in every.items()}
     known = len(crossing.groups) + 1
     varied = {m: counts.pop(m)[:known] for m in [*counts] if REPLICATE in m}
-    design: SampleDesign | None = None
-    if plan.asked.design is not None:
-        from fairgauge.resolve.sample_design import sample_design
-
-        columns = [part.axis for part in crossing.parts]
-        design = sample_design(cube, columns, crossing.groups_of, outcome, varied)
+    design = _sample_design(cube, crossing, outcome, varied) if plan.asked.design else None
     return GroupCounts(
         feature=feature,
         feature_id=FeatureId(tuple(part.axis.column for part in crossing.parts)),
@@ -675,28 +695,101 @@ def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:
 
 
 def _cluster_cells(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> ClusterCells | None:
-    # they are those of known groups
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return None
-    columns = [part.axis for part in crossing.parts]
-    table = cube.marginal([*columns, axis, *(a for a in axes if a)])
-    group = crossing.groups_of(table.codes)
-    cluster, *found = table.codes.T[len(columns) :]
-    kept = (cluster >= 0) & (group > _DROPPED)
+    table = cube.marginal([*(part.axis for part in crossing.parts), axis, *(a for a in axes if a)])
+    return _cells_of_units(cube, table, table.codes_of([axis])[:, 0], crossing, axes)
+
+
+def _cells_of_units(
+    cube: Cube, table: CountTable, unit: Index, crossing: Crossing, axes: list[Axis | None]
+) -> ClusterCells:
+    columns = table.codes_of([part.axis for part in crossing.parts])
+    group = crossing.groups_of(columns)
+    kept = (unit >= 0) & (group > _DROPPED)
     kept &= table.cases > 0  # rows of weight 0 are in no cluster either
-    others = [
-        _fill_codes(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
+    stratum, label, prediction, *more = (
+        _fill_codes(table.codes_of([a])[kept, 0], len(cube.levels[a]))
+        if a
+        else np.zeros(np.count_nonzero(kept), dtype=np.int64)
         for a in axes
-    ]
-    counts = {measure: sums[kept] for measure, sums in table.sums.items()}
-    counts.setdefault("n", counts["rows"])
-    group = _fill_codes(group, len(crossing.groups))
-    values = zip(crossing.parts, table.codes.T[: len(columns)], strict=True)
-    levels = tuple(1 + part.known(each[kept]) for part, each in values)  # 0 is missing
-    cluster, group, stratum, label, prediction, *more = (c[kept] for c in (cluster, group, *others))
-    candidate = more[0] if more else None
-    return ClusterCells(cluster, group, stratum, label, prediction, counts, levels, candidate)
+    )
+    return ClusterCells(
+        unit[kept],
+        _fill_codes(group[kept], len(crossing.groups)),
+        stratum,
+        label,
+        prediction,
+        {"n": table.cases[kept], **{measure: sums[kept] for measure, sums in table.sums.items()}},
+        # 0 is missing
+        tuple(
+            1 + part.known(own) for part, own in zip(crossing.parts, columns[kept].T, strict=True)
+        ),
+        more[0] if more else None,
+    )
+
+
+def _sample_design(
+    cube: Cube, crossing: Crossing, axes: list[Axis | None], varied: Mapping[str, Array]
+) -> SampleDesign:
+    # ``varied`` are the counts by replicate weights
+    asked = cube.plan.asked
+    if asked.replicate_weights:
+        names = {measure.partition(REPLICATE)[0] for measure in varied}
+        of_replicates = asked.replicate_weights.columns
+        counts = {
+            name or "w": np.stack([varied[f"{name}{REPLICATE}{c}"] for c in of_replicates])
+            for name in names
+        }
+        return ReplicateCounts(counts, np.array(asked.replicate_weights.factors))
+    roles = (Role.SAMPLE_STRATUM, Role.CLUSTER, Role.POPULATION_SIZE)
+    sampled = [cube.plan.axis(role) for role in roles]
+    columns = [part.axis for part in crossing.parts]
+    table = cube.marginal([*columns, *(a for a in (*sampled, *axes) if a)])
+    for axis in filter(None, sampled):
+        if (lacks := table.codes_of([axis])[:, 0] < 0).any():
+            rows = int(table.sums["rows"][lacks].sum())
+            raise DataError(f"{rows:,} rows have no {quote(axis.column)}, their {axis.role}")
+    none = np.zeros(len(table.codes), dtype=np.int64)
+    at_stratum, at_unit = (table.codes_of([axis])[:, 0] if axis else none for axis in sampled[:2])
+    single = sampled[1] is None
+    strata, stratum = np.unique(at_stratum, return_inverse=True)
+    stratum = stratum.astype(np.int64)
+    if single:
+        unit, of_unit = stratum, np.arange(len(strata))
+        units = np.bincount(stratum, table.sums[cube.plan.cases], len(strata))
+    else:
+        pairs, unit = np.unique(np.stack([stratum, at_unit]), axis=1, return_inverse=True)
+        unit, of_unit = unit.reshape(-1).astype(np.int64), pairs[0]
+        units = np.bincount(of_unit, minlength=len(strata))
+    number = units.astype(np.float64)
+    sizes = _population_sizes(cube, table, sampled[2], stratum, number)
+    cells = _cells_of_units(cube, table, unit, crossing, axes)
+    return SampledCells(cells, Strata(of_unit, number, sizes), single)
+
+
+def _population_sizes(
+    cube: Cube, table: CountTable, axis: Axis | None, stratum: Index, units: Array
+) -> Array:
+    # how many sampling units of the population every stratum has; inf if none is stated
+    if axis is None:
+        return np.full(len(units), np.inf)
+    try:
+        given = np.array([float(name_of(level)) for level in cube.levels[axis]])
+    except ValueError:
+        raise DataError(f"{quote(axis.column)}, the {axis.role}, holds texts") from None
+    of_row = given[table.codes_of([axis])[:, 0]]
+    sizes = np.zeros(len(units))
+    sizes[stratum] = of_row
+    sizes = np.where(sizes <= 1, units / np.where(sizes > 0, sizes, np.nan), sizes)
+    if (of_row != of_row[np.unique(stratum, return_index=True)[1]][stratum]).any():
+        raise DataError(f"{quote(axis.column)}, the {axis.role}, differs within a stratum")
+    if not (sizes >= units * (1 - 1e-9)).all():
+        raise DataError(
+            f"{quote(axis.column)}, the {axis.role}, is below the sampling units of a stratum"
+        )
+    return sizes
 
 
 def _fill_codes(codes: Index, last: int) -> Index:

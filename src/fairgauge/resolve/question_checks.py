@@ -34,7 +34,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.references import large_groups
-from fairgauge.results.disadvantage import adverse_sign
+from fairgauge.results.disparities import adverse_sign
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import quotient

@@ -21,7 +21,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Histogram, as_reference
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.results.disadvantage import favours_the_least
+from fairgauge.results.disparities import favours_the_least
 from fairgauge.results.scopes import Reference
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Mask
@@ -297,17 +297,13 @@ def resolve_references(
     ``by_rows``: the metric's own number of every group, such as its median, that rows alone give:
         it is what the best group is the best by.
     """
-    fixed = _fixed_references(counts, spec)
-    if fixed is not None:
-        return fixed
-    groups = np.arange(len(counts.groups))
-    every = sides.pick(groups, np.zeros_like(groups))
 
     def values_of(statistic: Statistic) -> Values:
+        groups = np.arange(len(counts.groups))
+        every = sides.pick(groups, np.zeros_like(groups))
         return statistic.value(every, spec.profile)[:, None]
 
-    (references,), tie = _choose(counts, metric, spec, values_of, places=1, by_rows=by_rows)
-    return replace(references, tie=tie)
+    return references_at(counts, metric, spec, values_of, 1, by_rows)[0]
 
 
 def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) -> int | None:
@@ -332,6 +328,7 @@ def references_at(
     spec: Spec,
     values_of: Callable[[Statistic], Values],
     places: int,
+    by_rows: Values | None = None,
 ) -> tuple[References, ...]:
     """Return the references at each of several places, such as the thresholds of a score.
 
@@ -339,44 +336,15 @@ def references_at(
     is the admissible group that the metric's statistic favours at the place; for a metric without
     one, that of the selection rate, or without predictions of the base rate. Where nothing is
     favoured, it is the largest admissible group. Ties are broken by the number of rows, then by the
-    name.
+    name. What the first place is tied with is stated.
 
     ``values_of``: returns a statistic of every group at every place; shape (groups, places).
     """
     fixed = _fixed_references(counts, spec)
     if fixed is not None:
         return (fixed,) * places
-    return _choose(counts, metric, spec, values_of, places)[0]
-
-
-def _fixed_references(counts: GroupCounts, spec: Spec) -> References | None:
-    # the references that no data choose: those of a rule, or the named group
-    rule, size = spec.reference, len(counts.groups)
-    groups = np.arange(size)
-    if isinstance(rule, tuple) and counts.named_reference is not None:
-        named = counts.named_reference
-        reference = as_reference(counts, named)
-        return References(np.full(size, named), (reference,) * size)
-    if isinstance(rule, tuple) or rule is ReferenceRule.OTHERS:
-        others = Reference(ReferenceKind.OTHERS)
-        return References(side_of_others(size) + groups, (others,) * size)
-    if rule is ReferenceRule.OVERALL:
-        overall = Reference(ReferenceKind.OVERALL)
-        return References(np.full(size, side_of_all(size)), (overall,) * size)
-    return None if size else References(groups, ())
-
-
-def _choose(
-    counts: GroupCounts,
-    metric: Metric | None,
-    spec: Spec,
-    values_of: Callable[[Statistic], Values],
-    places: int,
-    by_rows: Values | None = None,
-) -> tuple[tuple[References, ...], Tie | None]:
-    # The references at each place, and what that of the first is tied with. Of several the one with
-    # most rows is taken, so that its confidence interval is the narrowest; of several of these the
-    # first by name. Values are equal up to rounding errors.
+    # Of several the one with most rows is taken, so that its confidence interval is the narrowest;
+    # of several of these the first by name. Values are equal up to rounding errors.
     sizes = group_sizes(counts)
     large, people = large_groups(counts, spec), groups_of_known_category(counts)
     by_size = np.repeat(sizes[:, None], places, axis=1)
@@ -397,11 +365,11 @@ def _choose(
     references = tuple(of_group[group] for group in chosen.tolist())
     others = [group for group in np.flatnonzero(tied[:, 0]).tolist() if group != first]
     if not others:
-        return references, None
+        return references
     others.sort(key=lambda group: (-sizes[group], counts.groups[group]))
     if unknown[0]:
         rate, values = None, by_size
-    return references, Tie(
+    tie = Tie(
         counts.groups[first],
         tuple(counts.groups[group] for group in others),
         None if rate is None else rate.name,
@@ -409,6 +377,24 @@ def _choose(
         by_rows=bool(sizes[first] > sizes[others[0]]),
         least=least,
     )
+    return (replace(references[0], tie=tie), *references[1:])
+
+
+def _fixed_references(counts: GroupCounts, spec: Spec) -> References | None:
+    # the references that no data choose: those of a rule, or the named group
+    rule, size = spec.reference, len(counts.groups)
+    groups = np.arange(size)
+    if isinstance(rule, tuple) and counts.named_reference is not None:
+        named = counts.named_reference
+        reference = as_reference(counts, named)
+        return References(np.full(size, named), (reference,) * size)
+    if isinstance(rule, tuple) or rule is ReferenceRule.OTHERS:
+        others = Reference(ReferenceKind.OTHERS)
+        return References(side_of_others(size) + groups, (others,) * size)
+    if rule is ReferenceRule.OVERALL:
+        overall = Reference(ReferenceKind.OVERALL)
+        return References(np.full(size, side_of_all(size)), (overall,) * size)
+    return None if size else References(groups, ())
 
 
 def choose_groups(

@@ -25,7 +25,7 @@ from fairgauge.enums import (
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Restored, Share
-from fairgauge.results.disadvantage import harm_in_words
+from fairgauge.results.disparities import harm_in_words
 from fairgauge.results.estimates import DisparityChange, Estimate, Group, RateChange
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic, Interval, WhyWithheld

@@ -17,8 +17,7 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.results.codec import Finite, Inline, Share
-from fairgauge.results.disadvantage import favourable_in, favourable_of, is_worse_off
-from fairgauge.results.disparities import distance
+from fairgauge.results.disparities import distance, favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import gap as difference
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import STRATUM, Diagnostic, Interval, WhyWithheld

@@ -10,7 +10,7 @@ from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
 from fairgauge.errors import FairgaugeError, listing, quote, suggest
 from fairgauge.results.codec import NOT_SAVED, Finite
-from fairgauge.results.disadvantage import favourable_of, harm_in_words
+from fairgauge.results.disparities import favourable_of, harm_in_words
 from fairgauge.results.estimates import (
     AdverseImpact,
     ByEstimator,

@@ -22,7 +22,7 @@ from fairgauge.catalogue.score_statistics import (
 )
 from fairgauge.catalogue.statistics import Agreement, Averaged, Kappa, Rate, Statistic, adds_up
 from fairgauge.enums import Average, ClassKind, Favourable, Outcome, ScopeKind, Status
-from fairgauge.results import disadvantage
+from fairgauge.results import disparities
 from fairgauge.results.disparities import disparity, gap, is_significant
 from fairgauge.results.estimates import Estimate, Finding, Group, GroupPair
 from fairgauge.results.report import Report
@@ -383,7 +383,7 @@ class StatedComparison:
             and isinstance(some, Rate)
             and isinstance(every, Rate)
             and every.among == ALL
-            and some.among in disadvantage.OPPOSITES
+            and some.among in disparities.OPPOSITES
         )
 
 
@@ -394,12 +394,12 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
     judges, unless it fails only for groups that are better off and another one is worse off.
     """
     groups = {(each.feature, each.group) for each in report.groups}
-    favourable = disadvantage.favourable_of(report.spec)
+    favourable = disparities.favourable_of(report.spec)
 
     def stated(contrast: Estimate) -> StatedComparison:
         rules = [each for each in report.verdicts if _is_of_same_rate(each, contrast)]
         return _state_comparison(
-            contrast, favourable, disadvantage.other_group(groups, contrast), rules
+            contrast, favourable, disparities.other_group(groups, contrast), rules
         )
 
     return [_gravest(finding, stated) for finding in findings]
@@ -438,12 +438,12 @@ def _state_comparison(
 ) -> StatedComparison:
     row = contrast.definition.of if isinstance(contrast.definition, Contrast) else None
     of_shares = _is_of_shares(row, contrast.class_scope)
-    event = disadvantage.event_of(row) if of_shares and isinstance(row, Rate) else None
+    event = disparities.event_of(row) if of_shares and isinstance(row, Rate) else None
     adverse = 0
     of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
     if of is not None and (row is None or of_shares or not row.is_share):
-        adverse = disadvantage.adverse_sign(
-            of, disadvantage.favourable_in(favourable, contrast.class_scope)
+        adverse = disparities.adverse_sign(
+            of, disparities.favourable_in(favourable, contrast.class_scope)
         )
     turned = adverse * gap(contrast) < 0 and other is not None
     worse, subject = turned or adverse * gap(contrast) > 0, other if turned else contrast.group
@@ -470,7 +470,7 @@ def _is_of_shares(row: Statistic | None, scope: ClassScope) -> bool:
     # whether shares are compared; in one class, only of a decision or an outcome
     if not isinstance(row, Rate) or scope.kind is ClassKind.AVERAGE:
         return False
-    return scope.kind is ClassKind.NONE or disadvantage.event_of(row) is not None
+    return scope.kind is ClassKind.NONE or disparities.event_of(row) is not None
 
 
 def _people(
@@ -480,7 +480,7 @@ def _people(
     positive = event in (TP + FP, TP + FN)  # its opposite is as much more often as it is less often
     place = contrast.feature, contrast.class_scope.name, contrast.threshold
     less_often = ((gap(contrast) < 0) != turned) == positive
-    of = event if positive else disadvantage.OPPOSITES[event]
+    of = event if positive else disparities.OPPOSITES[event]
     return (*place, of, sides[turned], sides[not turned], less_often)
 
 

@@ -10,7 +10,7 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, Missing, SearchedValues, SubgroupStatus, Worse
 from fairgauge.results.codec import Finite, Share
-from fairgauge.results.disadvantage import harm_in_words
+from fairgauge.results.disparities import harm_in_words
 from fairgauge.results.scopes import Diagnostic, HasDefinition
 from fairgauge.results.shown_result import (
     CountedData,

@@ -13,8 +13,7 @@ from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline
-from fairgauge.results.disadvantage import adverse_sign, favourable_in
-from fairgauge.results.disparities import is_ratio
+from fairgauge.results.disparities import adverse_sign, favourable_in, is_ratio
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import (
     NO_CLASS,

@@ -20,6 +20,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.cube.build import without_spelling
 from fairgauge.cube.cube import (
     CountTable,
     Cube,
@@ -28,7 +29,6 @@ from fairgauge.cube.cube import (
     round_sums,
     values_together,
 )
-from fairgauge.cube.identifiers import without_spelling
 from fairgauge.cube.plan import LARGEST, OUTCOMES, Axis, Moment, Plan, centre_moments, read_as
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import (

@@ -40,7 +40,7 @@ from fairgauge.errors import (
 )
 from fairgauge.object_stores import local_path
 from fairgauge.question.options import BY_NAME
-from fairgauge.question.swap_question import COLUMNS
+from fairgauge.question.specification import COLUMNS
 from fairgauge.reasons import ReasonCode
 from fairgauge.results.codec import Plain
 from fairgauge.results.name_swaps import PairsAudit

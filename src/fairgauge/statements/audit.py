@@ -11,9 +11,9 @@ from typing import Any
 
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
-from fairgauge.catalogue.closed_forms import has_decomposition, is_of_decisions, usual_rate
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.distributions import ConditionalDisparity
+from fairgauge.catalogue.lookup import has_decomposition, is_of_decisions, usual_rate
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import (
     AfterAdjusting,
@@ -37,8 +37,7 @@ from fairgauge.question.readers import Location
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.results import disparities
-from fairgauge.results.disadvantage import AMOUNTS
-from fairgauge.results.disparities import gap
+from fairgauge.results.disparities import AMOUNTS, gap
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, UNSTATED

@@ -29,7 +29,7 @@ from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.results import disparities
 from fairgauge.results.comparison import Candidate, Change, MarginTest, counted
-from fairgauge.results.disadvantage import other_group
+from fairgauge.results.disparities import other_group
 from fairgauge.results.estimates import Became, DisparityChange, RateChange
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
 from fairgauge.statements.compared import PageStatements, Rates, inverse, side_of, step

@@ -15,8 +15,8 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task, Uncounted
 from fairgauge.question.features import strata_columns
 from fairgauge.question.kits import kit_or_none
-from fairgauge.resolve.excluded_rows import missing_stratum
-from fairgauge.results import disadvantage, disparities
+from fairgauge.resolve.resolution import missing_stratum
+from fairgauge.results import disparities
 from fairgauge.results.statement import Event, EventKind, Measure, Page, Range, Side, Statement
 
 EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
@@ -105,7 +105,7 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
         return Measure("mean", name, column=own, beside=columns["label"], **at)
     # of a user's own rate a saved result holds no cells
     rate = row if isinstance(row, Rate) and not row.own else None
-    cells = None if rate is None else disadvantage.event_of(rate)
+    cells = None if rate is None else disparities.event_of(rate)
     among = None if rate is None else EVENTS.get(rate.among)
     of_one = at["average"] is None and (at["class_"] is None or cells is not None)
     if rate is not None and of_one and (among or rate.among == ALL):
@@ -113,7 +113,7 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
         if cells is not None:
             of = event(spec, *EVENTS[cells], scope, threshold)
             return Measure("share", row.title, of, whom, **at)
-        if disadvantage.is_of_fit(row):
+        if disparities.is_of_fit(row):
             return Measure("fit" if row.of == TP + TN else "misfit", row.title, among=whom, **at)
     of_decisions = not row.is_share and (spec.get("score") or spec.get("prediction"))
     column = columns["prediction"] if of_decisions else ""
@@ -147,7 +147,7 @@ class PageStatements:
             for g in self.groups
             if getattr(g, "reference_kind", None) is not ReferenceKind.OTHERS
         }
-        self.favourable = disadvantage.favourable_of(self.spec)
+        self.favourable = disparities.favourable_of(self.spec)
 
     def statements(self) -> Iterable[Statement]:
         """Return what is stated of the result, in order."""
@@ -186,7 +186,7 @@ class PageStatements:
         reference = each.reference
         if reference is None:
             return Side("population", each.feature, **counted)
-        if (other := reference.group or disadvantage.other_group(self.named, each)) is not None:
+        if (other := reference.group or disparities.other_group(self.named, each)) is not None:
             return self.side(each.feature, other, **counted)
         of_all = reference.kind is ReferenceKind.OVERALL
         return Side("everyone" if of_all else "others", each.feature, **counted)
@@ -241,7 +241,7 @@ class PageStatements:
         """Return the sign of a difference that harms; 0 where neither does."""
         if not isinstance(of, Statistic | RowMetric):
             return 0
-        return disadvantage.adverse_sign(of, disadvantage.favourable_in(self.favourable, scope))
+        return disparities.adverse_sign(of, disparities.favourable_in(self.favourable, scope))
 
     def _measure_of(self, metric: Any) -> Measure:
         label = str(self.spec.get("label") or "label")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fairgauge.catalogue.closed_forms import has_decomposition
+from fairgauge.catalogue.lookup import has_decomposition
 from fairgauge.enums import DiagnosticCode, Worse
 from fairgauge.results.statement import Page, Range, Side, Statement, fact
 from fairgauge.results.subgroup_search import Planned, Subgroup, SubgroupSearch

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, WhyInconclusive
-from fairgauge.results.disadvantage import adverse_sign
-from fairgauge.results.disparities import NOTED_ALONE, compared_number
+from fairgauge.results.disparities import NOTED_ALONE, adverse_sign, compared_number
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap, test_of
 from fairgauge.results.scopes import Interval
 from fairgauge.results.statement import Page, Range, Side, Statement

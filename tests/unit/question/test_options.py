@@ -12,7 +12,7 @@ import fairgauge as fg
 from fairgauge.cli._arguments import question, read_question
 from fairgauge.enums import ReferenceRule
 from fairgauge.question import option_types as types
-from fairgauge.question._wording import DOCUMENT_KEYS
+from fairgauge.question.option_types import DOCUMENT_KEYS
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
 from fairgauge.question.spec_file import read_options, schema
 from fairgauge.question.specification import ask

@@ -17,7 +17,7 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
 from fairgauge.render.words.question_sentences import counts_people, excluded_why
 from fairgauge.render.words.verdict_sentences import reference_name
-from fairgauge.resolve.excluded_rows import missing_in_condition, unit_excluded
+from fairgauge.resolve.resolution import missing_in_condition, unit_excluded
 from fairgauge.results.codec import saved_fields
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, GapPart, test_of
 from fairgauge.statements.why import gap_statements

@@ -16,7 +16,7 @@ from fairgauge.question.readers import Location
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words.display_names import called, file_of, printable
 from fairgauge.render.words.numbers import count, listing
-from fairgauge.resolve.excluded_rows import (
+from fairgauge.resolve.resolution import (
     OF_NO_WEIGHT,
     excluded_group,
     missing_in_condition,
