@@ -17,7 +17,6 @@ from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import EXCLUDED, OTHER, group_columns, unknown_levels
-from fairgauge.resolve.resolution import compared_codes
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.stats.sampling import largest_design_effect
