@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from contextvars import ContextVar
 from functools import cache, lru_cache
 from itertools import chain, takewhile
 from pathlib import Path
+from typing import TypeAlias
 
 from fairgauge.start.compiled import toml_table
 from fairgauge.values import Value, fold_accents, is_one_of, matches, name_of
@@ -22,9 +24,26 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile("".join(_lists()["patterns"][name]))
 
 
-@cache
+OwnWords: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""A user's own words, by their meaning."""
+OWN_MEANINGS = ("adverse_elsewhere", "favourable", "not_known", "not_told", "stage", "total",
+    "undecided")  # fmt: skip
+_OWN: ContextVar[OwnWords] = ContextVar("own words", default=())
+
+
+def use_words(own: OwnWords) -> None:
+    """Take the words of a question next to those that are listed, until another one is asked."""
+    _OWN.set(own)
+
+
 def _words(meaning: str) -> re.Pattern[str]:
-    words = "|".join(chain.from_iterable(_lists()[meaning].values()))
+    return _compile_words(meaning, dict(_OWN.get()).get(meaning, ()))
+
+
+@lru_cache(maxsize=64)
+def _compile_words(meaning: str, own: tuple[str, ...]) -> re.Pattern[str]:
+    listed = chain.from_iterable(_lists()[meaning].values())
+    words = "|".join((*listed, *(re.escape(_fold(word)) for word in own)))
     return re.compile(rf"\b({words})(?!\w)")
 
 

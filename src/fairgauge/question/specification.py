@@ -28,6 +28,7 @@ from fairgauge.errors import (
     refuse,
     suggest,
 )
+from fairgauge.question.category_words import use_words
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.kits import Kit, find_kit, kit_or_none
 from fairgauge.question.option_types import NamedReferences
@@ -106,6 +107,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     if columns is not None:
         problems += [*unknown_columns(spec.columns(), columns), *strata_alone(spec)]
     refuse(problems)
+    use_words(spec.checks)
     return spec
 
 
@@ -183,6 +185,7 @@ def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
         if options.get(name) is not None
     }
     refuse(at.problems)
+    use_words(given.get("checks", ()))
     return replace(Spec(), **given)
 
 

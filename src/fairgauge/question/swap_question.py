@@ -19,7 +19,7 @@ from fairgauge.values import Json, Value
 
 SHARED = (
     "sensitive", "intersections", "score", "prediction", "positive", "reference", "exclude_groups",
-    "unknown", "recode", "count", "margins", "confidence", "seed", "accept",
+    "unknown", "recode", "count", "margins", "confidence", "seed", "accept", "checks",
 )  # fmt: skip
 """The options that mean what they mean in an audit."""
 COLUMNS = ("item", "variant", "model", "family")

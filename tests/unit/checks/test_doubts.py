@@ -240,3 +240,23 @@ def test_punctuation_is_spelling_in_a_condition(value, alike):
     )
     codes = {note.code for note in found.diagnostics}
     assert (DiagnosticCode.ALIKE_CONDITION in codes) is alike
+
+
+def test_words_of_the_users_own_are_doubted_and_change_no_number(tmp_path):
+    own = tmp_path / "ours.toml"
+    own.write_text('[undecided]\nportuguese = ["em análise", "pendente"]\n', encoding="utf-8")
+    rows = table(p=every("Em  análise", WORDS))
+    asked = {"prediction": "p", "positive": "yes", "sensitive": "g", "rules": RULE}
+    plain = fg.audit(rows, **asked)
+    assert (plain.verdict, plain.doubts) == (Outcome.PASS, ())
+    for words in (own, {"undecided": "em análise|pendente"}, {"undecided": ["em análise"]}):
+        found = fg.audit(rows, **asked, checks={"words": words})
+        assert found.verdict is Outcome.INCONCLUSIVE
+        assert numbers(found) == numbers(plain)
+        (doubt,) = found.doubts
+        assert (doubt.code, doubt.column, doubt.values) == (
+            DiagnosticCode.UNDECIDED_OUTCOMES, "p", ("Em  análise",))  # fmt: skip
+        assert (doubt.share, doubt.accepted) == (doubt.rows / N, False)
+    assert fg.audit(rows, **asked).verdict is Outcome.PASS  # another question has none
+    with pytest.raises(fg.SpecError, match=r"is no list of words; there are .*'undecided'"):
+        fg.audit(rows, **asked, checks={"words": {"undecidd": ["x"]}})
