@@ -165,7 +165,7 @@ class ShownResult:
         Examples
         --------
         >>> import fairgauge as fg
-        >>> rows = {"sex": ["F", "M", "N/A"] * 100, "hired": [1, 0, 1] * 100}
+        >>> rows = {"sex": ["F", "M", "N/A"] * 100, "hired": [1, 0, 1, 0] * 75}
         >>> (found,) = fg.audit(rows, prediction="hired", sensitive="sex").doubts
         >>> found.code, found.column, found.values, found.rows
         (<DiagnosticCode.MISSING_MARKER: 'missing_marker'>, 'sex', ('N/A',), 100)
