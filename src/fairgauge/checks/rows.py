@@ -196,8 +196,8 @@ def _copy_doubts(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
     of_score, rows = bool(note.get("score")), note["rows"]
     what = SCORE_APART if of_score else APART
     for need in ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction):
-        if note.feature is None:
-            yield Doubt(what, rows, frozenset({need, "label"}))
+        if note.feature is None:  # whatever is asked of it: it may be no decision of the model
+            yield Doubt(what, rows, frozenset({need}))
         yield from _group_doubts(note.feature, what, rows, spec, need, "label")
 
 

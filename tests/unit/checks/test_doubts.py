@@ -47,7 +47,8 @@ PLANTED = {
     DiagnosticCode.REVERSED_PREDICTIONS: (
         "p", {"y": [1 - each for each in P[::-1]]}, {"label": "y"}),
     DiagnosticCode.PREDICTION_NOT_A_LABEL: (
-        "p", {"y": WORDS, "p": every("maybe", WORDS)}, {"label": "y", "positive": "yes"}),
+        "p", {"y": ["yes" if each else "no" for each in CLEAN["y"]], "p": every("maybe", WORDS)},
+        {"label": "y", "positive": "yes"}),
 }  # fmt: skip
 
 
@@ -260,3 +261,24 @@ def test_words_of_the_users_own_are_doubted_and_change_no_number(tmp_path):
     assert fg.audit(rows, **asked).verdict is Outcome.PASS  # another question has none
     with pytest.raises(fg.SpecError, match=r"is no list of words; there are .*'undecided'"):
         fg.audit(rows, **asked, checks={"words": {"undecidd": ["x"]}})
+
+
+def test_no_pass_stands_on_rows_that_a_join_repeated_for_every_group():
+    """A ratio of 0.5 passed: each applicant stood once as a woman and once as a man."""
+    rng = np.random.default_rng(3)
+    sex, score = rng.choice(["f", "m"], 3_000), rng.random(3_000)
+    p = (score > 0.5) & ((sex == "m") | (rng.random(3_000) < 0.5))
+    rows = pl.DataFrame({"sex": sex, "score": score, "p": p * 1})
+    asked = {"prediction": "p", "positive": 1, "sensitive": "sex", "rules": RULE}
+    assert fg.audit(rows, **asked).verdict is Outcome.FAIL
+    both = pl.concat([rows.with_columns(sex=pl.lit(each)) for each in "fm"])
+    doubted, accepted = (fg.audit(both, **asked, accept=of) for of in ((), "doubled_rows"))
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+    assert numbers(accepted) == numbers(doubted)
+
+
+def test_no_rule_on_predictions_that_are_the_label_passes():
+    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE}
+    rows = table(y=P)
+    doubted, accepted = (fg.audit(rows, **asked, accept=of) for of in ((), "prediction_is_label:p"))
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
