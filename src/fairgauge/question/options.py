@@ -162,6 +162,8 @@ class Spec:
             asked += [(f"{path}.known", each.known)] if each.known else []
         asked += [(f"where.{each.column}", each.column) for each in self.where]
         asked += [(f"recode.{each.column}", each.column) for each in self.recode]
+        accepted = ((i, each.partition(":")[2]) for i, each in enumerate(self.accept))
+        asked += [(f"accept[{i}]", of) for i, of in accepted if of and of not in self.audited]
         asked += [(f"candidate[{i}]", name) for i, name in enumerate(self.candidate)]
         if self.replicate_weights:
             asked += [("replicate_weights", name) for name in self.replicate_weights.columns]

@@ -97,7 +97,7 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     so that rows of one person that are far apart are missed. What is advised depends on the verb,
     and on whether all that is counted is alike in them, as where a part of a file stands twice.
     """
-    if spec.cluster or spec.design or spec.person or spec.count or not can_look_at_rows(source):
+    if spec.cluster or spec.design or spec.count or not can_look_at_rows(source):
         return
     used = {column for _, column in spec.columns()}
     named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
@@ -153,7 +153,7 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
 def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) -> dict[str, int]:
     # where each row stands once under every value of a feature, as after a join by something else
     features = {column for each in spec.recorded.values() for column in each.columns}
-    for feature in features & {*columns}:
+    for feature in features & {*columns} if len(columns) > 1 else ():
         groups = len({*columns[feature]})
         others = zip(*(columns[name] for name in columns if name != feature), strict=True)
         held: dict[object, set[object]] = {}

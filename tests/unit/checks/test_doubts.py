@@ -282,3 +282,33 @@ def test_no_rule_on_predictions_that_are_the_label_passes():
     rows = table(y=P)
     doubted, accepted = (fg.audit(rows, **asked, accept=of) for of in ((), "prediction_is_label:p"))
     assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+
+
+def test_predicted_classes_that_are_permuted_leave_no_pass():
+    y = ["abc"[i // 2 % 3] for i in range(N)]
+    p = [each if i % 7 else "a" for i, each in enumerate(y)]
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": "multiclass",
+             "rules": "-0.2 <= accuracy.difference <= 0.2"}  # fmt: skip
+    assert fg.audit(table(y=y, p=p), **asked).verdict is Outcome.PASS
+    turned = table(y=y, p=[dict(zip("abc", "bca", strict=True))[each] for each in p])
+    doubted, accepted = (
+        fg.audit(turned, **asked, accept=of) for of in ((), "reversed_predictions:p")
+    )
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+
+
+@pytest.mark.parametrize("role", ["count", "weight"])
+def test_an_identifier_that_counts_leaves_no_pass(role):
+    rows = table(row_id=list(range(100_001, 100_001 + N)), n=[2] * N)
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE}
+    assert fg.audit(rows, **asked, **{role: "n"}).verdict is Outcome.PASS
+    doubted, accepted = (
+        fg.audit(rows, **asked, **{role: "row_id"}, accept=of)
+        for of in ((), "weight_is_identifier:row_id")
+    )
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+
+
+def test_what_is_accepted_of_a_column_that_is_not_there_is_refused():
+    with pytest.raises(fg.SpecError, match=r"accept\[0\]"):
+        fg.audit(table(), prediction="p", sensitive="g", accept="missing_marker:sexx")

@@ -91,7 +91,8 @@ const repeatedPeople = (table, used) => table.columns.find((c) => {
 const compact = (name) => {
   const spelt = unaccented(name.replace(/\p{Cf}/gu, "").normalize("NFKC").trim().split(/\s+/).join(" "));
   const text = spelt.replace(/\.+$/, "") || spelt;
-  return meaning(text.replace(/(?<!\d)\s|\s(?!\d)/g, "").replace(/[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)/g, "-"));
+  const dashed = text.replace(/[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)/g, "-").replace(/(?<=\p{L}{2})-(?=\p{L}{2})/gu, "");
+  return meaning(dashed.replace(/(?<!\d)\s|\s(?!\d)/g, ""));
 };
 const alike = (items, nameOf, meaningOf) => {
   const sets = new Map();
