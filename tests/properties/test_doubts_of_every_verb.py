@@ -23,7 +23,7 @@ OUTCOMES = {"label": "y", "positive": "yes"}
 ASKED = OUTCOMES | {"sensitive": "g"}
 RULE = "selection_rate.ratio >= 0.7"
 NOT_OF_NUMBERS = {
-    "created", "diagnostics", "findings", "fingerprint", "spec", "reason", "goal_reason",
+    "created", "diagnostics", "doubts", "findings", "fingerprint", "spec", "reason", "goal_reason",
     "kept_reason", "statements",
 }  # fmt: skip
 """Why something is so, and what was asked: words, and the rows that they state."""

@@ -453,7 +453,9 @@ def repeated_rows(
     an audit.
     """
     yield from first_rows.notes_of_files(data, [column for _, column in spec.columns()])
-    if source is not None and not cube.copies:  # of which every identifier stands twice
+    # of copies every identifier stands twice, and of people who are counted each
+    several = spec.person and cube.excluded.get(Uncounted.SAME_PERSON)
+    if source is not None and not (cube.copies or several):
         yield from first_rows.repeated_ids(source, spec, verb)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -23,6 +24,9 @@ from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
 from fairgauge.values import name_of
 
+_IDENTIFIER = (
+    r"(?i)(.*[_\s])?(id|uuid|guid|index|zip(_?code)?|postcode|plz|timestamp|row(_?n(o|r|umber))?)"
+)
 # what conditions leave of a group beside what they leave out, where that is nearly all
 _HARDLY = 0.1
 
@@ -228,6 +232,14 @@ def rows_by(
         if len(held) > 1:
             names = other.names(cube.levels[other])
             yield other.column, [names[i] for i in held], [e[held] for e in having], every[held]
+
+
+def identifiers_as_weights(spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of a column of counts or weights that has the name of an identifier."""
+    for role in ("count", "weight"):
+        if re.fullmatch(_IDENTIFIER, getattr(spec, role) or ""):
+            column = getattr(spec, role)
+            yield Diagnostic.warning(DiagnosticCode.WEIGHT_IS_IDENTIFIER, column=column, role=role)
 
 
 def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

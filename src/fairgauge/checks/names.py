@@ -39,6 +39,7 @@ _MANY_SCORES = 30
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
+_HYPHENS = r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{2})"
 
 Levels = Mapping[Axis, list[tuple[Value, int]]]
 """The values of columns, each with its rows."""
@@ -327,9 +328,12 @@ def compact_reading(name: str) -> Value:
 
     >>> [compact_reading(name) for name in ("26 \u2013 40", "Zone 1", "< 40", "1 2", "Caf\xe9.")]
     ['26-40', 'zone1', '<40', '1 2', 'cafe']
+    >>> compact_reading("African-American"), compact_reading("A-B"), compact_reading("grade A-")
+    ('africanamerican', 'a-b', 'gradea-')
     """
     text = fold_accents(spelling(name))
-    return meaning(re.sub(_DASHES, "-", re.sub(_BLANKS, "", text.rstrip(".") or text)))
+    dashed = re.sub(_DASHES, "-", text.rstrip(".") or text)
+    return meaning(re.sub(_BLANKS, "", re.sub(_HYPHENS, "", dashed)))
 
 
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import product
@@ -60,6 +61,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
 _HALF, _NO_CHANCE = 0.5, 1e-6
+_FAR_APART, _ERRORS_APART = 0.1, 5.0
 _LETTER = r"[^\W\d_]"
 _PAIR = (Role.LABEL, Role.PREDICTION)
 
@@ -129,6 +131,27 @@ def groups_of_one_outcome(
                     role=str(axis.role), values=tuple(values), group=group, rows=rows,
                     share=float(share), **spec.unit,
                 )  # fmt: skip
+
+
+def unlike_classes(cube: Cube, masks: Sequence[OutcomeMasks]) -> Iterator[Diagnostic]:
+    """Warn of predicted classes that agree with the labels far less often than by coincidence."""
+    label, prediction = map(cube.plan.axis, _PAIR)
+    if label is None or prediction is None or label.column == prediction.column:
+        return
+    table = cube.marginal([label, prediction])
+    known = (table.codes >= 0).all(axis=1)
+    (given, decided), rows = table.codes[known].T, table.cases[known]
+    right = np.logical_or.reduce([np.outer(e.labels, e.predictions) for e in masks])[given, decided]
+    n = float(rows.sum())
+    of_classes = [(rows[e.labels[given]].sum(), rows[e.predictions[decided]].sum()) for e in masks]
+    expected = sum(float(one * other) for one, other in of_classes) / max(n * n, 1.0)
+    share = float(rows[right].sum()) / max(n, 1.0)
+    error = math.sqrt(expected * (1 - expected) / max(n, 1.0))
+    if expected - share >= max(_FAR_APART, _ERRORS_APART * error):
+        yield Diagnostic.warning(
+            DiagnosticCode.REVERSED_PREDICTIONS, column=prediction.column, label=label.column,
+            agree=share, expected=expected,
+        )  # fmt: skip
 
 
 def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:

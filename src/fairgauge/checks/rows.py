@@ -95,7 +95,9 @@ OF_OUTCOMES = (
     ),
     DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
     DataCheck(lambda c: outcomes.missing_classes(c.cube, c.spec), _CLASSES),
+    DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
+    DataCheck(lambda c: missing.identifiers_as_weights(c.spec)),
 )
 OF_VALUES = (
     DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
@@ -196,8 +198,8 @@ def _copy_doubts(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
     of_score, rows = bool(note.get("score")), note["rows"]
     what = SCORE_APART if of_score else APART
     for need in ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction):
-        if note.feature is None:
-            yield Doubt(what, rows, frozenset({need, "label"}))
+        if note.feature is None:  # whatever is asked of it: it may be no decision of the model
+            yield Doubt(what, rows, frozenset({need}))
         yield from _group_doubts(note.feature, what, rows, spec, need, "label")
 
 
@@ -259,6 +261,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     ],
     DiagnosticCode.NEVER_REPEATS: lambda _note, _spec, cases: [
         Doubt("other row of their cluster", cases)
+    ],
+    DiagnosticCode.WEIGHT_IS_IDENTIFIER: lambda note, _spec, cases: [
+        Doubt(f"clear {note['role']}", cases)
     ],
     DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
     DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [Doubt(_SPELT_CONDITION, note["rows"])],

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from contextvars import ContextVar
 from functools import cache, lru_cache
-from itertools import chain, takewhile
+from itertools import chain, pairwise, takewhile
 from pathlib import Path
+from typing import TypeAlias
 
 from fairgauge.start.compiled import toml_table
 from fairgauge.values import Value, fold_accents, is_one_of, matches, name_of
@@ -22,9 +24,26 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile("".join(_lists()["patterns"][name]))
 
 
-@cache
+OwnWords: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""A user's own words, by their meaning."""
+OWN_MEANINGS = ("adverse_elsewhere", "favourable", "not_known", "not_told", "stage", "total",
+    "undecided")  # fmt: skip
+_OWN: ContextVar[OwnWords] = ContextVar("own words", default=())
+
+
+def use_words(own: OwnWords) -> None:
+    """Take the words of a question next to those that are listed, until another one is asked."""
+    _OWN.set(own)
+
+
 def _words(meaning: str) -> re.Pattern[str]:
-    words = "|".join(chain.from_iterable(_lists()[meaning].values()))
+    return _compile_words(meaning, dict(_OWN.get()).get(meaning, ()))
+
+
+@lru_cache(maxsize=64)
+def _compile_words(meaning: str, own: tuple[str, ...]) -> re.Pattern[str]:
+    listed = chain.from_iterable(_lists()[meaning].values())
+    words = "|".join((*listed, *(re.escape(_fold(word)) for word in own)))
     return re.compile(rf"\b({words})(?!\w)")
 
 
@@ -273,7 +292,9 @@ def is_stage(name: str, positive: Iterable[Value] = ()) -> bool:
 def is_favourable(name: str) -> bool:
     """Return whether an outcome is a plain yes, or named as the better one of a decision."""
     text = _fold(name)
-    return is_yes(text) or (bool(_words("favourable").search(text)) and not is_adverse(name))
+    plain = bool(_words("favourable").search(text) or _pattern("favourable_part").search(text))
+    negated = _NEGATED.search(re.sub(r"approved\W+(but )?not \w+", "", text))
+    return is_yes(text) or (plain and not (is_adverse(name) or negated))
 
 
 _ENDING = re.compile(r"(e?d|ing|(?<!s)e?s|al|ance|ion|e)$")
@@ -285,6 +306,8 @@ def is_form_of(name: str, other: str) -> bool:
 
     >>> [is_form_of(name, "Hired") for name in ("Hire", "Hierd", "Hired (offer)", "Fired")]
     [True, True, True, False]
+    >>> [is_form_of(name, "approved") for name in ("AUTO_APPROVED", "not approved")]
+    [True, False]
     >>> is_form_of("Retired", "Retained"), is_form_of("Stage B", "Stage A"), is_form_of("A-", "A")
     (False, False, False)
     """
@@ -294,7 +317,10 @@ def is_form_of(name: str, other: str) -> bool:
     words, others = parted(one).split(), parted(two).split()
     annotated = one.startswith(two) and re.match(r"\s*[^\w\s]|$", one[len(two) :])
     alike = len(words) == len(others) and all(map(_is_form_of_word, words, others))
-    return bool(annotated) or alike
+    folded, stated = _fold(name), _fold(other)
+    within = len(words) > len(others) and re.search(rf"\b{re.escape(stated)}\b", folded)
+    negated = is_adverse(name) or is_undecided(name) or _NEGATED.search(folded)
+    return bool(annotated) or alike or bool(within and not (negated or is_adverse(other)))
 
 
 def _is_form_of_word(one: str, two: str) -> bool:
@@ -362,6 +388,8 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     ([9], ['-9', '99'])
     >>> codes_of_missing([7, 8, 9]), codes_of_missing([-1, 1]), codes_of_missing(["a", "9"])
     ([], [], [])
+    >>> codes_of_missing([91, 93, 95, 97, 99]), codes_of_missing([10, 20, 99])
+    ([], [99])
     >>> codes_of_missing(["F", "M", "9999"]), codes_of_missing(["A", "777", "888"])
     (['9999'], [])
     >>> codes_of_missing(["Female", "Male", "9"]), codes_of_missing(["1st", "2nd", "9"])
@@ -380,10 +408,11 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
         return []
     code = _CODE_OF_NO_NUMBER if among_names else _CODE_OF_MISSING
     codes = [name for name in numbers if code.fullmatch(name)]
-    others = [int(name) for name in numbers if name not in codes]
+    others = sorted(int(name) for name in numbers if name not in codes)
     if len(others) < 2:
         return []
-    return [known[name] for name in codes if not min(others) <= int(name) <= max(others) + 1]
+    step = max(second - first for first, second in pairwise(others))  # of 91, 93 ... 97 to 99
+    return [known[n] for n in codes if not others[0] <= int(n) <= others[-1] + step]
 
 
 def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list[Value]:
@@ -455,7 +484,7 @@ def classes_of_missing(values: Iterable[Value]) -> list[Value]:
 
 
 # what became of applications for loans, in the codes and names of HMDA data
-_ACTIONS = r"(?i)action[ _-]?(taken|type)"
+_ACTIONS = r"(?i)action[ _-]?(taken|type|cd|code)|hmda[ _-]?action"
 APPROVED = ("1", "2", "8")
 """Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
 _UNDECIDED = ("4", "5", "6")
@@ -494,11 +523,14 @@ def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
 def action_code(name: str) -> str:
     """Return the code of a name of an action, without leading zeros, and other text as it is.
 
-    >>> action_code("Loan originated"), action_code("03"), action_code("yes")
-    ('1', '3', 'yes')
+    >>> action_code("Loan originated"), action_code("03"), action_code("1.0"), action_code("yes")
+    ('1', '3', '1', 'yes')
+    >>> action_code("3 - Application denied")
+    '3'
     """
     text = name.strip().casefold()
-    found = (code for code, of in _ACTION_NAMES.items() if re.fullmatch(f"0*{code}|{of}", text))
+    forms = ((code, rf"0*{code}(\.0+)?", of) for code, of in _ACTION_NAMES.items())
+    found = (c for c, code, of in forms if re.fullmatch(rf"{code}|({code}[\W_]+)?({of})", text))
     return next(found, name)
 
 
@@ -507,12 +539,16 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
 
     >>> are_actions("action_taken", [1, 3]), are_actions("x", ["01", "03"])
     (True, False)
+    >>> are_actions("action_taken", [1, 2, 3, "NA"]), are_actions("action_taken", [0, 1])
+    (True, False)
     >>> are_actions("x", ["Loan originated", "Application denied"])
     True
     """
     names = [name_of(value) for value in values]
-    known = bool(re.search(_ACTIONS, column)) or not all(name.strip().isdigit() for name in names)
-    return known and all(action_code(name) in _ACTION_NAMES for name in names)
+    codes = sum(action_code(name) in _ACTION_NAMES for name in names)
+    if re.search(_ACTIONS, column):  # a stray value or two does not hide what the others are
+        return codes > max(1, len(names) - codes) or codes == len(names)
+    return codes == len(names) and not all(name.strip().isdigit() for name in names)
 
 
 def no_decisions(column: str, values: Collection[Value], asked: Sequence[Value]) -> list[Value]:
@@ -522,9 +558,12 @@ def no_decisions(column: str, values: Collection[Value], asked: Sequence[Value])
 
     >>> no_decisions("action_taken", [1, 3, 4, 7], [1]), no_decisions("x", ["yes", "open"], ["yes"])
     ([4, 7], ['open'])
+    >>> no_decisions("action_taken", [1, 2, 3, "NA"], [1])
+    ['NA']
     """
     if not are_actions(column, values):
         return no_outcomes(values, asked)
     of_requests = {*_PREAPPROVALS} >= {action_code(name_of(each)) for each in asked}
     none = _ACTION_NAMES.keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
-    return [value for value in values if action_code(name_of(value)) in none]
+    known = _ACTION_NAMES.keys() - none  # others are strays, such as NA
+    return [v for v in values if action_code(name_of(v)) not in known and not is_one_of(v, asked)]

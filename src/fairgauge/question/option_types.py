@@ -10,11 +10,13 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge import enums
-from fairgauge.errors import SpecError, display, quote, suggest
+from fairgauge.errors import SpecError, display, listing, quote, suggest
 from fairgauge.question import features, readers
+from fairgauge.question.category_words import OWN_MEANINGS, OwnWords
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
 from fairgauge.question.kits import find_kit, kit_names
 from fairgauge.question.readers import Location, plain_meaning, read_table
@@ -345,11 +347,36 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
         code, _, column = name.partition(":")
         code, column = code.strip().replace(" ", "_"), column.strip()
         if code not in enums.DOUBTS:
-            at.report(f"has no doubt {quote(code)}.{suggest(code, sorted(enums.DOUBTS))}")
+            at.report(
+                f"has no doubt {quote(code)}; there are {listing(sorted(enums.DOUBTS))}.{suggest(code, sorted(enums.DOUBTS))}"
+            )
         elif code in enums.DOUBTS_OF_A_COLUMN and not column:
             at.report(f"name the column, as in {code}:COLUMN")
         found.append(f"{code}:{column}" if column else code)
     return tuple(found)
+
+
+def _read_checks(value: object, at: Location) -> OwnWords:
+    # read a file of words by meaning and language, of the form of our own words.toml, or its tables
+    from fairgauge.question.file_formats import parse  # not for --help
+
+    tables = value.get("words") if isinstance(value, Mapping) and {*value} <= {"words"} else value
+    try:
+        tables = parse(Path(tables)) if isinstance(tables, (str, Path)) else tables or {}
+    except SpecError as error:
+        at.problems += error.problems
+        return ()
+    if not isinstance(tables, Mapping):
+        at.report(f"must be words = FILE, or its tables, not {display(tables)}")
+        return ()
+    found = {}
+    for meaning, lists in tables.items():
+        if meaning not in OWN_MEANINGS:
+            at["words"][meaning].report(f"is no list of words; there are {listing(OWN_MEANINGS)}")
+        of = lists.values() if isinstance(lists, Mapping) else [lists]
+        words = (each.split("|") if isinstance(each, str) else readers.items(each) for each in of)
+        found[str(meaning)] = tuple(str(word).strip() for each in words for word in each)
+    return tuple(sorted(found.items()))
 
 
 # fmt: off
@@ -402,6 +429,10 @@ CONDITIONS = replace(
     RULES, read=read_conditions, plain=plain_conditions, write=write_conditions, metavar="CONDITION",
     schema=one_or_many(_TEXT, _schema_by_column({"anyOf": [one_or_many({"anyOf": [_SCALAR, _NULL, _INTERVAL]}), _table({NOT: one_or_many({"anyOf": [_SCALAR, _NULL]})}, NOT)]})))
 _WORD_SCHEMAS = dict.fromkeys(WORD_KEYS, _TEXT) | {"groups": _schema_by_column({"anyOf": [_TEXT, _schema_by_column(_TEXT)]})}
+CHECKS = OptionType(
+    read=_read_checks, schema=_table({"words": {"anyOf": [_TEXT, _schema_by_column({"anyOf": [*_NAMES["anyOf"], _schema_by_column(_NAMES)]})]}}),  # type: ignore[misc]
+    plain=lambda own: {"words": {meaning: [*words] for meaning, words in own}} if own else {}, parse=readers.parse_words, metavar="words=FILE", repeatable=True,
+    write=lambda checks: [f"words.{meaning}={'|'.join(map(str, readers.items(words)))}" for meaning, words in (checks.get("words") or {}).items()])
 WORDS = OptionType(
     read=read_words, schema=_table({key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}),
     parse=readers.parse_words, write=readers.write_words, metavar="KEY=TEXT", repeatable=True)

@@ -23,7 +23,7 @@ from fairgauge import enums
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import option_types as types
 from fairgauge.question import readers as syntax
-from fairgauge.question.category_words import is_code_of_missing, means_missing
+from fairgauge.question.category_words import OwnWords, is_code_of_missing, means_missing
 from fairgauge.question.features import Above, ByColumn, Feature, Positive
 from fairgauge.question.option_types import DOCUMENT_KEYS, Document, Words
 from fairgauge.question.readers import items
@@ -135,6 +135,7 @@ class Spec:
     rules: tuple[Rule, ...] = option((), types.RULES, "Limits that metrics, or rates of groups, must keep to", flag="--rule", syntax="'DI >= 0.8', '-0.1 <= RD <= 0.1' or '|RD| <= 0.1'. Repeatable.")
     inconclusive: enums.Undecided | None = option(None, types.word(enums.Undecided, "V"), "Verdict that what cannot be decided counts as, in every output", effect="undecided verdicts count differently")
     accept: tuple[str, ...] = option((), types.ACCEPTED, "Doubts that are accepted, by their code in the JSON report: what a check takes for a mistake is meant, and withholds no pass", syntax="undecided_outcomes, or of one column missing_marker:race. Repeatable.", effect="other doubts are accepted")
+    checks: OwnWords = option((), types.CHECKS, "Your own words for values that are no group or decision, in any language, next to those that checks know", syntax="A file with a table for each meaning (not_known, total, undecided ...), of lists of words by language.", effect="other values are doubted")
     max_groups: int = option(1_000, types.number(1, 100_000, whole=True), "Largest number of values of a column")
     document: Document = option(Document(), types.DOCUMENT, "Title, author and other descriptions of the audit", syntax=f"KEY=TEXT; keys are {', '.join(DOCUMENT_KEYS)}. Repeatable.", described=True)
     words: Words = option(Words(), types.WORDS, "What the first page calls rows, people, decisions, outcomes and groups", flag="--word", syntax="positive=approved, noun=applicants, groups.sex.F=women. Repeatable.", described=True)
@@ -161,6 +162,8 @@ class Spec:
             asked += [(f"{path}.known", each.known)] if each.known else []
         asked += [(f"where.{each.column}", each.column) for each in self.where]
         asked += [(f"recode.{each.column}", each.column) for each in self.recode]
+        accepted = ((i, each.partition(":")[2]) for i, each in enumerate(self.accept))
+        asked += [(f"accept[{i}]", of) for i, of in accepted if of and of not in self.audited]
         asked += [(f"candidate[{i}]", name) for i, name in enumerate(self.candidate)]
         if self.replicate_weights:
             asked += [("replicate_weights", name) for name in self.replicate_weights.columns]
@@ -333,6 +336,7 @@ class Options(TypedDict, total=False):
     rules: str | Rule | Mapping[str, object] | Sequence[str | Rule | Mapping[str, object]]
     inconclusive: str | None
     accept: str | Sequence[str]
+    checks: Mapping[str, Any]
     max_groups: int
     document: Document | Mapping[str, str]
     words: Words | Mapping[str, str | Mapping[str, Any]]
@@ -383,7 +387,7 @@ DESIGN = ("replicate_weights", "strata_of_sample", "population_size")
 OF_ROWS = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
     "favourable", "recode", "where", "count", "person", "per_person", "unknown", "weight",
-    "cluster", "accept",
+    "cluster", "accept", "checks",
 )  # fmt: skip
 """The options that state what rows are, whatever is asked of them: those that a search takes."""
 

@@ -32,6 +32,7 @@ from fairgauge.errors import (
     suggest,
 )
 from fairgauge.identity import name_of_values
+from fairgauge.question.category_words import use_words
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.kits import Kit, find_kit, kit_or_none
 from fairgauge.question.option_types import NamedReferences
@@ -111,6 +112,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     if columns is not None:
         problems += [*unknown_columns(spec.columns(), columns), *strata_alone(spec)]
     refuse(problems)
+    use_words(spec.checks)
     return spec
 
 
@@ -188,6 +190,7 @@ def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
         if options.get(name) is not None
     }
     refuse(at.problems)
+    use_words(given.get("checks", ()))
     return replace(Spec(), **given)
 
 
@@ -581,7 +584,7 @@ def _columns_to_add(row: Metric | Statistic, spec: Spec) -> str:
 
 SHARED = (
     "sensitive", "intersections", "score", "prediction", "positive", "reference", "exclude_groups",
-    "unknown", "recode", "count", "margins", "confidence", "seed", "accept",
+    "unknown", "recode", "count", "margins", "confidence", "seed", "accept", "checks",
 )  # fmt: skip
 """The options that mean what they mean in an audit."""
 COLUMNS = ("item", "variant", "model", "family")

@@ -320,7 +320,7 @@ class Change(ResultOfMetrics):
     KIND: ClassVar = ResultKind(name="comparison", schema="fairgauge.comparison/7",
         title="What changes between reports, or models", called="a comparison of fairgauge",
         page="fairgauge.statements.changes:change_page")  # fmt: skip
-    DERIVED: ClassVar = ("verdict", "worse", "metrics", "_statements")
+    DERIVED: ClassVar = ("verdict", "worse", "metrics", "doubts", "_statements")
 
     task: Task
     spec: Saved = field(default_factory=dict)

@@ -209,7 +209,7 @@ class PairsAudit(ShownResult):
     KIND: ClassVar = ResultKind(name="pairs", schema="fairgauge.pairs/2",
         title="Audit by swapped names", called="an audit by swapped names",
         page="fairgauge.statements.swaps:swaps_page")  # fmt: skip
-    DERIVED: ClassVar = ("verdict", "_statements")
+    DERIVED: ClassVar = ("verdict", "doubts", "_statements")
 
     data: AnswerCounts
     spec: Saved

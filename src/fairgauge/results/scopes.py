@@ -8,7 +8,7 @@ are made in `fairgauge.render`, which imports results: they name its functions a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, Generic, Protocol, Self, TypeAlias, TypeVar, cast
@@ -17,6 +17,7 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
+    DOUBTS,
     Average,
     ClassKind,
     Closed,
@@ -40,7 +41,7 @@ from fairgauge.results.codec import (
     save_inline,
 )
 from fairgauge.start.records import dataclass, field, fields, is_dataclass, replace
-from fairgauge.values import Saved
+from fairgauge.values import Saved, name_of
 
 Result = TypeVar("Result")
 Row = TypeVar("Row", bound="Metric | Statistic | None", covariant=True)
@@ -341,6 +342,39 @@ class Doubt:
             not self.only or self.needs >= {*needs} - {STRATUM}
         )
         return of_outcomes and (self.features is None or feature in self.features)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedDoubt:
+    """What a check found in the counts: it leaves no pass that stands on it, unless accepted.
+
+    ``code, column``: what ``accept`` names. ``values``: those in doubt, or by which it shows.
+    ``rows, share``: how many rows have them, and of all; None where this is not known.
+    """
+
+    code: DiagnosticCode
+    column: str | None
+    values: tuple[str, ...]
+    rows: int | None
+    share: Finite | None
+    accepted: bool
+
+
+def stated_doubts(notes: Iterable[Diagnostic], total: int) -> tuple[StatedDoubt, ...]:
+    """Return the doubts among notes, those that are accepted too, of a number of rows."""
+    found = []
+    for note in notes:
+        accepted = bool(note.get("accepted"))
+        if note.code not in DOUBTS or not (accepted or note.level is Level.WARNING):
+            continue
+        column = note.feature or note.get("column") or next(iter(note.get("columns") or ()), None)
+        values = note.get("values") or note.get("groups") or (note.get("value"),)
+        rows = note.get("rows")
+        rows = sum(rows) if isinstance(rows, tuple) else rows
+        share = None if rows is None or not total else rows / total
+        names = tuple(name_of(value) for value in values if value is not None)
+        found.append(StatedDoubt(note.code, column, names, rows, share, accepted))
+    return tuple(found)
 
 
 WhyWithheld: TypeAlias = "Callable[[Collection[str], str | None], Reason | None]"

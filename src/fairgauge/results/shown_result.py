@@ -24,7 +24,14 @@ from fairgauge.errors import CubeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
 from fairgauge.results.codec import NOT_SAVED, Plain, Schema, Version
-from fairgauge.results.scopes import Diagnostic, WhyWithheld, defined_by, function_at
+from fairgauge.results.scopes import (
+    Diagnostic,
+    StatedDoubt,
+    WhyWithheld,
+    defined_by,
+    function_at,
+    stated_doubts,
+)
 from fairgauge.results.statement import Statement
 from fairgauge.start.first_help import entry_points
 from fairgauge.start.records import dataclass, field
@@ -150,6 +157,21 @@ class ShownResult:
     def _statements(self) -> Annotated[tuple[Statement, ...], codec.Key("statements")]:
         placed = function_at("fairgauge.render.page:placed")
         return placed(self) if self.KIND.page else ()
+
+    @property
+    def doubts(self) -> tuple[StatedDoubt, ...]:
+        """Return what casts doubt on the rows that are counted, what is accepted included.
+
+        Examples
+        --------
+        >>> import fairgauge as fg
+        >>> rows = {"sex": ["F", "M", "N/A"] * 100, "hired": [1, 0, 1, 0] * 75}
+        >>> (found,) = fg.audit(rows, prediction="hired", sensitive="sex").doubts
+        >>> found.code, found.column, found.values, found.rows
+        (<DiagnosticCode.MISSING_MARKER: 'missing_marker'>, 'sex', ('N/A',), 100)
+        """
+        counted = getattr(self, "data", None)
+        return stated_doubts(getattr(self, "diagnostics", ()), getattr(counted, "rows", 0))
 
     def to_json(self) -> str:
         """Return strict JSON, each record in a line; infinities are "Infinity" and "-Infinity"."""
@@ -282,6 +304,8 @@ class CountedData:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedResult(ShownResult):
     """A result of a verb that is a function of counts."""
+
+    DERIVED: ClassVar = ("doubts", "_statements")
 
     data: CountedData
     diagnostics: tuple[Diagnostic, ...] = ()

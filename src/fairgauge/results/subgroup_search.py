@@ -138,7 +138,7 @@ class SubgroupSearch(ResultOfMetrics):
     KIND: ClassVar = ResultKind(name="find", schema="fairgauge.find/2",
         title="Subgroups in which a rate is worse", called="a search for subgroups",
         page="fairgauge.statements.search:search_page")  # fmt: skip
-    DERIVED: ClassVar = ("metrics", "summary", "_statements")
+    DERIVED: ClassVar = ("metrics", "summary", "doubts", "_statements")
 
     data: CountedData
     fingerprint: str

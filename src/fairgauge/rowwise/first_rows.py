@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import DiagnosticCode, Task
+from fairgauge.enums import DiagnosticCode, Role, Task
 from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
@@ -97,7 +97,7 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     so that rows of one person that are far apart are missed. What is advised depends on the verb,
     and on whether all that is counted is alike in them, as where a part of a file stands twice.
     """
-    if spec.cluster or spec.design or spec.person or spec.count or not can_look_at_rows(source):
+    if spec.cluster or spec.design or spec.count or not can_look_at_rows(source):
         return
     used = {column for _, column in spec.columns()}
     named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
@@ -134,10 +134,13 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         divisor = int(np.gcd(unnamed, cube.rows)) if several else 1
     if source is not None and not _is_lazy(source):
         most = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
-        most = _MOST_COMPARED if divisor > 1 else most
+        features = (axis for axis in cube.plan.axes if axis.role is Role.FEATURE)
+        alike = any(len({*cube.cases_by_level[axis][:-1].tolist()}) == 1 for axis in features)
+        most = _MOST_COMPARED if divisor > 1 or alike else most
         if cube.rows <= most and (columns := _values_of_columns(source)):
             numbered = len(columns) < len(source.columns)
-            found = _copies(columns, numbered=numbered, clustered=bool(spec.cluster))
+            found = _copies([*columns.values()], numbered=numbered, clustered=bool(spec.cluster))
+            found = found or _rows_of_every_group(columns, spec)
             if unnamed and found and "copied" not in found:
                 found["unnamed"] = unnamed
             return tuple(found.items())
@@ -145,6 +148,21 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     if spec.of_people or not _are_multiples(times_of, combinations, again=False):
         return ()
     return ("times", divisor), ("different", len(times_of)), ("cells", 1)
+
+
+def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) -> dict[str, int]:
+    # where each row stands once under every value of a feature, as after a join by something else
+    features = {column for each in spec.recorded.values() for column in each.columns}
+    for feature in features & {*columns} if len(columns) > 1 else ():
+        groups = len({*columns[feature]})
+        others = zip(*(columns[name] for name in columns if name != feature), strict=True)
+        held: dict[object, set[object]] = {}
+        for row, group in zip(others, columns[feature], strict=True):
+            held.setdefault(row, set()).add(group)
+        every = {len(each) for each in held.values()} == {groups} and groups > 1
+        if every and FEWEST_ROWS <= len(held) == len(columns[feature]) / groups:
+            return {"times": groups, "by_group": 1, "different": len(held)}
+    return {}
 
 
 def _copies(
@@ -190,16 +208,16 @@ def _is_lazy(source: Source) -> bool:
     return type(getattr(source, "frame", None)).__name__ == "LazyFrame"
 
 
-def _values_of_columns(source: Source) -> list[Sequence[object]]:
+def _values_of_columns(source: Source) -> dict[str, Sequence[object]]:
     # the values of all columns; none where one of them, asked for or not, is unreadable
     if not isinstance(source, Readable) or not can_look_at_rows(source):
-        return []
+        return {}
     try:
         columns = source.fetch([*source.columns], None)[0]
-        comparable: list[Sequence[object]] = [*map(_comparable, columns)]
+        named = dict(zip(source.columns, map(_comparable, columns), strict=True))
     except DataError:
-        return []
-    return [each for each in comparable if not _numbers_rows(each)] or comparable
+        return {}
+    return {name: of for name, of in named.items() if not _numbers_rows(of)} or {**named}
 
 
 def _numbers_rows(values: Sequence[Any]) -> bool:

@@ -431,9 +431,10 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     again = _recompute(cube, sealed)
     from_rows = _metrics_of_rows(again) if isinstance(again, Report) else ()
     other = again.to_dict()
-    stated = sealed.to_dict()["statements"]
-    if from_rows or saved.get("statements") == stated:
-        other["statements"] = stated  # they follow from its values, each of which is compared
+    stated = sealed.to_dict()
+    for key in ("statements", "doubts") if isinstance(again, Report) else ("statements",):
+        if from_rows or saved.get(key) == stated[key]:
+            other[key] = stated[key]  # they follow from its values, each of which is compared
     another = sealed.version != again.version
     settled = dict(saved)
     _settle_diagnostics(cube, settled, other)

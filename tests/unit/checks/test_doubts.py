@@ -47,7 +47,8 @@ PLANTED = {
     DiagnosticCode.REVERSED_PREDICTIONS: (
         "p", {"y": [1 - each for each in P[::-1]]}, {"label": "y"}),
     DiagnosticCode.PREDICTION_NOT_A_LABEL: (
-        "p", {"y": WORDS, "p": every("maybe", WORDS)}, {"label": "y", "positive": "yes"}),
+        "p", {"y": ["yes" if each else "no" for each in CLEAN["y"]], "p": every("maybe", WORDS)},
+        {"label": "y", "positive": "yes"}),
 }  # fmt: skip
 
 
@@ -240,3 +241,74 @@ def test_punctuation_is_spelling_in_a_condition(value, alike):
     )
     codes = {note.code for note in found.diagnostics}
     assert (DiagnosticCode.ALIKE_CONDITION in codes) is alike
+
+
+def test_words_of_the_users_own_are_doubted_and_change_no_number(tmp_path):
+    own = tmp_path / "ours.toml"
+    own.write_text('[undecided]\nportuguese = ["em análise", "pendente"]\n', encoding="utf-8")
+    rows = table(p=every("Em  análise", WORDS))
+    asked = {"prediction": "p", "positive": "yes", "sensitive": "g", "rules": RULE}
+    plain = fg.audit(rows, **asked)
+    assert (plain.verdict, plain.doubts) == (Outcome.PASS, ())
+    for words in (own, {"undecided": "em análise|pendente"}, {"undecided": ["em análise"]}):
+        found = fg.audit(rows, **asked, checks={"words": words})
+        assert found.verdict is Outcome.INCONCLUSIVE
+        assert numbers(found) == numbers(plain)
+        (doubt,) = found.doubts
+        assert (doubt.code, doubt.column, doubt.values) == (
+            DiagnosticCode.UNDECIDED_OUTCOMES, "p", ("Em  análise",))  # fmt: skip
+        assert (doubt.share, doubt.accepted) == (doubt.rows / N, False)
+    assert fg.audit(rows, **asked).verdict is Outcome.PASS  # another question has none
+    with pytest.raises(fg.SpecError, match=r"is no list of words; there are .*'undecided'"):
+        fg.audit(rows, **asked, checks={"words": {"undecidd": ["x"]}})
+
+
+def test_no_pass_stands_on_rows_that_a_join_repeated_for_every_group():
+    """A ratio of 0.5 passed: each applicant stood once as a woman and once as a man."""
+    rng = np.random.default_rng(3)
+    sex, score = rng.choice(["f", "m"], 3_000), rng.random(3_000)
+    p = (score > 0.5) & ((sex == "m") | (rng.random(3_000) < 0.5))
+    rows = pl.DataFrame({"sex": sex, "score": score, "p": p * 1})
+    asked = {"prediction": "p", "positive": 1, "sensitive": "sex", "rules": RULE}
+    assert fg.audit(rows, **asked).verdict is Outcome.FAIL
+    both = pl.concat([rows.with_columns(sex=pl.lit(each)) for each in "fm"])
+    doubted, accepted = (fg.audit(both, **asked, accept=of) for of in ((), "doubled_rows"))
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+    assert numbers(accepted) == numbers(doubted)
+
+
+def test_no_rule_on_predictions_that_are_the_label_passes():
+    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE}
+    rows = table(y=P)
+    doubted, accepted = (fg.audit(rows, **asked, accept=of) for of in ((), "prediction_is_label:p"))
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+
+
+def test_predicted_classes_that_are_permuted_leave_no_pass():
+    y = ["abc"[i // 2 % 3] for i in range(N)]
+    p = [each if i % 7 else "a" for i, each in enumerate(y)]
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": "multiclass",
+             "rules": "-0.2 <= accuracy.difference <= 0.2"}  # fmt: skip
+    assert fg.audit(table(y=y, p=p), **asked).verdict is Outcome.PASS
+    turned = table(y=y, p=[dict(zip("abc", "bca", strict=True))[each] for each in p])
+    doubted, accepted = (
+        fg.audit(turned, **asked, accept=of) for of in ((), "reversed_predictions:p")
+    )
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+
+
+@pytest.mark.parametrize("role", ["count", "weight"])
+def test_an_identifier_that_counts_leaves_no_pass(role):
+    rows = table(row_id=list(range(100_001, 100_001 + N)), n=[2] * N)
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE}
+    assert fg.audit(rows, **asked, **{role: "n"}).verdict is Outcome.PASS
+    doubted, accepted = (
+        fg.audit(rows, **asked, **{role: "row_id"}, accept=of)
+        for of in ((), "weight_is_identifier:row_id")
+    )
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+
+
+def test_what_is_accepted_of_a_column_that_is_not_there_is_refused():
+    with pytest.raises(fg.SpecError, match=r"accept\[0\]"):
+        fg.audit(table(), prediction="p", sensitive="g", accept="missing_marker:sexx")

@@ -98,6 +98,12 @@ DOUBTED = {
     ],
     "approved_as_refused": [
         *[(table(extra=word), {}) for word in FAVOURABLE.split("|") if word != "hired."],
+        *[(table(outcome=("APPROVED", "DECLINED"), extra=word), {"positive": ["APPROVED"]})
+          for word in ("APPROVED_MANUAL", "AUTO_APPROVED", "Approved with conditions")],
+        *[(table(outcome=("Booked", "Denied"), extra=word), {"positive": ["Booked"]})
+          for word in ("Approved Not Accepted", "Approved/Not Booked", "Conditional Approval")],
+        *[(table(outcome=("Recommended", "Not Recommended"), extra=word),
+           {"positive": ["Recommended"]}) for word in ("Highly Recommended", "5. Hired")],
         (table(outcome=("Zugesagt", "Abgelehnt"), extra="Zusage"), {"positive": ["Zugesagt"]}),
         (table(outcome=("Reject", "Pass"), extra="Rejected"), {"positive": ["Reject"]}),
         (table(outcome=("Interview", "Rejected"), extra="Hired"), {"positive": ["Interview"]}),
@@ -136,7 +142,8 @@ CLEAN += [
         "religion|Hindu|Muslim|None||disability|Visual|Motor|none||children|1|2|None"
         "||region|North|South|Allier||hormone|+|-|+/-||disabled|-|yes|yes||team|Totality|Summit|Selecta"
         "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft"
-        "||region|EU|APAC|NA||country|ZA|BW|NA")],
+        "||region|EU|APAC|NA||country|ZA|BW|NA"
+        "||ward|95|97|99||team|20|30|40")],
     (table(outcome=("Terminated", "Active"), extra="Retired"), {"positive": ["Terminated"],
      "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
     (table(outcome=("Denied", "Approved"), extra="Offer made"), {"positive": ["Denied"],
@@ -147,6 +154,8 @@ CLEAN += [
     (table(outcome=(3, 0), extra=1), {"positive": ["3"]}),
     *[(table(outcome=("Approved", word)), {"positive": ["Approved"]})
       for word in ("Referred", "Expired", "Escalated")],
+    *[(table(outcome=("Approved", "Denied"), extra=word), {"positive": ["Approved"]})
+      for word in ("Never approved", "Not yet approved by us", "Denied, once approved")],
 ]  # fmt: skip
 
 

@@ -100,6 +100,9 @@ OF_TYPE = {
             "positive": st.just("approved"),
         },
     ),
+    types.CHECKS: st.fixed_dictionaries(
+        {}, optional={"words": st.just({"total": ["todos"], "undecided": ["a, b", "c = d"]})}
+    ),
     types.DOCUMENT: st.dictionaries(st.sampled_from(list(DOCUMENT_KEYS)), NAME, max_size=3),
 }
 """Values of every type of option; of numbers and words, `values` knows them by their schema."""

@@ -139,7 +139,8 @@ def test_a_number_that_usually_means_that_a_value_is_missing(marker):
     (each,) = found(data, DiagnosticCode.MISSING_MARKER)
     assert (each["value"], each["rows"]) == (marker, ROWS // 4)
     assert f"the number {marker} is a group of g" in each.message
-    assert each.message.endswith(f"unknown={marker} (--unknown {marker})")
+    assert f"unknown={marker} (--unknown {marker}); if it is a group of its own" in each.message
+    assert each.message.endswith("accept it (--accept missing_marker:g)")
     assert not found(data, DiagnosticCode.MISSING_MARKER, unknown=marker)
     (each,) = found(data, DiagnosticCode.MISSING_MARKER, exclude_groups=str(marker))
     assert f"the number {marker} is excluded from g" in each.message
@@ -155,7 +156,7 @@ def test_a_code_of_one_column_is_a_value_of_another():
         DiagnosticCode.MISSING_MARKER,
         sensitive=["g", "race"],
     )[:1]
-    assert marker.message.endswith("--recode 'g = {unknown = [9]}' (recode)")
+    assert "--recode 'g = {unknown = [9]}' (recode); if it" in marker.message
 
 
 # --- names that are one name, written in several ways --------------------------------------------

@@ -83,6 +83,6 @@ const answer = (counts, q, audit) => {
       status: Number.isNaN(e.value) ? "undefined" : r.small || e.few ? "too_few" : "ok" }; })),
     verdicts: audit.verdicts.map((v) => ({ rule: v.rule.text, metric: v.rule.metric, feature: v.r.feature.name, group: v.why.code === "fewer_than_two_groups" ? null : v.r.group.name, mirror: v.mirror && v.mirror.group.name,
       outcome: v.outcome, remains: v.remains ?? null, reason: v.why, value: numberOr(v.interval?.value), low: numberOr(v.interval?.low), high: numberOr(v.interval?.high) })),
-    doubts: audit.doubts, repeated: counts.repeated, statements: page.statements, headline: page.headline, verdict: page.verdict, answers: page.answers,
+    doubts: audit.doubts.map(({ code, columns, rows }) => ({ code, column: columns?.[0] ?? null, rows, share: rows / counts.read, accepted: false })), repeated: counts.repeated, statements: page.statements, headline: page.headline, verdict: page.verdict, answers: page.answers,
   };
 };

@@ -25,12 +25,15 @@ const isUndecided = (value) => {
 const isYes = (name) => meaning(name) === 1 || /^(yes|y|t|true|positive|ja?|oui|s[i\u00ed])$/iu.test(name), isNo = (name) => /^(no|n|f|false|negative|nein|non)$/i.test(name);
 const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
 const isStage = (name, harm) => PATTERNS.stage.test(plainText(name)) && !(harm && /^a[ck]ti[fv]/.test(plainText(name)));
-const isFavourable = (name) => isYes(plainText(name)) || (PATTERNS.favourable.test(plainText(name)) && !isAdverse(name));
+const isFavourable = (name) => isYes(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && !NEGATED.test(plainText(name).replace(/approved\W+(but )?not \w+/, "")));
 // a name that is another one misspelt, in another form of its words, or annotated
+const NEGATED = /\b(?:not|no|non|never|without|cannot|un|dis|\w+n['\u2019]t)(?: +(?:yet|been|be|currently|longer))* +\w+/;
 const isFormOf = (name, other) => {
   const [one, two] = [name, other].map((each) => unaccented(each).replace(/^[^\p{L}\p{N}_]+/u, "").trimEnd());
   if ((two.match(/\p{L}/gu) ?? []).length < 3) return false;
   const [words, others] = [one, two].map((each) => parted(each).split(" ").filter(Boolean));
+  const [folded, stated] = [name, other].map(plainText), whole = new RegExp(`(?<![\\p{L}\\p{N}_])${stated.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}_])`, "u");
+  if (words.length > others.length && whole.test(folded) && ![isAdverse, isUndecided, (text) => NEGATED.test(plainText(text))].some((is) => is(name)) && !isAdverse(other)) return true;
   return (one.startsWith(two) && /^(\s*[^\p{L}\p{N}_\s]|$)/u.test(one.slice(two.length))) || (words.length === others.length && words.every((word, i) => isFormOfWord(word, others[i])));
 };
 const isFormOfWord = (one, two) => {
@@ -55,8 +58,8 @@ const codesOfMissing = (values) => {
   }
   if (values.length > 20 && !amongNames) return [];
   const codes = numbers.filter((n) => (amongNames ? CODE : /^(-\d+|7{2,}|8{2,}|9+)$/).test(n));
-  const others = numbers.filter((n) => !codes.includes(n)).map(Number);
-  return others.length < 2 ? [] : codes.filter((n) => Number(n) < Math.min(...others) || Number(n) > Math.max(...others) + 1);
+  const others = numbers.filter((n) => !codes.includes(n)).map(Number).sort((a, b) => a - b), step = Math.max(...others.slice(1).map((n, i) => n - others[i]));
+  return others.length < 2 ? [] : codes.filter((n) => Number(n) < others[0] || Number(n) > others[others.length - 1] + step);
 };
 const missingNames = (values) => {
   const text = (v) => plainText(v), exempt = (v) => /^exempt(ed)?$/.test(text(v));
@@ -88,7 +91,8 @@ const repeatedPeople = (table, used) => table.columns.find((c) => {
 const compact = (name) => {
   const spelt = unaccented(name.replace(/\p{Cf}/gu, "").normalize("NFKC").trim().split(/\s+/).join(" "));
   const text = spelt.replace(/\.+$/, "") || spelt;
-  return meaning(text.replace(/(?<!\d)\s|\s(?!\d)/g, "").replace(/[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)/g, "-"));
+  const dashed = text.replace(/[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)/g, "-").replace(/(?<=\p{L}{2})-(?=\p{L}{2})/gu, "");
+  return meaning(dashed.replace(/(?<!\d)\s|\s(?!\d)/g, ""));
 };
 const alike = (items, nameOf, meaningOf) => {
   const sets = new Map();

@@ -30,7 +30,7 @@ KEYS = (
 _WORDS = (
     "not_known", "not_told", "undecided", "stage", "favourable", "adverse_elsewhere", "total",
 )  # fmt: skip
-_PATTERNS = ("marker", "age", "declined_offer", "withdrew", "adverse", "harm")
+_PATTERNS = ("marker", "age", "declined_offer", "withdrew", "adverse", "harm", "favourable_part")
 _TEXTS = (
     "headline", "nothing_tested", "other_differences", "none_differs", "undecided",
     "nothing_shown", "rules", "no_limit", "rule", "not_asked", "counted", "rows", "question",
