@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -595,23 +595,11 @@ def judge_together(
         elif strict.outcome is Outcome.FAIL:
             judged.append(replace(each, remains=True))
         elif familywise:
-            open_ = _open_by_groups(strict)
-            reason = Reason.of(ReasonCode.FAMILYWISE, comparisons=family, together=open_)
+            reason = Reason.of(ReasonCode.FAMILYWISE, comparisons=family)
             judged.append(replace(each, outcome=Outcome.INCONCLUSIVE, reason=reason))
         else:
-            given = dict(each.reason.parameters) | {"together": _open_by_groups(strict)}
-            reason = Reason.of(each.reason.code, **given)
-            judged.append(replace(each, remains=False, reason=reason))
+            judged.append(replace(each, remains=False))
     return tuple(judged)
-
-
-def _open_by_groups(strict: Verdict) -> tuple[Reason] | None:
-    # A fail asserts that its value is outside whichever groups these rows are in, so that the
-    # interval which they move has to be outside at the level of Holm, too: otherwise more audits
-    # than stated would have a fail that remains. The other rows may show it by themselves.
-    reason = strict.reason
-    by_groups = reason.code is ReasonCode.MISSING_GROUPS and reason["alone"] == Outcome.FAIL
-    return (reason,) if by_groups else None
 
 
 def remaining_notes(
@@ -621,8 +609,6 @@ def remaining_notes(
     comparisons = len(interval_decisions(measured, spec.rules))
     if comparisons > 1:
         fails = [verdict for verdict in verdicts if verdict.remains is not None]
-        by_groups = sum(verdict.reason.get("together") is not None for verdict in fails)
-        open_: dict[str, Any] = {"open_by_groups": by_groups} if by_groups else {}
         yield Diagnostic.note(
             DiagnosticCode.FAILS_TOGETHER,
             comparisons=comparisons,
@@ -630,7 +616,6 @@ def remaining_notes(
             fails=len(fails),
             remaining=sum(bool(verdict.remains) for verdict in fails),
             familywise=spec.multiplicity is Multiplicity.FAMILYWISE,
-            **open_,
         )
 
 
