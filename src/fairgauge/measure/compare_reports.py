@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,7 +55,7 @@ from fairgauge.results.comparison import (
     subjects_of,
     with_joint_names,
 )
-from fairgauge.results.estimates import DisparityChange, Estimate
+from fairgauge.results.estimates import DisparityChange, Estimate, Group
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.results.shown_result import made_now, read_saved
@@ -70,7 +70,7 @@ from fairgauge.values import canonical, matches
 
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
 _Key: TypeAlias = tuple[object, ...]
-_Item = TypeVar("_Item")
+_Groups: TypeAlias = Mapping[tuple[str, str], Group]
 _SIDES: tuple[Which, Which] = ("old", "new")
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _DOUBTFUL = DOUBTS | {
@@ -87,7 +87,12 @@ def compare_reports(
     before, after = with_joint_names(_report(old), _report(new))
     _refuse_unlike(before, after)
     differences = tuple(_differences(before, after))
-    same, refused = _rows(before, after, same_rows)
+    groups = [
+        {(g.feature, g.group): g for g in report.groups if g.scope == OVERALL}
+        for report in (before, after)
+    ]
+    refused = _why_same_rows(before, after, groups, same_rows)
+    same = refused is not None
     apart = {option.name for option in OPTIONS if not option.comparable}
     asked = [each.key for each in differences if each.key in apart]
     if asked:
@@ -121,7 +126,7 @@ def compare_reports(
         flips=tuple(sorted(flips, key=lambda flip: not flip.worse)),
         stayed=tuple(each for each in shared if each.old.outcome == each.new.outcome),
         **_unmatched(reports, estimates, verdicts),
-        sizes=tuple(_sizes(before, after)),
+        sizes=tuple(_sizes(groups)),
         own=tuple({rate.name: rate for rate in (*before.own, *after.own)}.values()),
         scoring=SCORING_RATE in after.catalogue.reworded,
         diagnostics=tuple(
@@ -235,20 +240,17 @@ def _option_or_default(spec: Mapping[str, object], key: str) -> object:
     return option.type.plain(option.default) if value is None and option else value
 
 
-def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason | None]:
-    # whether both are of the same rows, and why: without their correlation, no test
-    sizes = [
-        {(g.feature, g.group): g.n for g in report.groups if g.scope == OVERALL}
-        for report in (old, new)
-    ]
-    shared = sizes[0].keys() & sizes[1].keys()
+def _why_same_rows(
+    old: Report, new: Report, sizes: Sequence[_Groups], stated: bool | None
+) -> Reason | None:
+    # why both are taken to be of the same rows: without their correlation, no test
     evidence = "stated" if stated else ""
     if stated is None and old.data.fingerprint == new.data.fingerprint:
         evidence = "fingerprint"
     elif stated is None and old.data.rows == new.data.rows:
-        evidence = "sizes" if all(sizes[0][k] == sizes[1][k] for k in shared) else ""
-    same = Reason.of(ReasonCode.SAME_ROWS, evidence=evidence) if evidence else None
-    return same is not None, same
+        shared = sizes[0].keys() & sizes[1].keys()
+        evidence = "sizes" if all(sizes[0][k].n == sizes[1][k].n for k in shared) else ""
+    return Reason.of(ReasonCode.SAME_ROWS, evidence=evidence) if evidence else None
 
 
 def _estimates_by_key(reports: Sequence[Report]) -> list[dict[_Key, Estimate]]:
@@ -347,23 +349,17 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
     )
 
 
-def _sizes(old: Report, new: Report) -> Iterator[GroupChange]:
-    sides = [
-        {(g.feature, g.group): g for g in reversed(report.groups) if g.scope == OVERALL}
-        for report in (old, new)
-    ]
-    every = ((g.feature, g.group) for report in (old, new) for g in report.groups)
-    for place in dict.fromkeys(every):
-        before, after = (side.get(place) for side in sides)
-        if before or after:
-            yield GroupChange(
-                feature=place[0],
-                group=place[1],
-                old_n=before.n if before else None,
-                new_n=after.n if after else None,
-                old_share=before.share if before else None,
-                new_share=after.share if after else None,
-            )
+def _sizes(groups: Sequence[_Groups]) -> Iterator[GroupChange]:
+    for place in {**groups[0], **groups[1]}:
+        before, after = (side.get(place) for side in groups)
+        yield GroupChange(
+            feature=place[0],
+            group=place[1],
+            old_n=before.n if before else None,
+            new_n=after.n if after else None,
+            old_share=before.share if before else None,
+            new_share=after.share if after else None,
+        )
 
 
 _USUAL = 0.95
