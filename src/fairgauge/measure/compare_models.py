@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product, starmap
 from typing import Literal
@@ -209,14 +209,24 @@ class _Models:
     # ---- rows that are excluded
 
     def _reach(
-        self, known: Array | None, of: Sequence[DisparityChange | RateChange], sliced: PairedSlice
+        self, sliced: PairedSlice, statistic: Statistic, ends: Callable[[bool], Array]
     ) -> Array | float:
-        # what has no worst case could go anywhere where many rows of a group lack what it needs
-        needs: set[str] = {need for one in of for need in one.definition.needs}
-        needs |= {"group"} if sliced.counts.feature else set()
-        if self.is_uncounted or (known is None and self._lacks(sliced.counts, needs)):
+        # How far excluded rows could move a number: by ``ends``, of all rows and of complete ones.
+        # What has no worst case could go anywhere where many rows of a group lack what it needs.
+        if self.is_uncounted:
             return np.inf
-        return 0.0 if known is None else known
+        if not isinstance(statistic, Rate):
+            return np.inf if self._lacks(sliced.counts, statistic.needs) else 0.0
+        _, _, rows = self._cells(sliced.counts)
+        labels = slice(None, -1 if rows.shape[1] > 1 else None)
+        outcome = sliced.current.outcome
+        decided = outcome.open_labels is None and outcome.open_predictions is None
+        if decided and rows[:-1, labels, :-1, :-1].sum() == rows.sum():
+            return 0.0
+        furthest, observed = ends(True), ends(False)
+        with np.errstate(invalid="ignore"):
+            moved = np.where(furthest == observed, 0.0, furthest - observed)
+        return np.asarray(np.nan_to_num(np.maximum(moved, 0.0), nan=np.inf))
 
     def _lacks(self, counts: GroupCounts, needs: Collection[str]) -> bool:
         _, _, rows = self._cells(counts)
@@ -225,9 +235,9 @@ class _Models:
         lacking = n - rows[:-1, labels, :-1, :-1].sum(axis=(1, 2, 3))
         unknown, large = float(rows[-1].sum()), n[: len(counts.groups)]
         large = large[large_groups(counts, self.spec)]
-        return bool(((lacking >= MANY_MISSING * n) & (lacking > 0)).any()) or (
-            "group" in needs and unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
-        )
+        many = unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
+        of_any = ((lacking >= MANY_MISSING * n) & (lacking > 0)).any()
+        return bool(of_any or (counts.feature != "" and many))
 
     def _cells(self, counts: GroupCounts) -> tuple[Array, Array, Array]:
         if counts.feature not in self._missing:
@@ -235,8 +245,9 @@ class _Models:
         return self._missing[counts.feature]
 
     def _limits(
-        self, sliced: PairedSlice, rate: Rate, which: Index, by: str, *, missing: bool
+        self, sliced: PairedSlice, rate: Statistic, which: Index, by: str, *, missing: bool
     ) -> RateLimits:
+        assert isinstance(rate, Rate)
         # the ends of a rate, of ratios in logarithms: of complete rows alone, or of all
         groups, without, _ = self._cells(sliced.counts)
         sides = np.logical_or(*sides_of_unknown(sliced.counts))
@@ -384,15 +395,13 @@ class _Models:
         except NoInterval as refused:
             return _drop_numbers(bases, refused.reason)
         measured = _changes.measured_disparities(metric, change, bases, self.spec, inside=inside)
-        reach, rate = None, metric.of
-        if isinstance(rate, Rate):
+
+        def ends(missing: bool) -> Array:
             sides = groups, references
-            ends = [
-                furthest(*(self._limits(sliced, rate, w, metric.by, missing=m) for w in sides))
-                for m in (True, False)
-            ]
-            reach = _possible_move(*ends)
-        return replace(measured, reach=self._reach(reach, bases, sliced))
+            of, by = metric.of, metric.by
+            return furthest(*(self._limits(sliced, of, w, by, missing=missing) for w in sides))
+
+        return replace(measured, reach=self._reach(sliced, metric.of, ends))
 
     # ---- margins
 
@@ -457,19 +466,14 @@ class _Models:
             return MeasuredMargins(tests)
         quantity = change.ratio if by == "ratio" else change.difference
         lower = better_of(statistic, self.spec.favourable) is Better.LOWER
-        reach = None
-        if isinstance(statistic, Rate):
-            least, observed = (
-                self._limits(sliced, statistic, which, by, missing=missing).change
-                for missing in (True, False)
-            )
-            (low, high), (observed_low, observed_high) = least, observed
-            reach = _possible_move(high, observed_high)
-            if not lower:
-                reach = _possible_move(-low, -observed_low)
-        by_rows = self._reach(reach, [test.change for test in tests], sliced)
+
+        def ends(missing: bool) -> Array:
+            low, high = self._limits(sliced, statistic, which, by, missing=missing).change
+            return high if lower else -low
+
+        reach = self._reach(sliced, statistic, ends)
         gain = quantity.negated() if lower else quantity
-        return MeasuredMargins(tests, gain, change, lower=lower, reach=by_rows)
+        return MeasuredMargins(tests, gain, change, lower=lower, reach=reach)
 
     def _count_reclassified(self) -> Iterator[Reclassified]:
         if self.resolution.task is not Task.BINARY:
@@ -497,13 +501,6 @@ class _Models:
 def _open_in_either(one: OutcomeMasks, other: OutcomeMasks) -> OutcomeMasks:
     masks = [e.open_predictions for e in (one, other) if e.open_predictions is not None]
     return replace(one, open_predictions=np.logical_or.reduce(masks)) if masks else one
-
-
-def _possible_move(furthest: Array, observed: Array) -> Array:
-    # how far a number may move from what is observed: anywhere where that is unknown
-    with np.errstate(invalid="ignore"):
-        moved = np.where(furthest == observed, 0.0, furthest - observed)
-    return np.asarray(np.nan_to_num(np.maximum(moved, 0.0), nan=np.inf))
 
 
 def _drop_numbers(bases: Sequence[DisparityChange], reason: Reason) -> MeasuredDisparities:
