@@ -377,7 +377,7 @@ class _Tested:
         at = self.listed[self.status[self.listed] == WORSE]
         at = at[np.argsort(-self.low[at], kind="stable")]
         explained_by = explain_claims(self.searched, self.every, self.at[at].tolist(), self.c)
-        listed = self._describe(at)
+        listed = [*map(self._describe, at.tolist())]
         return tuple(
             each if by < 0 else replace(each, explained_by=listed[by].name)
             for each, by in zip(listed, explained_by.tolist(), strict=True)
@@ -385,7 +385,8 @@ class _Tested:
 
     def undecided(self) -> tuple[Subgroup, ...]:
         """Return the undecided subgroups with the largest estimates."""
-        return tuple(self._describe(self.listed[self.status[self.listed] == UNDECIDED]))
+        at = self.listed[self.status[self.listed] == UNDECIDED]
+        return tuple(map(self._describe, at.tolist()))
 
     def largest(self) -> Largest:
         """Return what holds for all subgroups at once."""
@@ -414,11 +415,8 @@ class _Tested:
     def _counts(self, at: NDArray[np.intp]) -> tuple[Array, Array, Array, Array]:
         return self.x[at], self.n[at], self.others_x[at], self.others_n[at]
 
-    def _describe(self, at: NDArray[np.intp]) -> list[Subgroup]:
-        low, high = self.low[at].tolist(), self.high[at].tolist()
-        return [self._subgroup(*each) for each in zip(at.tolist(), low, high, strict=True)]
-
-    def _subgroup(self, i: int, low: float, high: float) -> Subgroup:
+    def _describe(self, i: int) -> Subgroup:
+        low, high = float(self.low[i]), float(self.high[i])
         n, x, root = float(self.n[i]), float(self.x[i]), float(self.roots[i])
         if self.question.worse is Worse.LOWER:
             low, high, x, all_x = -high, -low, n - x, self.total - self.events
