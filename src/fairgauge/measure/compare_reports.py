@@ -104,7 +104,12 @@ def compare_reports(
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
     reports = before, after
     estimates = _estimates_by_key(reports)
-    verdicts = [{_subject_of_rule(each): each for each in report.verdicts} for report in reports]
+    verdicts: list[
+        dict[_Key, Verdict]
+    ] = [  # of two groups that mirror each other, whichever side is judged
+        {(each.rule, *min(subjects_of(each), key=str)): each for each in report.verdicts}
+        for report in reports
+    ]
     matched = [(each, estimates[1].get(key)) for key, each in estimates[0].items()]
     changed = changes([(old, new) for old, new in matched if new is not None], refused)
     shared = _verdict_changes(verdicts, changed)
@@ -139,13 +144,12 @@ def compare_reports(
     )
     # the new report has a verdict in the words of candidates, without margins
     closer = any(each.significant and each.direction is Direction.CLOSER for each in changed)
-    verdict, fairness = CandidateVerdict.NONE, Fairness.CANNOT_TELL
+    verdict = CandidateVerdict.BETTER_WHERE_TESTED if closer else CandidateVerdict.NONE
+    fairness = Fairness.FAIRER if closer else Fairness.CANNOT_TELL
     if result.worse:
         verdict = CandidateVerdict.WORSE
         fairness = Fairness.MIXED if closer else Fairness.LESS_FAIR
-    elif closer:
-        verdict, fairness = CandidateVerdict.BETTER_WHERE_TESTED, Fairness.FAIRER
-    if not result.worse and result.why_incomplete:
+    elif result.why_incomplete:
         verdict = CandidateVerdict.CANNOT_TELL
     return replace(result, candidates=(replace(candidate, verdict=verdict, fairness=fairness),))
 
@@ -219,9 +223,8 @@ def _alike(old: object, new: object) -> bool:
 
 def _differences(old: Report, new: Report) -> Iterator[Difference]:
     # what was asked differently: first what intervals of changes cannot bridge
-    options = [option for option in OPTIONS if not option.described]
-    ranked = sorted(options, key=lambda option: (option.comparable, not option.effect))
-    keys = [option.name for option in ranked]
+    ranked = sorted(OPTIONS, key=lambda option: (option.comparable, not option.effect))
+    keys = [option.name for option in ranked if not option.described]
     keys += [key for key in {**old.spec, **new.spec} if key not in BY_NAME]
     for key in keys:
         before, after = (_option_or_default(report.spec, key) for report in (old, new))
@@ -564,10 +567,3 @@ _ABSENT = {
     "group": ReasonCode.ABSENT,
     "reference": ReasonCode.IS_REFERENCE,
 }
-
-
-def _subject_of_rule(verdict: Verdict) -> _Key:
-    metric, feature, group = subject_of(verdict)
-    if verdict.mirror is not None and group is not None:  # whichever of both sides is judged
-        group = min(group, verdict.mirror)
-    return verdict.rule, metric, feature, group
