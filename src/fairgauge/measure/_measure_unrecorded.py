@@ -171,6 +171,7 @@ class _Feature:
         self._ids = [GroupId.of(ValueSet((name,))) for name in self._names]
         self._references = compared_sides(counts, self._spec)
         self._known = known if (known := counts.known_cells())[1].any() else None
+        self._known_people = round(float(counts.answers.sum()))
         self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
         self._unfit: dict[tuple[str, object, float | None], float] = {}
         self._has_answers_alone = False
@@ -394,10 +395,6 @@ class _Feature:
                 )
             )
 
-    @property
-    def _known_people(self) -> int:
-        return round(float(self._counts.answers.sum()))
-
     def _what_is_shown(
         self, rate: Estimates, estimator: Estimator, one: int, other: int | None = None,
         by: By = "difference",
@@ -495,19 +492,18 @@ class _Feature:
             yield Diagnostic.note(
                 DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded
             )
-        if self._calibration is not None:
-            _, degrees, p = self._calibration
-            if degrees:
-                rejected = p < _CALIBRATION_LEVEL
-                make = Diagnostic.warning if rejected else Diagnostic.note
-                yield make(
-                    DiagnosticCode.CALIBRATION,
-                    counts.feature,
-                    known=self._known_people,
-                    p=p,
-                    level=_CALIBRATION_LEVEL,
-                    rejected=rejected,
-                    contradicts=p < _WRONG_PROBABILITIES,
-                )
+        _, degrees, p = self._calibration or (0.0, 0, 1.0)
+        if degrees:
+            rejected = p < _CALIBRATION_LEVEL
+            make = Diagnostic.warning if rejected else Diagnostic.note
+            yield make(
+                DiagnosticCode.CALIBRATION,
+                counts.feature,
+                known=self._known_people,
+                p=p,
+                level=_CALIBRATION_LEVEL,
+                rejected=rejected,
+                contradicts=p < _WRONG_PROBABILITIES,
+            )
         for (name, _, _), p in self._unfit.items():
             yield Diagnostic.warning(DiagnosticCode.LACK_OF_FIT, counts.feature, rate=name, p=p)

@@ -180,8 +180,8 @@ class _Models:
             if each.obstacle or each.metric.needs & {"prediction", "score"}
         ]
         _changes.check_margins(spec, [metric.name for metric, _ in asked])
-        self.contrasts = [(m, why) for m, why in asked if isinstance(m, Contrast)]
-        self.others = [(m, why) for m, why in asked if not isinstance(m, Contrast)]
+        self.asked = sorted(asked, key=lambda of: not isinstance(of[0], Contrast))
+        self.contrasts = [m for m, why in asked if isinstance(m, Contrast) and why is None]
         self.is_uncounted = bool(large_uncounted(cube, self.resolution.features, self.spec))
         self._slices: dict[int | None, tuple[PairedSlice, ...]] = {}
         self._missing: dict[str, tuple[Array, Array, Array]] = {}
@@ -190,8 +190,8 @@ class _Models:
         """Return what the candidate changes, before it is judged."""
         disparities = tuple(self._disparities())  # first: it refuses features with too many cells
         # where all rows are decided alike; of no consequence where no disparity is of decisions
-        reason, metrics = None, (*self.contrasts, *self.others)
-        if any("prediction" in metric.needs for metric, _ in metrics):
+        reason = None
+        if any("prediction" in metric.needs for metric, _ in self.asked):
             outcomes, task = self.other.outcomes, self.resolution.task
             reason = one_decision(self.cubes.candidate, outcomes, task)
         candidate = Candidate(
@@ -299,7 +299,7 @@ class _Models:
 
     def _rates(self) -> Iterator[RateChange]:
         catalogue = self.spec.catalogue
-        wanted = [metric.of for metric, obstacle in self.contrasts if obstacle is None]
+        wanted = [metric.of for metric in self.contrasts]
         wanted += [catalogue.rate(name) for name, _ in _changes.rate_margins(self.spec)]
         if self.spec.label:
             wanted.append(catalogue.rate("accuracy"))
@@ -343,16 +343,15 @@ class _Models:
     def _disparities(self) -> Iterator[MeasuredDisparities]:
         for feature in range(len(self.resolution.features)):
             for sliced in self.slices(feature):
-                for metric, obstacle in self.contrasts:
-                    if obstacle is None:
-                        for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
-                            of = replace(metric, of=statistic)
-                            yield self._comparison_changes(sliced, of, scope)
+                for metric in self.contrasts:
+                    for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
+                        of = replace(metric, of=statistic)
+                        yield self._comparison_changes(sliced, of, scope)
         yield from self._disparities_without_method()
 
     def _disparities_without_method(self) -> Iterator[MeasuredDisparities]:
         # once for each feature, whatever the classes and thresholds
-        for metric, obstacle in (*self.contrasts, *self.others):
+        for metric, obstacle in self.asked:
             is_contrast = isinstance(metric, Contrast)
             if is_contrast and obstacle is None:
                 continue
@@ -425,7 +424,7 @@ class _Models:
         # The groups are those of the feature: a reference is one of them. Where there are labels,
         # rates that do not use them are none of these: fewer selected may be fewer wrongly
         # selected.
-        definitions = {metric.name: metric for metric, _ in (*self.contrasts, *self.others)}
+        definitions = {metric.name: metric for metric, _ in self.asked}
         scales = {
             record.metric: record.by
             for batch in disparities

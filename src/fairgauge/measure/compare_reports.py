@@ -190,7 +190,11 @@ def _refuse_unlike(old: Report, new: Report) -> None:
     labels, positives = ([r.spec.get(k) for r in (old, new)] for k in ("label", "positive"))
     unlike = {
         "label": None not in labels and labels[0] != labels[1] and [*map(quote, labels)],
-        "positive": not _alike(*positives) and [*map(_positive, positives)],
+        "positive": not _alike(*positives)
+        and [
+            f"above {e.get('above')}" if isinstance(e, Mapping) else listing(items(e or [1]))
+            for e in positives
+        ],
         "task": old.task != new.task and [quote(old.task), quote(new.task)],
     }
     problems += [
@@ -203,12 +207,6 @@ def _refuse_unlike(old: Report, new: Report) -> None:
         if sides
     ]
     refuse(problems)
-
-
-def _positive(asked: object) -> str:
-    if isinstance(asked, Mapping):
-        return f"above {asked.get('above')}"
-    return listing(items(asked or [1]))
 
 
 def _alike(old: object, new: object) -> bool:

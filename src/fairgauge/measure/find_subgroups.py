@@ -361,15 +361,13 @@ class _Tested:
         first = open_[np.argsort(-differences, kind="stable")][:MOST_UNDECIDED]
         self.listed = np.concatenate([np.flatnonzero(self.status == WORSE), first])
         # both ends of what is listed, on the sides that the statuses are; NaN elsewhere
-        self.low, self.high = np.full((2, len(at)), np.nan)
+        self.low, self.high, self.p_adjusted = np.full((3, len(at)), np.nan)
         if len(self.listed):
             ends = score_limits(*self._counts(self.listed), self.c, self.other_c)
             low, high, edge = *ends, question.tolerance
             claimed = np.maximum(low, np.nextafter(edge, 1)), np.minimum(low, edge)
             self.low[self.listed] = np.where(self.status[self.listed] == WORSE, *claimed)
             self.high[self.listed] = np.maximum(high, edge)
-        self.p_adjusted = np.full(len(at), np.nan)
-        if len(self.listed):
             self.p_adjusted[self.listed] = self.tails.adjusted(self.roots[self.listed], self.c)
 
     def worse(self) -> tuple[Subgroup, ...]:
@@ -408,9 +406,7 @@ class _Tested:
 
     def _largest_upper(self, kept: Mask) -> float | None:
         at = np.flatnonzero(kept)
-        if not len(at):
-            return None
-        return largest_upper_end(*self._counts(at), self.other_c)
+        return largest_upper_end(*self._counts(at), self.other_c) if len(at) else None
 
     def _counts(self, at: NDArray[np.intp]) -> tuple[Array, Array, Array, Array]:
         return self.x[at], self.n[at], self.others_x[at], self.others_n[at]
