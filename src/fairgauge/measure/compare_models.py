@@ -405,9 +405,7 @@ class _Models:
     # ---- margins
 
     def _margin_tests(self) -> Iterator[MeasuredMargins]:
-        sliced = self.slices(None)
-        if self.classes:
-            sliced = sliced[-1:]  # all classes at once
+        sliced = self.slices(None)[-1 if self.classes else None :]  # all classes at once
         for (name, margin), each in product(_changes.rate_margins(self.spec), sliced):
             of = [*self._statistics_of_scope(each, [self.spec.catalogue.rate(name)])]
             if not of:

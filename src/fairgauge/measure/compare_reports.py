@@ -70,7 +70,7 @@ from fairgauge.values import canonical, matches
 
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
 _Key: TypeAlias = tuple[object, ...]
-_Groups: TypeAlias = Mapping[tuple[str, str], Group]
+_Groups: TypeAlias = dict[tuple[str, str], Group]
 _SIDES: tuple[Which, Which] = ("old", "new")
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _DOUBTFUL = DOUBTS | {
@@ -88,7 +88,7 @@ def compare_reports(
     _refuse_unlike(before, after)
     differences = tuple(_differences(before, after))
     groups = [
-        {(g.feature, g.group): g for g in report.groups if g.scope == OVERALL}
+        {(g.feature, g.group): g for g in reversed(report.groups) if g.scope == OVERALL}
         for report in (before, after)
     ]
     refused = _why_same_rows(before, after, groups, same_rows)
@@ -104,12 +104,7 @@ def compare_reports(
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
     reports = before, after
     estimates = _estimates_by_key(reports)
-    verdicts: list[
-        dict[_Key, Verdict]
-    ] = [  # of two groups that mirror each other, whichever side is judged
-        {(each.rule, *min(subjects_of(each), key=str)): each for each in report.verdicts}
-        for report in reports
-    ]
+    verdicts = [*map(_verdicts_by_key, reports)]
     matched = [(each, estimates[1].get(key)) for key, each in estimates[0].items()]
     changed = changes([(old, new) for old, new in matched if new is not None], refused)
     shared = _verdict_changes(verdicts, changed)
@@ -276,6 +271,18 @@ def _estimates_by_key(reports: Sequence[Report]) -> list[dict[_Key, Estimate]]:
     ]
 
 
+def _verdicts_by_key(report: Report) -> dict[_Key, Verdict]:
+    # of two groups that mirror each other, whichever side is judged; rules that are decided in two
+    # ways have one text, and are told apart by their order
+    by_key: dict[_Key, Verdict] = {}
+    seen: Counter[_Key] = Counter()
+    for each in report.verdicts:
+        key = each.rule, *min(subjects_of(each), key=str)
+        by_key[*key, seen[key]] = each
+        seen[key] += 1
+    return by_key
+
+
 def _unmatched(
     reports: Sequence[Report],
     estimates: Sequence[dict[_Key, Estimate]],
@@ -351,7 +358,7 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
 
 
 def _sizes(groups: Sequence[_Groups]) -> Iterator[GroupChange]:
-    for place in {**groups[0], **groups[1]}:
+    for place in dict.fromkeys(place for side in groups for place in reversed(side)):
         before, after = (side.get(place) for side in groups)
         yield GroupChange(
             feature=place[0],

@@ -105,7 +105,7 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
         by_comparison: dict[tuple[object, ...], list[Outcome]] = {}
         for each in _subjects(measured, rule):
             if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
-                group = None if _spans_groups(rule) else _standing(each)
+                group = None if _spans_groups(rule) else each.mirror_of or each.group
                 key = each.feature, group, each.class_scope, each.threshold
                 outcome, _ = _decide_after_uncounted(each, rule, measured)
                 by_comparison.setdefault(key, []).append(outcome)
@@ -139,8 +139,9 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
     subjects: dict[tuple[str | None, str | None], list[Estimate]] = {}
     of_all_groups = _spans_groups(rule)
     for each in _subjects(measured, rule):
-        # a metric of all groups names those that are furthest apart, in each class or threshold
-        key = (each.feature, None if of_all_groups else _standing(each))
+        # a metric of all groups names those that are furthest apart, in each class or threshold; of
+        # two groups that mirror each other, one stands for both
+        key = (each.feature, None if of_all_groups else each.mirror_of or each.group)
         subjects.setdefault(key, []).append(each)
     for several in subjects.values():
         decisions = [(each, *_decide_after_uncounted(each, rule, measured)) for each in several]
@@ -150,7 +151,7 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
                 GRAVEST_FIRST.index(one[1]),
                 one[0].status is not Status.OK,
                 _distance_inside(one[0], rule),
-                one[0].group != _standing(one[0]),
+                one[0].mirror_of is not None,
             ),
         )
         groups = dict.fromkeys(one.group for one in several if not of_all_groups)
@@ -175,11 +176,6 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
 
 def _rests_on_probabilities(each: Estimate) -> bool:
     return each.interval is not None and not OF_PROBABILITIES.isdisjoint(each.interval.methods)
-
-
-def _standing(each: Estimate) -> str | None:
-    # the group that stands for it: of two that mirror each other, one for both
-    return each.mirror_of or each.group
 
 
 def _spans_groups(rule: Rule) -> bool:
