@@ -273,7 +273,7 @@ def _estimates_by_key(reports: Sequence[Report]) -> list[dict[_Key, Estimate]]:
 
 def _verdicts_by_key(report: Report) -> dict[_Key, Verdict]:
     # of two groups that mirror each other, whichever side is judged; rules that are decided in two
-    # ways have one text, and are told apart by their order
+    # ways have one text, and are matched in their order
     by_key: dict[_Key, Verdict] = {}
     seen: Counter[_Key] = Counter()
     for each in report.verdicts:
