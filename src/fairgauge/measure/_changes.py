@@ -123,7 +123,10 @@ def changed_disparities(
             continue
         rows = [float(each[i]) for each in made.rows]
         status, reason_of_few = _sufficiency(min(rows))
-        far = as_number(away[i])
+        far, direction = as_number(away[i]), None
+        if far is not None:
+            direction = Direction.FURTHER if far > 0 else Direction.CLOSER
+            direction = Direction.AS_FAR if abs(far) <= _ROUNDING else direction
         yield replace(
             base,
             old=old,
@@ -134,7 +137,7 @@ def changed_disparities(
             interval=interval_of(low[i], high[i], level, made.methods),
             distance=far,
             distance_interval=interval_of(away_low[i], away_high[i], level, made.methods),
-            direction=None if far is None else _direction(far),
+            direction=direction,
             crossed=(old - metric.neutral) * (new - metric.neutral) < 0,
             change_p_value=as_number(p_of_shift[i]),
             p_value=as_number(p[i]),
@@ -207,12 +210,6 @@ def interval_of(
     return Interval(float(low), float(high), level, methods)
 
 
-def _direction(far: float) -> Direction:
-    if abs(far) <= _ROUNDING:
-        return Direction.AS_FAR
-    return Direction.FURTHER if far > 0 else Direction.CLOSER
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredMargins:
     """Tests of the margin of one rate, before they are adjusted for the number of candidates.
@@ -252,7 +249,8 @@ def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple
     candidates = []
     for one, before, after in zip(measured, worst, holm(np.array(worst)).tolist(), strict=True):
         records = [each for batch in one.disparities for each in batch.records]
-        tests = sum(_margin_held_against(spec, each) is not None for each in records)
+        margins = [margin_of(spec, e.metric) for e in records if e.class_scope.is_single]
+        tests = sum(margin is not None for margin in margins)
         tests += sum(len(batch.tests) for batch in one.groups)
         error = (1 - confidence) / len(measured)
         z, strict_z = critical(1 - error), critical(1 - error / max(tests, 1))
@@ -278,10 +276,6 @@ def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple
         )
         candidates.append(with_verdict(candidate))
     return tuple(candidates)
-
-
-def _margin_held_against(spec: Spec, each: DisparityChange) -> float | None:
-    return margin_of(spec, each.metric) if each.class_scope.is_single else None
 
 
 def _outcome(margin: float, most: float, least: float, reach: float) -> tuple[Performance, bool]:

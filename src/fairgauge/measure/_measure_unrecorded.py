@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -171,6 +171,7 @@ class _Feature:
         self._ids = [GroupId.of(ValueSet((name,))) for name in self._names]
         self._references = compared_sides(counts, self._spec)
         self._known = known if (known := counts.known_cells())[1].any() else None
+        self._known_people = round(float(counts.answers.sum()))
         self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
         self._unfit: dict[tuple[str, object, float | None], float] = {}
         self._has_answers_alone = False
@@ -190,12 +191,11 @@ class _Feature:
                     and is_estimated(of)
                     and not asked.obstacle
                 ):
-                    self._compare(metric, of, outcome)
+                    measured.estimates.extend(self._compare(metric, of, outcome))
                 elif at == 0 and metric.name in ruled:
                     reason = asked.obstacle or Reason.of(ReasonCode.GROUP_NOT_RECORDED)
-                    refused = self._unmeasured_estimate(metric)
-                    refused = replace(refused, status=Status.NOT_APPLICABLE, reason=reason)
-                    measured.estimates.append(refused)
+                    refused = {"status": Status.NOT_APPLICABLE, "reason": reason}
+                    measured.estimates.append(self._unmeasured_estimate(metric, **refused))
         measured.diagnostics.extend(self._notes())
 
     def _deciding(self, rate: Estimates, name: str, outcome: OutcomeMasks) -> Estimator:
@@ -321,18 +321,20 @@ class _Feature:
             value=value, denominator=size, interval=interval, status=status, reason=reason
         )
 
-    def _unmeasured_estimate(self, metric: Metric) -> Estimate:
+    def _unmeasured_estimate(self, metric: Metric, **known: Any) -> Estimate:
+        known = {"group": None, "reference": None, **known}
         return Estimate(
             metric=metric.name,
             definition=metric,
             set=metric.set,
             feature=self._counts.feature,
             feature_id=self._feature_id,
-            group=None,
-            reference=None,
+            **known,
         )
 
-    def _compare(self, metric: ComparisonMetric, row: Estimated, outcome: OutcomeMasks) -> None:
+    def _compare(
+        self, metric: ComparisonMetric, row: Estimated, outcome: OutcomeMasks
+    ) -> Iterator[Estimate]:
         rate = self._counts.rate(row, outcome)
         estimator = self._deciding(rate, row.name, outcome)
         mirrors = len(self._names) == 2 and self._references[0][2].kind is ReferenceKind.OTHERS
@@ -340,8 +342,8 @@ class _Feature:
         order, by = getattr(metric, "order", None), _kind_of_contrast(metric)
         for g, side, reference in self._references:
             one, other = (side, g) if order == "reference - group" else (g, side)
-            estimate = replace(
-                self._unmeasured_estimate(metric),
+            estimate = self._unmeasured_estimate(
+                metric,
                 group=self._names[g],
                 group_id=self._ids[g],
                 reference=reference,
@@ -353,7 +355,7 @@ class _Feature:
             )
             status, reason = self._insufficient(rate, [g, side], estimator)
             if status is Status.UNDEFINED:
-                self._measured.estimates.append(replace(estimate, status=status, reason=reason))
+                yield replace(estimate, status=status, reason=reason)
                 continue
             estimates, level = rate.by(estimator), self._spec.confidence
             value = rate.contrast_value(by, estimates.value(one), estimates.value(other))
@@ -363,13 +365,11 @@ class _Feature:
                     undefined = Reason.of(ReasonCode.NO_VARIATION, of="labels")
                 elif isinstance(row, Mean):
                     undefined = Reason.of(ReasonCode.RATIO_NOT_ABOVE_ZERO, rate=row.title)
-                added = replace(estimate, status=Status.UNDEFINED, reason=undefined)
-                self._measured.estimates.append(added)
+                yield replace(estimate, status=Status.UNDEFINED, reason=undefined)
                 continue
             low, high = estimates.contrast(by, one, other, critical(level))
             if math.isnan(low):
-                without = replace(estimate, value=as_number(value), reason=RATIO_MAY_BE_ZERO)
-                self._measured.estimates.append(without)
+                yield replace(estimate, value=as_number(value), reason=RATIO_MAY_BE_ZERO)
                 continue
             estimate = replace(
                 estimate,
@@ -383,7 +383,7 @@ class _Feature:
                 status=status,
                 reason=reason,
             )
-            self._measured.estimates.append(estimate)
+            yield estimate
             shown = self._what_is_shown(rate, estimator, one, other, by)
             self._measured.shown[estimate.key] = shown
             if estimate.mirror_of is None:
@@ -394,10 +394,6 @@ class _Feature:
                     estimate, metric, rate, estimator, (one, other, g, side)
                 )
             )
-
-    @property
-    def _known_people(self) -> int:
-        return round(float(self._counts.answers.sum()))
 
     def _what_is_shown(
         self, rate: Estimates, estimator: Estimator, one: int, other: int | None = None,
@@ -496,19 +492,18 @@ class _Feature:
             yield Diagnostic.note(
                 DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded
             )
-        if self._calibration is not None:
-            _, degrees, p = self._calibration
-            if degrees:
-                rejected = p < _CALIBRATION_LEVEL
-                make = Diagnostic.warning if rejected else Diagnostic.note
-                yield make(
-                    DiagnosticCode.CALIBRATION,
-                    counts.feature,
-                    known=self._known_people,
-                    p=p,
-                    level=_CALIBRATION_LEVEL,
-                    rejected=rejected,
-                    contradicts=p < _WRONG_PROBABILITIES,
-                )
+        _, degrees, p = self._calibration or (0.0, 0, 1.0)
+        if degrees:
+            rejected = p < _CALIBRATION_LEVEL
+            make = Diagnostic.warning if rejected else Diagnostic.note
+            yield make(
+                DiagnosticCode.CALIBRATION,
+                counts.feature,
+                known=self._known_people,
+                p=p,
+                level=_CALIBRATION_LEVEL,
+                rejected=rejected,
+                contradicts=p < _WRONG_PROBABILITIES,
+            )
         for (name, _, _), p in self._unfit.items():
             yield Diagnostic.warning(DiagnosticCode.LACK_OF_FIT, counts.feature, rate=name, p=p)

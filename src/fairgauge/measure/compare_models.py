@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product, starmap
 from typing import Literal
@@ -180,8 +180,8 @@ class _Models:
             if each.obstacle or each.metric.needs & {"prediction", "score"}
         ]
         _changes.check_margins(spec, [metric.name for metric, _ in asked])
-        self.contrasts = [(m, why) for m, why in asked if isinstance(m, Contrast)]
-        self.others = [(m, why) for m, why in asked if not isinstance(m, Contrast)]
+        self.asked = sorted(asked, key=lambda of: not isinstance(of[0], Contrast))
+        self.contrasts = [m for m, why in asked if isinstance(m, Contrast) and why is None]
         self.is_uncounted = bool(large_uncounted(cube, self.resolution.features, self.spec))
         self._slices: dict[int | None, tuple[PairedSlice, ...]] = {}
         self._missing: dict[str, tuple[Array, Array, Array]] = {}
@@ -190,8 +190,8 @@ class _Models:
         """Return what the candidate changes, before it is judged."""
         disparities = tuple(self._disparities())  # first: it refuses features with too many cells
         # where all rows are decided alike; of no consequence where no disparity is of decisions
-        reason, metrics = None, (*self.contrasts, *self.others)
-        if any("prediction" in metric.needs for metric, _ in metrics):
+        reason = None
+        if any("prediction" in metric.needs for metric, _ in self.asked):
             outcomes, task = self.other.outcomes, self.resolution.task
             reason = one_decision(self.cubes.candidate, outcomes, task)
         candidate = Candidate(
@@ -209,14 +209,24 @@ class _Models:
     # ---- rows that are excluded
 
     def _reach(
-        self, known: Array | None, of: Sequence[DisparityChange | RateChange], sliced: PairedSlice
+        self, sliced: PairedSlice, statistic: Statistic, ends: Callable[[bool], Array]
     ) -> Array | float:
-        # what has no worst case could go anywhere where many rows of a group lack what it needs
-        needs: set[str] = {need for one in of for need in one.definition.needs}
-        needs |= {"group"} if sliced.counts.feature else set()
-        if self.is_uncounted or (known is None and self._lacks(sliced.counts, needs)):
+        # How far excluded rows could move a number: by ``ends``, of all rows and of complete ones.
+        # What has no worst case could go anywhere where many rows of a group lack what it needs.
+        if self.is_uncounted:
             return np.inf
-        return 0.0 if known is None else known
+        if not isinstance(statistic, Rate):
+            return np.inf if self._lacks(sliced.counts, statistic.needs) else 0.0
+        _, _, rows = self._cells(sliced.counts)
+        labels = slice(None, -1 if rows.shape[1] > 1 else None)
+        outcome = sliced.current.outcome
+        decided = outcome.open_labels is None and outcome.open_predictions is None
+        if decided and rows[:-1, labels, :-1, :-1].sum() == rows.sum():
+            return 0.0
+        furthest, observed = ends(True), ends(False)
+        with np.errstate(invalid="ignore"):
+            moved = np.where(furthest == observed, 0.0, furthest - observed)
+        return np.asarray(np.nan_to_num(np.maximum(moved, 0.0), nan=np.inf))
 
     def _lacks(self, counts: GroupCounts, needs: Collection[str]) -> bool:
         _, _, rows = self._cells(counts)
@@ -225,9 +235,9 @@ class _Models:
         lacking = n - rows[:-1, labels, :-1, :-1].sum(axis=(1, 2, 3))
         unknown, large = float(rows[-1].sum()), n[: len(counts.groups)]
         large = large[large_groups(counts, self.spec)]
-        return bool(((lacking >= MANY_MISSING * n) & (lacking > 0)).any()) or (
-            "group" in needs and unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
-        )
+        many = unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
+        of_any = ((lacking >= MANY_MISSING * n) & (lacking > 0)).any()
+        return bool(of_any or (counts.feature != "" and many))
 
     def _cells(self, counts: GroupCounts) -> tuple[Array, Array, Array]:
         if counts.feature not in self._missing:
@@ -235,8 +245,9 @@ class _Models:
         return self._missing[counts.feature]
 
     def _limits(
-        self, sliced: PairedSlice, rate: Rate, which: Index, by: str, *, missing: bool
+        self, sliced: PairedSlice, rate: Statistic, which: Index, by: str, *, missing: bool
     ) -> RateLimits:
+        assert isinstance(rate, Rate)
         # the ends of a rate, of ratios in logarithms: of complete rows alone, or of all
         groups, without, _ = self._cells(sliced.counts)
         sides = np.logical_or(*sides_of_unknown(sliced.counts))
@@ -288,7 +299,7 @@ class _Models:
 
     def _rates(self) -> Iterator[RateChange]:
         catalogue = self.spec.catalogue
-        wanted = [metric.of for metric, obstacle in self.contrasts if obstacle is None]
+        wanted = [metric.of for metric in self.contrasts]
         wanted += [catalogue.rate(name) for name, _ in _changes.rate_margins(self.spec)]
         if self.spec.label:
             wanted.append(catalogue.rate("accuracy"))
@@ -332,16 +343,15 @@ class _Models:
     def _disparities(self) -> Iterator[MeasuredDisparities]:
         for feature in range(len(self.resolution.features)):
             for sliced in self.slices(feature):
-                for metric, obstacle in self.contrasts:
-                    if obstacle is None:
-                        for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
-                            of = replace(metric, of=statistic)
-                            yield self._comparison_changes(sliced, of, scope)
+                for metric in self.contrasts:
+                    for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
+                        of = replace(metric, of=statistic)
+                        yield self._comparison_changes(sliced, of, scope)
         yield from self._disparities_without_method()
 
     def _disparities_without_method(self) -> Iterator[MeasuredDisparities]:
         # once for each feature, whatever the classes and thresholds
-        for metric, obstacle in (*self.contrasts, *self.others):
+        for metric, obstacle in self.asked:
             is_contrast = isinstance(metric, Contrast)
             if is_contrast and obstacle is None:
                 continue
@@ -384,22 +394,18 @@ class _Models:
         except NoInterval as refused:
             return _drop_numbers(bases, refused.reason)
         measured = _changes.measured_disparities(metric, change, bases, self.spec, inside=inside)
-        reach, rate = None, metric.of
-        if isinstance(rate, Rate):
+
+        def ends(missing: bool) -> Array:
             sides = groups, references
-            ends = [
-                furthest(*(self._limits(sliced, rate, w, metric.by, missing=m) for w in sides))
-                for m in (True, False)
-            ]
-            reach = _possible_move(*ends)
-        return replace(measured, reach=self._reach(reach, bases, sliced))
+            of, by = metric.of, metric.by
+            return furthest(*(self._limits(sliced, of, w, by, missing=missing) for w in sides))
+
+        return replace(measured, reach=self._reach(sliced, metric.of, ends))
 
     # ---- margins
 
     def _margin_tests(self) -> Iterator[MeasuredMargins]:
-        sliced = self.slices(None)
-        if self.classes:
-            sliced = sliced[-1:]  # all classes at once
+        sliced = self.slices(None)[-1 if self.classes else None :]  # all classes at once
         for (name, margin), each in product(_changes.rate_margins(self.spec), sliced):
             of = [*self._statistics_of_scope(each, [self.spec.catalogue.rate(name)])]
             if not of:
@@ -416,7 +422,7 @@ class _Models:
         # The groups are those of the feature: a reference is one of them. Where there are labels,
         # rates that do not use them are none of these: fewer selected may be fewer wrongly
         # selected.
-        definitions = {metric.name: metric for metric, _ in (*self.contrasts, *self.others)}
+        definitions = {metric.name: metric for metric, _ in self.asked}
         scales = {
             record.metric: record.by
             for batch in disparities
@@ -457,19 +463,14 @@ class _Models:
             return MeasuredMargins(tests)
         quantity = change.ratio if by == "ratio" else change.difference
         lower = better_of(statistic, self.spec.favourable) is Better.LOWER
-        reach = None
-        if isinstance(statistic, Rate):
-            least, observed = (
-                self._limits(sliced, statistic, which, by, missing=missing).change
-                for missing in (True, False)
-            )
-            (low, high), (observed_low, observed_high) = least, observed
-            reach = _possible_move(high, observed_high)
-            if not lower:
-                reach = _possible_move(-low, -observed_low)
-        by_rows = self._reach(reach, [test.change for test in tests], sliced)
+
+        def ends(missing: bool) -> Array:
+            low, high = self._limits(sliced, statistic, which, by, missing=missing).change
+            return high if lower else -low
+
+        reach = self._reach(sliced, statistic, ends)
         gain = quantity.negated() if lower else quantity
-        return MeasuredMargins(tests, gain, change, lower=lower, reach=by_rows)
+        return MeasuredMargins(tests, gain, change, lower=lower, reach=reach)
 
     def _count_reclassified(self) -> Iterator[Reclassified]:
         if self.resolution.task is not Task.BINARY:
@@ -497,13 +498,6 @@ class _Models:
 def _open_in_either(one: OutcomeMasks, other: OutcomeMasks) -> OutcomeMasks:
     masks = [e.open_predictions for e in (one, other) if e.open_predictions is not None]
     return replace(one, open_predictions=np.logical_or.reduce(masks)) if masks else one
-
-
-def _possible_move(furthest: Array, observed: Array) -> Array:
-    # how far a number may move from what is observed: anywhere where that is unknown
-    with np.errstate(invalid="ignore"):
-        moved = np.where(furthest == observed, 0.0, furthest - observed)
-    return np.asarray(np.nan_to_num(np.maximum(moved, 0.0), nan=np.inf))
 
 
 def _drop_numbers(bases: Sequence[DisparityChange], reason: Reason) -> MeasuredDisparities:

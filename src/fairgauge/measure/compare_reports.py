@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,7 +55,7 @@ from fairgauge.results.comparison import (
     subjects_of,
     with_joint_names,
 )
-from fairgauge.results.estimates import DisparityChange, Estimate
+from fairgauge.results.estimates import DisparityChange, Estimate, Group
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.results.shown_result import made_now, read_saved
@@ -70,7 +70,7 @@ from fairgauge.values import canonical, matches
 
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
 _Key: TypeAlias = tuple[object, ...]
-_Item = TypeVar("_Item")
+_Groups: TypeAlias = dict[tuple[str, str], Group]
 _SIDES: tuple[Which, Which] = ("old", "new")
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _DOUBTFUL = DOUBTS | {
@@ -87,7 +87,12 @@ def compare_reports(
     before, after = with_joint_names(_report(old), _report(new))
     _refuse_unlike(before, after)
     differences = tuple(_differences(before, after))
-    same, refused = _rows(before, after, same_rows)
+    groups = [
+        {(g.feature, g.group): g for g in reversed(report.groups) if g.scope == OVERALL}
+        for report in (before, after)
+    ]
+    refused = _why_same_rows(before, after, groups, same_rows)
+    same = refused is not None
     apart = {option.name for option in OPTIONS if not option.comparable}
     asked = [each.key for each in differences if each.key in apart]
     if asked:
@@ -99,7 +104,7 @@ def compare_reports(
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
     reports = before, after
     estimates = _estimates_by_key(reports)
-    verdicts = [{_subject_of_rule(each): each for each in report.verdicts} for report in reports]
+    verdicts = [*map(_verdicts_by_key, reports)]
     matched = [(each, estimates[1].get(key)) for key, each in estimates[0].items()]
     changed = changes([(old, new) for old, new in matched if new is not None], refused)
     shared = _verdict_changes(verdicts, changed)
@@ -121,7 +126,7 @@ def compare_reports(
         flips=tuple(sorted(flips, key=lambda flip: not flip.worse)),
         stayed=tuple(each for each in shared if each.old.outcome == each.new.outcome),
         **_unmatched(reports, estimates, verdicts),
-        sizes=tuple(_sizes(before, after)),
+        sizes=tuple(_sizes(groups)),
         own=tuple({rate.name: rate for rate in (*before.own, *after.own)}.values()),
         scoring=SCORING_RATE in after.catalogue.reworded,
         diagnostics=tuple(
@@ -134,13 +139,12 @@ def compare_reports(
     )
     # the new report has a verdict in the words of candidates, without margins
     closer = any(each.significant and each.direction is Direction.CLOSER for each in changed)
-    verdict, fairness = CandidateVerdict.NONE, Fairness.CANNOT_TELL
+    verdict = CandidateVerdict.BETTER_WHERE_TESTED if closer else CandidateVerdict.NONE
+    fairness = Fairness.FAIRER if closer else Fairness.CANNOT_TELL
     if result.worse:
         verdict = CandidateVerdict.WORSE
         fairness = Fairness.MIXED if closer else Fairness.LESS_FAIR
-    elif closer:
-        verdict, fairness = CandidateVerdict.BETTER_WHERE_TESTED, Fairness.FAIRER
-    if not result.worse and result.why_incomplete:
+    elif result.why_incomplete:
         verdict = CandidateVerdict.CANNOT_TELL
     return replace(result, candidates=(replace(candidate, verdict=verdict, fairness=fairness),))
 
@@ -181,7 +185,11 @@ def _refuse_unlike(old: Report, new: Report) -> None:
     labels, positives = ([r.spec.get(k) for r in (old, new)] for k in ("label", "positive"))
     unlike = {
         "label": None not in labels and labels[0] != labels[1] and [*map(quote, labels)],
-        "positive": not _alike(*positives) and [*map(_positive, positives)],
+        "positive": not _alike(*positives)
+        and [
+            f"above {e.get('above')}" if isinstance(e, Mapping) else listing(items(e or [1]))
+            for e in positives
+        ],
         "task": old.task != new.task and [quote(old.task), quote(new.task)],
     }
     problems += [
@@ -196,12 +204,6 @@ def _refuse_unlike(old: Report, new: Report) -> None:
     refuse(problems)
 
 
-def _positive(asked: object) -> str:
-    if isinstance(asked, Mapping):
-        return f"above {asked.get('above')}"
-    return listing(items(asked or [1]))
-
-
 def _alike(old: object, new: object) -> bool:
     # whether favourable values mean the same: 1, 1.0, "1" and true do
     if isinstance(old, Mapping) or isinstance(new, Mapping):
@@ -214,9 +216,8 @@ def _alike(old: object, new: object) -> bool:
 
 def _differences(old: Report, new: Report) -> Iterator[Difference]:
     # what was asked differently: first what intervals of changes cannot bridge
-    options = [option for option in OPTIONS if not option.described]
-    ranked = sorted(options, key=lambda option: (option.comparable, not option.effect))
-    keys = [option.name for option in ranked]
+    ranked = sorted(OPTIONS, key=lambda option: (option.comparable, not option.effect))
+    keys = [option.name for option in ranked if not option.described]
     keys += [key for key in {**old.spec, **new.spec} if key not in BY_NAME]
     for key in keys:
         before, after = (_option_or_default(report.spec, key) for report in (old, new))
@@ -235,20 +236,17 @@ def _option_or_default(spec: Mapping[str, object], key: str) -> object:
     return option.type.plain(option.default) if value is None and option else value
 
 
-def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason | None]:
-    # whether both are of the same rows, and why: without their correlation, no test
-    sizes = [
-        {(g.feature, g.group): g.n for g in report.groups if g.scope == OVERALL}
-        for report in (old, new)
-    ]
-    shared = sizes[0].keys() & sizes[1].keys()
+def _why_same_rows(
+    old: Report, new: Report, sizes: Sequence[_Groups], stated: bool | None
+) -> Reason | None:
+    # why both are taken to be of the same rows: without their correlation, no test
     evidence = "stated" if stated else ""
     if stated is None and old.data.fingerprint == new.data.fingerprint:
         evidence = "fingerprint"
     elif stated is None and old.data.rows == new.data.rows:
-        evidence = "sizes" if all(sizes[0][k] == sizes[1][k] for k in shared) else ""
-    same = Reason.of(ReasonCode.SAME_ROWS, evidence=evidence) if evidence else None
-    return same is not None, same
+        shared = sizes[0].keys() & sizes[1].keys()
+        evidence = "sizes" if all(sizes[0][k].n == sizes[1][k].n for k in shared) else ""
+    return Reason.of(ReasonCode.SAME_ROWS, evidence=evidence) if evidence else None
 
 
 def _estimates_by_key(reports: Sequence[Report]) -> list[dict[_Key, Estimate]]:
@@ -271,6 +269,18 @@ def _estimates_by_key(reports: Sequence[Report]) -> list[dict[_Key, Estimate]]:
         for side in sides
         for classes in [frozenset(each.class_ for each in side)]
     ]
+
+
+def _verdicts_by_key(report: Report) -> dict[_Key, Verdict]:
+    # of two groups that mirror each other, whichever side is judged; rules that are decided in two
+    # ways have one text, and are matched in their order
+    by_key: dict[_Key, Verdict] = {}
+    seen: Counter[_Key] = Counter()
+    for each in report.verdicts:
+        key = each.rule, *min(subjects_of(each), key=str)
+        by_key[*key, seen[key]] = each
+        seen[key] += 1
+    return by_key
 
 
 def _unmatched(
@@ -347,23 +357,17 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
     )
 
 
-def _sizes(old: Report, new: Report) -> Iterator[GroupChange]:
-    sides = [
-        {(g.feature, g.group): g for g in reversed(report.groups) if g.scope == OVERALL}
-        for report in (old, new)
-    ]
-    every = ((g.feature, g.group) for report in (old, new) for g in report.groups)
-    for place in dict.fromkeys(every):
-        before, after = (side.get(place) for side in sides)
-        if before or after:
-            yield GroupChange(
-                feature=place[0],
-                group=place[1],
-                old_n=before.n if before else None,
-                new_n=after.n if after else None,
-                old_share=before.share if before else None,
-                new_share=after.share if after else None,
-            )
+def _sizes(groups: Sequence[_Groups]) -> Iterator[GroupChange]:
+    for place in dict.fromkeys(place for side in groups for place in reversed(side)):
+        before, after = (side.get(place) for side in groups)
+        yield GroupChange(
+            feature=place[0],
+            group=place[1],
+            old_n=before.n if before else None,
+            new_n=after.n if after else None,
+            old_share=before.share if before else None,
+            new_share=after.share if after else None,
+        )
 
 
 _USUAL = 0.95
@@ -568,10 +572,3 @@ _ABSENT = {
     "group": ReasonCode.ABSENT,
     "reference": ReasonCode.IS_REFERENCE,
 }
-
-
-def _subject_of_rule(verdict: Verdict) -> _Key:
-    metric, feature, group = subject_of(verdict)
-    if verdict.mirror is not None and group is not None:  # whichever of both sides is judged
-        group = min(group, verdict.mirror)
-    return verdict.rule, metric, feature, group

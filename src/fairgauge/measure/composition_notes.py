@@ -126,9 +126,9 @@ def _furthest(each: WithinStrata) -> float:
 
 def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[float]:
     # P-values of the same difference in all strata; 1 where this is not tested
-    p_values = [1.0] * len(compared)
+    p = np.full(len(compared), np.nan)
     if cube.min_cell is not None or spec.design or spec.reference is ReferenceRule.OVERALL:
-        return p_values
+        return [1.0] * len(compared)
     resolution = resolve(cube, spec)
     slices = [Slice(*of, spec) for of in product(resolution.features, resolution.outcomes)]
     for i, each in enumerate(compared):
@@ -139,8 +139,5 @@ def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[flo
             continue
         sides, _ = gap_sides(part_of, *numbers_of_sides(each, part_of), metric.of)
         if sides.common.sum() > 1:
-            p_values[i] = float(np.nan_to_num(sides.variation()[0].p, nan=1.0))
-    tested = [i for i, p in enumerate(p_values) if p < 1]
-    for i, p in zip(tested, holm([p_values[i] for i in tested]).tolist(), strict=True):
-        p_values[i] = p
-    return p_values
+            p[i] = sides.variation()[0].p
+    return list(np.nan_to_num(holm(np.where(p < 1, p, np.nan)), nan=1.0).tolist())

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
         by_comparison: dict[tuple[object, ...], list[Outcome]] = {}
         for each in _subjects(measured, rule):
             if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
-                group = None if _spans_groups(rule) else _standing(each)
+                group = None if _spans_groups(rule) else each.mirror_of or each.group
                 key = each.feature, group, each.class_scope, each.threshold
                 outcome, _ = _decide_after_uncounted(each, rule, measured)
                 by_comparison.setdefault(key, []).append(outcome)
@@ -139,8 +139,9 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
     subjects: dict[tuple[str | None, str | None], list[Estimate]] = {}
     of_all_groups = _spans_groups(rule)
     for each in _subjects(measured, rule):
-        # a metric of all groups names those that are furthest apart, in each class or threshold
-        key = (each.feature, None if of_all_groups else _standing(each))
+        # a metric of all groups names those that are furthest apart, in each class or threshold; of
+        # two groups that mirror each other, one stands for both
+        key = (each.feature, None if of_all_groups else each.mirror_of or each.group)
         subjects.setdefault(key, []).append(each)
     for several in subjects.values():
         decisions = [(each, *_decide_after_uncounted(each, rule, measured)) for each in several]
@@ -150,7 +151,7 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
                 GRAVEST_FIRST.index(one[1]),
                 one[0].status is not Status.OK,
                 _distance_inside(one[0], rule),
-                one[0].group != _standing(one[0]),
+                one[0].mirror_of is not None,
             ),
         )
         groups = dict.fromkeys(one.group for one in several if not of_all_groups)
@@ -175,11 +176,6 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
 
 def _rests_on_probabilities(each: Estimate) -> bool:
     return each.interval is not None and not OF_PROBABILITIES.isdisjoint(each.interval.methods)
-
-
-def _standing(each: Estimate) -> str | None:
-    # the group that stands for it: of two that mirror each other, one for both
-    return each.mirror_of or each.group
 
 
 def _spans_groups(rule: Rule) -> bool:
@@ -595,23 +591,11 @@ def judge_together(
         elif strict.outcome is Outcome.FAIL:
             judged.append(replace(each, remains=True))
         elif familywise:
-            open_ = _open_by_groups(strict)
-            reason = Reason.of(ReasonCode.FAMILYWISE, comparisons=family, together=open_)
+            reason = Reason.of(ReasonCode.FAMILYWISE, comparisons=family)
             judged.append(replace(each, outcome=Outcome.INCONCLUSIVE, reason=reason))
         else:
-            given = dict(each.reason.parameters) | {"together": _open_by_groups(strict)}
-            reason = Reason.of(each.reason.code, **given)
-            judged.append(replace(each, remains=False, reason=reason))
+            judged.append(replace(each, remains=False))
     return tuple(judged)
-
-
-def _open_by_groups(strict: Verdict) -> tuple[Reason] | None:
-    # A fail asserts that its value is outside whichever groups these rows are in, so that the
-    # interval which they move has to be outside at the level of Holm, too: otherwise more audits
-    # than stated would have a fail that remains. The other rows may show it by themselves.
-    reason = strict.reason
-    by_groups = reason.code is ReasonCode.MISSING_GROUPS and reason["alone"] == Outcome.FAIL
-    return (reason,) if by_groups else None
 
 
 def remaining_notes(
@@ -621,8 +605,6 @@ def remaining_notes(
     comparisons = len(interval_decisions(measured, spec.rules))
     if comparisons > 1:
         fails = [verdict for verdict in verdicts if verdict.remains is not None]
-        by_groups = sum(verdict.reason.get("together") is not None for verdict in fails)
-        open_: dict[str, Any] = {"open_by_groups": by_groups} if by_groups else {}
         yield Diagnostic.note(
             DiagnosticCode.FAILS_TOGETHER,
             comparisons=comparisons,
@@ -630,7 +612,6 @@ def remaining_notes(
             fails=len(fails),
             remaining=sum(bool(verdict.remains) for verdict in fails),
             familywise=spec.multiplicity is Multiplicity.FAMILYWISE,
-            **open_,
         )
 
 

@@ -83,11 +83,9 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     with a condition less has the same rows, and is counted once.
     """
     sets = _sets(rows.sizes, rows.rows, depth, min_rows)
-    place = {features: i for i, features in enumerate(sets)}
-    nothing = np.zeros(0, dtype=np.int64), np.zeros((0, OUTCOMES))
-    counted_sets: list[tuple[Codes, Array]] = [nothing] * len(sets)
-    duplicates = 0
-    for features, counts in _count_feature_sets(rows, sets):
+    duplicates, nothing = 0, np.zeros(0, dtype=np.int64)
+    found: list[tuple[Codes, Codes, Array]] = [(nothing, nothing, np.zeros((0, OUTCOMES)))]
+    for i, counts in enumerate(_count_feature_sets(rows, sets)):
         rows_held = counts.sum(axis=-1)
         wanted = (rows_held >= max(min_rows, 1)) & (rows_held < rows.rows)
         same = np.zeros(rows_held.shape, dtype=bool)
@@ -97,14 +95,12 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
             same |= rows_held == rows_held.sum(axis=axis, keepdims=True)
         duplicates += int((wanted & same).sum())
         value = np.flatnonzero(wanted & ~same)
-        counted_sets[place[features]] = value, counts.reshape(-1, OUTCOMES)[value]
-    counted = np.concatenate([nothing[1], *(counts for _, counts in counted_sets)])
+        found.append((np.full(len(value), i), value, counts.reshape(-1, OUTCOMES)[value]))
+    of_set, value, counted = map(np.concatenate, zip(*found, strict=True))
     return Subgroups(
         sets=sets,
-        of_set=np.concatenate(
-            [nothing[0], *(np.full(len(v), i) for i, (v, _) in enumerate(counted_sets))]
-        ),
-        value=np.concatenate([nothing[0], *(value for value, _ in counted_sets)]),
+        of_set=of_set,
+        value=value,
         rows=counted.sum(axis=1),
         n=counted[:, COUNTED:].sum(axis=1),
         events=counted[:, EVENT],
@@ -113,9 +109,7 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     )
 
 
-def _count_feature_sets(
-    rows: SearchedRows, sets: Sequence[tuple[int, ...]]
-) -> Iterator[tuple[tuple[int, ...], Array]]:
+def _count_feature_sets(rows: SearchedRows, sets: Sequence[tuple[int, ...]]) -> Iterator[Array]:
     # rows are read once for as many sets as fit into memory
     together: list[list[tuple[int, ...]]] = []
     cells_together = math.inf
@@ -135,7 +129,7 @@ def _count_feature_sets(
                 key = codes * OUTCOMES + part.outcomes
                 counts = np.bincount(key, part.cases, prod(shape)).reshape(shape)
                 counts_of[features] = counts_of.get(features, 0) + counts.astype(np.float64)
-        yield from counts_of.items()
+        yield from counts_of.values()
 
 
 def combine_codes(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[int]) -> Codes:
@@ -151,24 +145,15 @@ def _sets(
 ) -> tuple[tuple[int, ...], ...]:
     features = [f for f, size in enumerate(sizes) if size > 0]
     fitting = max(rows // max(min_rows, 1), 1.0)
-    deepest = min(depth, len(features))
-    depths = range(1, deepest + 1)
-    at_depth = (
-        [
-            sum(min(prod(sizes[f] for f in each), fitting) for each in combinations(features, k))
-            for k in depths
-        ]
-        if comb(len(features), deepest) <= MOST_SUBGROUPS
-        else [float("inf")]
-    )
-    if sum(at_depth) > MOST_SUBGROUPS:
-        by_depth = ", ".join(
-            f"{count:,.0f} at depth {k}"
-            for k, count in zip(depths, np.cumsum(at_depth), strict=False)
-        )
+    depths = range(1, min(depth, len(features)) + 1)
+    possible: float = sum(comb(len(features), k) for k in depths)
+    if possible <= MOST_SUBGROUPS:
+        every = (each for k in depths for each in combinations(features, k))
+        possible = sum(min(prod(sizes[f] for f in each), fitting) for each in every)
+    if possible > MOST_SUBGROUPS:
         message = (
-            f"there may be more than {MOST_SUBGROUPS:,} subgroups ({by_depth}); search fewer "
-            "features, a smaller depth (--depth) or larger subgroups (--min-rows)"
+            f"there may be more than {MOST_SUBGROUPS:,} subgroups; search fewer features, a "
+            "smaller depth (--depth) or larger subgroups (--min-rows)"
         )
         raise SpecError(Problem("depth", message))
     sets = tuple(each for k in depths for each in combinations(features, k))
@@ -376,15 +361,13 @@ class _Tested:
         first = open_[np.argsort(-differences, kind="stable")][:MOST_UNDECIDED]
         self.listed = np.concatenate([np.flatnonzero(self.status == WORSE), first])
         # both ends of what is listed, on the sides that the statuses are; NaN elsewhere
-        self.low, self.high = np.full((2, len(at)), np.nan)
+        self.low, self.high, self.p_adjusted = np.full((3, len(at)), np.nan)
         if len(self.listed):
             ends = score_limits(*self._counts(self.listed), self.c, self.other_c)
             low, high, edge = *ends, question.tolerance
             claimed = np.maximum(low, np.nextafter(edge, 1)), np.minimum(low, edge)
             self.low[self.listed] = np.where(self.status[self.listed] == WORSE, *claimed)
             self.high[self.listed] = np.maximum(high, edge)
-        self.p_adjusted = np.full(len(at), np.nan)
-        if len(self.listed):
             self.p_adjusted[self.listed] = self.tails.adjusted(self.roots[self.listed], self.c)
 
     def worse(self) -> tuple[Subgroup, ...]:
@@ -392,7 +375,7 @@ class _Tested:
         at = self.listed[self.status[self.listed] == WORSE]
         at = at[np.argsort(-self.low[at], kind="stable")]
         explained_by = explain_claims(self.searched, self.every, self.at[at].tolist(), self.c)
-        listed = self._describe(at)
+        listed = [*map(self._describe, at.tolist())]
         return tuple(
             each if by < 0 else replace(each, explained_by=listed[by].name)
             for each, by in zip(listed, explained_by.tolist(), strict=True)
@@ -400,7 +383,8 @@ class _Tested:
 
     def undecided(self) -> tuple[Subgroup, ...]:
         """Return the undecided subgroups with the largest estimates."""
-        return tuple(self._describe(self.listed[self.status[self.listed] == UNDECIDED]))
+        at = self.listed[self.status[self.listed] == UNDECIDED]
+        return tuple(map(self._describe, at.tolist()))
 
     def largest(self) -> Largest:
         """Return what holds for all subgroups at once."""
@@ -422,18 +406,13 @@ class _Tested:
 
     def _largest_upper(self, kept: Mask) -> float | None:
         at = np.flatnonzero(kept)
-        if not len(at):
-            return None
-        return largest_upper_end(*self._counts(at), self.other_c)
+        return largest_upper_end(*self._counts(at), self.other_c) if len(at) else None
 
     def _counts(self, at: NDArray[np.intp]) -> tuple[Array, Array, Array, Array]:
         return self.x[at], self.n[at], self.others_x[at], self.others_n[at]
 
-    def _describe(self, at: NDArray[np.intp]) -> list[Subgroup]:
-        low, high = self.low[at].tolist(), self.high[at].tolist()
-        return [self._subgroup(*each) for each in zip(at.tolist(), low, high, strict=True)]
-
-    def _subgroup(self, i: int, low: float, high: float) -> Subgroup:
+    def _describe(self, i: int) -> Subgroup:
+        low, high = float(self.low[i]), float(self.high[i])
         n, x, root = float(self.n[i]), float(self.x[i]), float(self.roots[i])
         if self.question.worse is Worse.LOWER:
             low, high, x, all_x = -high, -low, n - x, self.total - self.events

@@ -259,14 +259,13 @@ def _make_finding(
 
 
 def _family_of_tests(report: Report, estimate: Estimate) -> FamilyOfTests | None:
-    # a single test has no note, nor have reports of before that kept none
+    # a single test has no note
     notes = [e for e in report.diagnostics if e.code is DiagnosticCode.ADJUSTED_P]
     if notes:
         tests = notes[0]["homogeneity"] or 0
         comparisons = notes[0]["comparisons"] - 2 * tests
         return FamilyOfTests(comparisons=comparisons, homogeneity=tests, all_pairs=tests)
-    alone = estimate.p_adjusted is not None and estimate.p_adjusted == estimate.p_value
-    return FamilyOfTests(comparisons=1) if alone else None
+    return FamilyOfTests(comparisons=1) if estimate.p_adjusted is not None else None
 
 
 def _reasons(

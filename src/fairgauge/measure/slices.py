@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -95,27 +95,22 @@ class Slice:
         self.outcome = outcome
         self.spec = spec
         self._per_class = per_class
-        self.cases = CountsBySide(counts, outcome, spec.profile, per_class)
-        self.sides = self.cases
+        by_side = partial(CountsBySide, counts, outcome, spec.profile, per_class)
+        self.cases = self.sides = by_side()
         self.squares: CountsBySide | None = None
         self.cubes: CountsBySide | None = None
         if counts.unequally_weighted:
-            self.sides = CountsBySide(counts, outcome, spec.profile, per_class, "w")
-            self.squares = CountsBySide(counts, outcome, spec.profile, per_class, "w2")
-            if "w3" in counts.counts:
-                self.cubes = CountsBySide(counts, outcome, spec.profile, per_class, "w3")
+            self.sides, self.squares = by_side("w"), by_side("w2")
+            self.cubes = by_side("w3") if "w3" in counts.counts else None
         self.clusters: ClustersBySide | None = None
         if counts.design is not None or counts.clusters is not None:
             from fairgauge.inference.clusters import ClustersBySide, DesignBySide
 
-            by_side = ClustersBySide if counts.design is None else DesignBySide
-            self.clusters = by_side(counts, outcome, spec, per_class)
+            of_clusters = ClustersBySide if counts.design is None else DesignBySide
+            self.clusters = of_clusters(counts, outcome, spec, per_class)
         self.ranges: tuple[CountsBySide, CountsBySide] | None = None
         if counts.protected:
-            self.ranges = (
-                CountsBySide(counts, outcome, spec.profile, per_class, "low"),
-                CountsBySide(counts, outcome, spec.profile, per_class, "high"),
-            )
+            self.ranges = by_side("low"), by_side("high")
         best = spec.reference is ReferenceRule.BEST
         candidates = int(admissible_groups(counts, spec).sum()) if best else 1
         self.uncertainty = Uncertainty(spec, simultaneous, candidates)

@@ -230,10 +230,10 @@ def test_mistakes_are_refused_with_what_to_do(options, message):
         fg.find(PLANTED, **{**ASKED, "features": ["sex", "race"], **options})
 
 
-def test_too_many_subgroups_are_refused_with_what_each_depth_makes():
+def test_too_many_subgroups_are_refused():
     rng = np.random.default_rng(0)
     wide = pl.DataFrame({f"f{i}": rng.integers(0, 9, 5_000) for i in range(60)}).with_columns(
         y=pl.lit(0), p=pl.Series(rng.integers(0, 2, 5_000))
     )
-    with pytest.raises(SpecError, match="at depth 3"):
+    with pytest.raises(SpecError, match="more than 10,000,000 subgroups"):
         fg.find(wide, features=[f"f{i}" for i in range(60)], min_rows=1, depth=4, **ASKED)

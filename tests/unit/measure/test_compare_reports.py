@@ -421,3 +421,19 @@ def test_labels_that_became_the_predictions_leave_nothing_compared():
     )
     found = fg.compare(old, new)
     assert (found.exit_code, found.why_incomplete) == (3, (WhyIncomplete.MORE_LACK,))
+
+
+def test_rules_of_one_text_that_are_decided_in_two_ways_are_both_compared():
+    men = {"tp": 50, "fn": 50}
+    rules = [
+        {"metric": "selection_rate.ratio", "at_least": 0.8, "decide": decide, "groups": ["F"]}
+        for decide in ("point", "interval")
+    ]
+    old, new = (
+        pairs.report({"F": {"tp": x, "fn": 100 - x}, "M": men}, rules=rules,
+                     metrics="selection_rate.ratio") for x in (50, 30)
+    )  # fmt: skip
+    found = fg.compare(old, new)
+    outcomes = [(str(e.old.outcome), str(e.new.outcome)) for e in (*found.flips, *found.stayed)]
+    assert len(outcomes) == 2
+    assert ("pass", "fail") in outcomes
