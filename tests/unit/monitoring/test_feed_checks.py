@@ -122,7 +122,7 @@ def named(report: fg.MonitorReport, problem: HistoryProblem) -> list[HistoryFind
 def test_a_fault_is_found_on_its_day_and_leaves_no_pass(fault: str) -> None:
     problem, spoil, *meant = FAULTS[fault]
     report = monitored(spoil)
-    assert meant in [[each.column, each.value] for each in named(report, problem)]
+    assert meant in [[e.feature or e.column, e.group or e.value] for e in named(report, problem)]
     assert {(each.period, each.last) for each in report.findings} == {(NAMES[BAD], NAMES[BAD])}
     assert report.verdict is Outcome.INCONCLUSIVE
     assert report.exit_code == 3
