@@ -12,7 +12,7 @@ from fairgauge.checks.feed import Feed, FeedPeriod, check_feed
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DiagnosticCode, Level, Outcome
+from fairgauge.enums import FEED_DOUBTS, DiagnosticCode, Level, Outcome
 from fairgauge.errors import CubeError, DataError, cells, quote, refuse
 from fairgauge.monitoring._comparisons import Followed, follow, unmatched_rules
 from fairgauge.monitoring._counts import fix_references, refuse_unfit
@@ -161,10 +161,10 @@ def monitor(
 
 
 def _is_accepted(finding: HistoryFinding, question: Spec) -> bool:
-    # of a new value that is spelt like another one
-    spelt = finding.problem is HistoryProblem.NEW_VALUE and finding.other is not None
-    code = str(DiagnosticCode.SAME_NAMES)
-    return spelt and not {code, f"{code}:{finding.column}"}.isdisjoint(question.accept)
+    codes = {finding.problem.replace(" ", "_")} & FEED_DOUBTS
+    if finding.problem is HistoryProblem.NEW_VALUE and finding.other is not None:
+        codes = {str(DiagnosticCode.SAME_NAMES)}  # it is spelt like another one
+    return any(not {code, f"{code}:{finding.column}"}.isdisjoint(question.accept) for code in codes)
 
 
 def missing_spec_error(held: History) -> DataError:

@@ -144,9 +144,20 @@ def test_a_fault_is_found_on_its_day_and_leaves_no_pass(fault: str) -> None:
     assert "nothing passes until they are corrected" in " ".join(str(report).split())
 
 
-def test_a_fault_takes_no_alarm_back() -> None:
+@pytest.mark.parametrize("fault", ["rows twice", "a group all approved"])
+def test_a_fault_takes_no_alarm_back(fault: str) -> None:
     rules = [{"metric": "selection_rate", "at_least": 0.9}]
-    assert monitored(FAULTS["rows twice"][1], rules=rules).exit_code == 1
+    assert monitored(FAULTS[fault][1], rules=rules).exit_code == 1
+
+
+@pytest.mark.parametrize("accepted", ["vanished_value", "vanished value:prediction"])
+def test_what_departs_is_closed_by_its_code(accepted: str) -> None:
+    spoil, first = FAULTS["a group all approved"][1], BAD - 5
+    question = {"accept": accepted}
+    report = monitored(spoil, at=first, days=first + 1, question=question)
+    assert (report.findings, report.exit_code) == ((), 0)
+    question = {"accept": "vanished_value:label"}
+    assert monitored(spoil, at=first, days=first + 1, question=question).exit_code == 3
 
 
 @pytest.mark.parametrize(("length", "step"), [(3, 1), (1, 1), (2, 7)])
