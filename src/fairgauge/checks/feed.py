@@ -299,7 +299,7 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
         for subject, held in period.rows.values.items():
             totals[subject[:2]][t] += sum(held.values())
     unusual = defaultdict[str | None, set[int]](set)
-    for subject in dict.fromkeys(each for period in feed.periods for each in period.rows.values):
+    for subject in dict.fromkeys([each for period in feed.periods for each in period.rows.values]):
         column, of_group = subject.column, subject.feature is not None
         by_period = feed.rows_by_value(subject)
         found = [*_one_value(feed, subject, by_period)]
@@ -307,9 +307,9 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
             found += _new_values(subject, by_period, {v for of, v in named if of == column})
         apart = {each.at for each in found} | unusual[column]
         shares = defaultdict[int, list[Suspected]](list)
-        for value in dict.fromkeys(v for held in by_period for v in held):
+        for value in dict.fromkeys([v for held in by_period for v in held]):
             counted = [held.get(value, 0) for held in by_period]
-            first = next(t for t, rows in enumerate(counted) if rows)  # it is not missed before
+            first = [*map(bool, counted)].index(True)  # it is not missed before
             sizes = [sum(held.values()) * (t >= first) for t, held in enumerate(by_period)]
             least = _SHARE if column in features else 1.0
             of_all = totals[subject[:2]] if of_group else None
@@ -341,7 +341,7 @@ def _one_value(
     def outcome(value: str) -> str | bool:
         return is_one_of(value, positive) if positive else value
 
-    values = dict.fromkeys(value for each in held for value in each)
+    values = dict.fromkeys([value for each in held for value in each])
     outcomes = {*map(outcome, values)}
     if column not in feed.outcomes or len(outcomes) != 1:
         return
@@ -390,7 +390,7 @@ def _new_values(
 def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
     # labels that are not due yet, or that are overdue as a whole, are not looked at
     asked = feed.question
-    for column in dict.fromkeys(name for each in feed.periods for name in each.rows.missing):
+    for column in dict.fromkeys([name for each in feed.periods for name in each.rows.missing]):
         later = bool(feed.due) and column == asked.label
         held = [e.rows for e in feed.periods[: max(len(feed.periods) - feed.due * later, 0)]]
         # of rows without a weight or a count nobody knows how many cases or people they are
@@ -462,7 +462,7 @@ def _has_lost(one: _Rows, others: Sequence[_Rows], group: _Rows, groups: Sequenc
 
 
 def _add_up(counts: Sequence[_Rows]) -> _Rows:
-    return sum(of for of, _ in counts), sum(every for _, every in counts)
+    return sum([of for of, _ in counts]), sum([every for _, every in counts])
 
 
 def _evidence(one: _Rows, others: Sequence[_Rows]) -> float:
@@ -470,7 +470,7 @@ def _evidence(one: _Rows, others: Sequence[_Rows]) -> float:
     # deviations between them where the share varies by sampling alone, and as many times that as it
     # varies more. Each period is the number of such rows, and of all.
     sums = [one, _add_up(others)]
-    both = sum(of for of, _ in sums) / sum(every for _, every in sums)
+    both = (sums[0][0] + sums[1][0]) / (sums[0][1] + sums[1][1])
     ratio = sum(
         a * math.log(a / every / b)
         for of, every in sums
@@ -502,7 +502,7 @@ def _log_chance(rows: float, some: float, every: float) -> float:
 
 def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
     whole = set[int]()
-    for subject in dict.fromkeys(each for period in feed.periods for each in period.rows.scores):
+    for subject in dict.fromkeys([each for period in feed.periods for each in period.rows.scores]):
         usual, known = np.zeros(PARTS), 0
         for t, each in enumerate(feed.periods):
             parts, held = np.zeros(PARTS), each.rows.scores.get(subject, {})

@@ -105,7 +105,7 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[_Values, dict[str, int]
             names = [name_of(meaning(level)) for level in cube.levels[axis]]  # True counts as 1
         numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
         places = {axis: np.array([numbers[name] for name in names], dtype=np.intp)}
-        for (feature, group), counts in _by_subject(cube, places, of_groups=outcome):
+        for (feature, group), counts in _count_by_subject(cube, places, of_groups=outcome):
             if group not in apart:
                 held = dict(zip(numbers, map(int, counts), strict=True))
                 values[Subject(axis.column, feature, group)] = {
@@ -125,7 +125,7 @@ def _has_names(cube: Cube, axis: Axis) -> bool:
     return not axis.grid and len(cube.levels[axis]) <= _MOST_VALUES
 
 
-def _by_subject(
+def _count_by_subject(
     cube: Cube, places: Mapping[Axis, Index], *, of_groups: bool = True
 ) -> Iterator[tuple[tuple[str | None, str | None], Array]]:
     # the rows by the places of levels, of all and of every group that is counted together with them
@@ -144,10 +144,8 @@ def _by_subject(
         counts = np.zeros((len(names), *shape))
         group = codes[0] if feature else np.zeros_like(codes[0])
         np.add.at(counts, (group, *at), table.sums["rows"][known])
-        yield from (
-            ((feature.column if feature else None, name), of)
-            for name, of in zip(names, counts, strict=True)
-        )
+        for name, of in zip(names, counts, strict=True):
+            yield (feature.column if feature else None, name), of
 
 
 def _score_histograms(cube: Cube) -> dict[Subject, dict[str, int]]:
@@ -155,7 +153,7 @@ def _score_histograms(cube: Cube) -> dict[Subject, dict[str, int]]:
     if axis is None or not axis.grid:
         return {}
     parts = np.arange(2 * axis.grid + 2) // 2 * PARTS // axis.grid
-    counts = _by_subject(cube, {axis: np.minimum(parts, PARTS - 1)})
+    counts = _count_by_subject(cube, {axis: np.minimum(parts, PARTS - 1)})
     return {
         Subject(axis.column, *of): {str(i): int(held[i]) for i in np.flatnonzero(held).tolist()}
         for of, held in counts
@@ -181,14 +179,16 @@ def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, floa
                         for v in cube.levels[axis]], dtype=np.intp)
         for axis in (label, prediction)
     }  # fmt: skip
-    found, equal = {}, Counter[str | None]()
-    for of, counts in _by_subject(cube, places):
+    found, equal, known = {}, Counter[str | None](), Counter[str | None]()
+    for of, counts in _count_by_subject(cube, places):
         n, both = counts.sum(), min(counts.shape)
         chance = float(counts.sum(axis=1)[:both] @ counts.sum(axis=0)[:both]) / max(n, 1) ** 2
         found[Subject(None, *of)] = int(n), int(np.trace(counts)), chance
         equal[of[0]] += chance * n
-    n, same, _ = found[OF_ALL]  # whose groups may have unlike shares of both
-    return found | {OF_ALL: (n, same, min(equal.values()) / max(n, 1))}
+        known[of[0]] += n
+    # groups may have unlike shares of both
+    chance = min(equal[feature] / max(n, 1) for feature, n in known.items())
+    return found | {OF_ALL: (*found[OF_ALL][:2], chance)}
 
 
 def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
