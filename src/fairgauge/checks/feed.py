@@ -415,13 +415,14 @@ def _departures(
     # The rows, the share and the usual one of the periods in which it departs from its history: the
     # last 14 periods of its kind before it that do not. It does so by ``least``, or as there are
     # none, in this period and those before it; or, of the rows of a group among those ``of_all``,
-    # as many are lost. With ``fewer``, it may be less than usual in the first week, too.
+    # as many are lost, in it or in several in a row. With ``fewer``, it may be less than usual in
+    # the first week, too.
     found: dict[int, tuple[int, float, float]] = {}
-    pools: dict[int, tuple[list[int], list[int]]] = {}
+    pools: dict[int, tuple[list[int], list[int], dict[int, float]]] = {}
     for t, (rows, size) in enumerate(zip(counted, sizes, strict=False)):
         if not size:
             continue
-        pool, without = pools.setdefault(feed.periods[t].kind, ([], []))
+        pool, without, losses = pools.setdefault(feed.periods[t].kind, ([], [], {}))
         if rows:
             pool += [s for s in without if s not in found]
             without.clear()
@@ -437,28 +438,33 @@ def _departures(
             apart = abs(share - of / every) > least or (fewer and not rows and of)
             suspect = bool(apart) and _evidence(one, others) > -_RARE
             suspect &= rows * every > of * size or fewer or len(usual) >= _FEWEST
-            if of_all and rows and not suspect:
+            if of_all and rows:
                 groups = [(sizes[s], of_all[s]) for s in usual]
-                suspect = _has_lost(one, others, (size, of_all[t]), groups)
+                losses[t] = _evidence_of_loss(one, others, (size, of_all[t]), groups)
+                if losses[t] < -_COINCIDENCE / 1.5:
+                    losses.clear()
+                suspect = sum(losses.values()) > -_COINCIDENCE
         if suspect:
-            for s in without or [t]:
-                found.setdefault(s, (sizes[s], share, of / every))
-        elif rows:
+            for s in without or losses or [t]:
+                found.setdefault(s, (sizes[s], counted[s] / sizes[s], of / every))
+        elif rows and t not in losses:
             pool.append(t)
     return found
 
 
-def _has_lost(one: _Rows, others: Sequence[_Rows], group: _Rows, groups: Sequence[_Rows]) -> bool:
-    # Whether rows of one outcome of a group are lost: there are fewer of them by a third or more,
-    # and fewer of the group, by about as many. Where its rate is another one, its rows are as many.
+def _evidence_of_loss(
+    one: _Rows, others: Sequence[_Rows], group: _Rows, groups: Sequence[_Rows]
+) -> float:
+    # That rows of one outcome of a group are lost: there are fewer of them by a third or more, and
+    # fewer of the group, by about as many. Where its rate is another one, its rows are as many.
     (rows, size), (of, every) = one, _add_up(others)
     expected = (size - rows) * of / max(every - of, 1)
     own, total = _add_up(groups)
     lost = (group[1] - size) * own / max(total - own, 1) - size
     if rows >= _LEFT * expected or lost < (expected - rows) / 2:
-        return False
+        return 0.0
     of_rate = _evidence(one, others)
-    return of_rate > _HINT and of_rate + _evidence(group, groups) > -_COINCIDENCE
+    return of_rate + _evidence(group, groups) if of_rate > _HINT else 0.0
 
 
 def _add_up(counts: Sequence[_Rows]) -> _Rows:
