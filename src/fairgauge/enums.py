@@ -208,6 +208,10 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES,
 }  # fmt: skip
 """What withholds a pass until it is corrected or accepted."""
+FEED_DOUBTS = frozenset({
+    "volume", "new_value", "vanished_value", "one_value", "missing_values", "other_scores",
+})  # fmt: skip
+"""What may be wrong with the periods of a monitor, and be accepted."""
 
 
 class AfterAdjusting(StrEnum):

@@ -9,7 +9,6 @@ pure functions of its counts and of the question.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 from collections import Counter, defaultdict
@@ -20,17 +19,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from fairgauge.checks.names import compact_reading
-from fairgauge.cube.cube import HANDFUL, CountTable, Cube, cases_of_no_weight, counts_together
-from fairgauge.cube.plan import Axis
-from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.resolve.outcomes import decide_task, open_levels
-from fairgauge.resolve.resolution import excluded_rows
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
-from fairgauge.start.records import dataclass, field, replace
+from fairgauge.start.records import dataclass, field
 from fairgauge.stats.arrays import Array
-from fairgauge.values import Value, is_one_of, meaning, name_of
+from fairgauge.values import is_one_of, name_of
 
 # periods from which on the next is expected to be like them
 _FEWEST = 7
@@ -52,21 +45,14 @@ _FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
 _COINCIDENCE = math.log(1e-4)
 # shares of scores that move by days alone hardly reach, and by another scale far surpass
 _OTHER_RANGE = 0.2
-_UNLIKE = 25
-"""A group of which no row has a value is not suspect where it may have a 25th of the usual share."""
+_UNLIKE = 10
+"""A group may have a tenth of the share of the others without being suspect."""
 _LEFT, _HINT = 2 / 3, 3.0
 """Rows of an outcome are lost where less than 2/3 are left, and its rate hints at it."""
 
 
-# the columns that are checked; one of two roles is counted in the first of them
-_CHECKED = (
-    Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM, Role.CLUSTER,
-)  # fmt: skip
-BY_DEFAULT = (0, 1)
-"""The labels where no value is named as the positive one."""
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
-_MOST_VALUES = 200
 
 
 # the rows of a value, and all
@@ -81,8 +67,8 @@ class Subject(NamedTuple):
     group: str | None = None
 
 
-_OF_ALL = Subject()
-_Values: TypeAlias = dict[Subject, dict[str, int]]
+OF_ALL = Subject()
+"""All rows, whatever the column."""
 
 
 class FeedRows(NamedTuple):
@@ -189,22 +175,22 @@ def _merge_periods(suspected: Sequence[Suspected], feed: Feed) -> Iterator[Histo
     for each in sorted(suspected, key=lambda each: each.at):
         found = each.rows if each.share is None else each.share
         more = (found or 0) > (each.expected or 0)
-        held = runs.setdefault((each.problem, each.column, each.value, each.other, more), [])
+        held = runs.setdefault((*each[1:7], more), [])
         if held and held[-1][-1].at == each.at - 1:
             held[-1].append(each)
         else:
             held.append([each])
     for run in itertools.chain.from_iterable(runs.values()):
-        first, sizes = run[0], [each.rows or 0 for each in run]
-        if sum(sizes) > sizes[0]:
-            numbers = [[getattr(e, name) or 0.0 for e in run] for name in ("share", "expected")]
-            share, usual = (float(np.average(each, weights=sizes)) for each in numbers)
-            if first.share is not None:
-                first = first._replace(share=share, expected=usual)
-            elif first.problem is not HistoryProblem.DOUBLED_ROWS and first.expected is not None:
-                first = first._replace(expected=sum(numbers[1]))
-            first = first._replace(rows=sum(sizes))
-        keys = first._asdict()
+        first, rows = run[0], [each.rows or 0 for each in run]
+        keys = first._asdict() | {"rows": sum(rows) or None}
+        shares, usual = [[e.share or 0 for e in run], [e.expected or 0 for e in run]]
+        if first.share is not None:
+            keys |= {
+                "share": float(np.average(shares, weights=rows)),
+                "expected": float(np.average(usual, weights=rows)),
+            }
+        elif first.problem is not HistoryProblem.DOUBLED_ROWS and first.expected is not None:
+            keys["expected"] = sum(usual)
         period, last = feed.periods[keys.pop("at")].name, feed.periods[run[-1].at].name
         yield HistoryFinding(period=period, last=last, **keys)
 
@@ -228,12 +214,10 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
         compared = bool(same) and known >= _FEWEST
         usual = median(same[-_LAST_WEEKDAYS:]) if compared else value
         single = usual if compared else _usual_of_kind(feed, t)
-        as_often = round(math.exp(min(value - single, 10.0)))
-        alike = abs(value - single - math.log(max(as_often, 1))) < _VOLUME
-        times = 1
+        as_often, times = max(round(math.exp(min(value - single, 10.0))), 1), 1
         if each.divisor > 1 and -each.cells * math.log(each.divisor) < _RARE and 2 * doubled <= t:
             times = each.divisor  # else a row counts several times on purpose
-        elif alike and each.divisor % max(as_often, 1) == 0 and each.cells >= _FEWEST_CELLS:
+        elif each.divisor % as_often == 0 and each.cells >= _FEWEST_CELLS:
             times = as_often
         doubled += each.divisor > 1
         if times > 1:
@@ -310,53 +294,46 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
     named = {(each.column, name) for each in asked.recode for name in each.names}
     named |= {(e.column, name_of(v)) for e in asked.sensitive for v in itertools.chain(*e.values)}
     features = {each.column for each in asked.sensitive}
+    totals = defaultdict[tuple[object, ...], list[int]](lambda: [0] * len(feed.periods))
+    for t, period in enumerate(feed.periods):
+        for subject, held in period.rows.values.items():
+            totals[subject[:2]][t] += sum(held.values())
     unusual = defaultdict[str | None, set[int]](set)
-    for subject in dict.fromkeys(each for period in feed.periods for each in period.rows.values):
-        column = subject.column
-        held = feed.rows_by_value(subject)
-        found = [*_one_value(feed, subject, held)]
-        if subject.feature is None:
-            found += _new_values(subject, held, {value for of, value in named if of == column})
+    for subject in dict.fromkeys([each for period in feed.periods for each in period.rows.values]):
+        column, of_group = subject.column, subject.feature is not None
+        by_period = feed.rows_by_value(subject)
+        found = [*_one_value(feed, subject, by_period)]
+        if not of_group:
+            found += _new_values(subject, by_period, {v for of, v in named if of == column})
         apart = {each.at for each in found} | unusual[column]
-        sizes = [0 if t in apart else sum(each.values()) for t, each in enumerate(held)]
-        shares: dict[int, list[Suspected]] = {}
-        for value in dict.fromkeys(v for each in held for v in each):
-            counted = [each.get(value, 0) for each in held]
-            first = next(t for t, rows in enumerate(counted) if rows)  # it is not missed before
-            own = [size * (t >= first) for t, size in enumerate(sizes)]
+        shares = defaultdict[int, list[Suspected]](list)
+        for value in dict.fromkeys([v for held in by_period for v in held]):
+            counted = [held.get(value, 0) for held in by_period]
+            first = [*map(bool, counted)].index(True)  # it is not missed before
+            sizes = [sum(held.values()) * (t >= first) for t, held in enumerate(by_period)]
             least = _SHARE if column in features else 1.0
-            of_all = None if subject.feature is None else _rows_by_period(feed, subject)
-            departures = _departures(feed, counted, own, of_all, least=least)
-            for t, (size, share, usual) in departures.items():
-                numbers = (size, None, size * usual) if not share else (size, share, usual)
-                problem = HistoryProblem.VOLUME if share else HistoryProblem.VANISHED_VALUE
-                if share and of_all:
-                    numbers = counted[t], None, (size - counted[t]) * usual / (1 - usual)
-                each = Suspected(t, problem, *subject, value, None, *numbers)
-                (shares.setdefault(t, []) if share else found).append(each)
+            of_all = totals[subject[:2]] if of_group else None
+            departures = _departures(feed, counted, sizes, of_all, least=least)
+            for t in departures.keys() - apart:
+                size, share, usual = departures[t]
+                vanished = HistoryProblem.VANISHED_VALUE, *subject, value, None, size
+                volume = HistoryProblem.VOLUME, *subject, value, None, size
+                if not share:
+                    found.append(Suspected(t, *vanished, None, size * usual))
+                else:
+                    shares[t].append(Suspected(t, *volume, share, usual))
         apart |= {each.at for each in found}
-        for t, suspects in shares.items():
-            fallen = [each for each in suspects if (each.share or 0) < (each.expected or 0)]
-            found += [] if t in apart else fallen or suspects
-        if subject.feature is None:
+        for t in shares.keys() - apart:
+            found += [e for e in shares[t] if (e.share or 0) < (e.expected or 0)] or shares[t]
+        if not of_group:
             unusual[column] |= {each.at for each in found}
         yield from found
-
-
-def _rows_by_period(feed: Feed, subject: Subject) -> list[int]:
-    # of all groups of a feature, those with a value of a column
-    return [
-        sum(sum(held.values()) for of, held in each.rows.values.items() if of[:2] == subject[:2])
-        for each in feed.periods
-    ]
 
 
 def _one_value(
     feed: Feed, subject: Subject, held: Sequence[Mapping[str, int]]
 ) -> Iterator[Suspected]:
-    # The periods of a column of outcomes in which no period has another one; of a group, where the
-    # others have so many that a hundred-and-fiftieth... that even a small part of their share
-    # would be seen.
+    # the periods of a column of outcomes in which no period has another one
     column = subject.column
     # of a score these are the sides of its threshold, none of which is the positive value
     positive = feed.question.positive_of(column) if column != feed.question.score else ()
@@ -364,29 +341,25 @@ def _one_value(
     def outcome(value: str) -> str | bool:
         return is_one_of(value, positive) if positive else value
 
-    outcomes = {outcome(value) for each in held for value in each}
+    values = dict.fromkeys([value for each in held for value in each])
+    outcomes = {*map(outcome, values)}
     if column not in feed.outcomes or len(outcomes) != 1:
         return
-    rows = sum(sum(each.values()) for each in held)
-    if subject.feature is not None:
-        every = Counter[bool]()
-        for each in feed.rows_by_value(Subject(column)):
-            for value, n in each.items():
-                every[outcome(value) in outcomes] += n
-        enough = _is_none_too_few(rows, every[False], every.total() - rows)
-    else:
-        enough = rows >= _ROWS_OF_ONE_VALUE
-    values = {value for each in held for value in each}
-    for t, each in enumerate(held if enough else ()):
-        if each:
-            value = next(iter(values)) if len(values) == 1 else None
-            n = sum(each.values())
-            yield Suspected(t, HistoryProblem.ONE_VALUE, *subject, value, rows=n)
+    every = Counter[bool]()
+    for value, n in itertools.chain(
+        *(each.items() for each in feed.rows_by_value(Subject(column)))
+    ):
+        every[outcome(value) in outcomes] += n
+    rows = [sum(each.values()) for each in held]
+    alone = sum(rows) == every.total() >= _ROWS_OF_ONE_VALUE
+    if alone or _is_enough(sum(rows), every[False], every.total() - sum(rows)):
+        only = next(iter(values)) if len(values) == 1 else None
+        for t in (t for t, n in enumerate(rows) if n):
+            yield Suspected(t, HistoryProblem.ONE_VALUE, *subject, only, rows=rows[t])
 
 
-def _is_none_too_few(rows: int, some: int, every: int) -> bool:
-    # whether none of the rows of a group is no coincidence even if its share is much smaller than
-    # that of the others
+def _is_enough(rows: int, some: int, every: int) -> bool:
+    # whether the rows of a group would have what some of the others have, were it a tenth as usual
     return rows * some > -_RARE * _UNLIKE * every
 
 
@@ -417,7 +390,7 @@ def _new_values(
 def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
     # labels that are not due yet, or that are overdue as a whole, are not looked at
     asked = feed.question
-    for column in dict.fromkeys(name for each in feed.periods for name in each.rows.missing):
+    for column in dict.fromkeys([name for each in feed.periods for name in each.rows.missing]):
         later = bool(feed.due) and column == asked.label
         held = [e.rows for e in feed.periods[: max(len(feed.periods) - feed.due * later, 0)]]
         # of rows without a weight or a count nobody knows how many cases or people they are
@@ -442,13 +415,14 @@ def _departures(
     # The rows, the share and the usual one of the periods in which it departs from its history: the
     # last 14 periods of its kind before it that do not. It does so by ``least``, or as there are
     # none, in this period and those before it; or, of the rows of a group among those ``of_all``,
-    # as many are lost. With ``fewer``, it may be less than usual in the first week, too.
+    # as many are lost, in it or in several in a row. With ``fewer``, it may be less than usual in
+    # the first week, too.
     found: dict[int, tuple[int, float, float]] = {}
-    pools: dict[int, tuple[list[int], list[int]]] = {}
+    pools: dict[int, tuple[list[int], list[int], dict[int, float]]] = {}
     for t, (rows, size) in enumerate(zip(counted, sizes, strict=False)):
         if not size:
             continue
-        pool, without = pools.setdefault(feed.periods[t].kind, ([], []))
+        pool, without, losses = pools.setdefault(feed.periods[t].kind, ([], [], {}))
         if rows:
             pool += [s for s in without if s not in found]
             without.clear()
@@ -464,32 +438,37 @@ def _departures(
             apart = abs(share - of / every) > least or (fewer and not rows and of)
             suspect = bool(apart) and _evidence(one, others) > -_RARE
             suspect &= rows * every > of * size or fewer or len(usual) >= _FEWEST
-            if of_all and rows and not suspect:
+            if of_all and rows:
                 groups = [(sizes[s], of_all[s]) for s in usual]
-                suspect = _has_lost(one, others, (size, of_all[t]), groups)
+                losses[t] = _evidence_of_loss(one, others, (size, of_all[t]), groups)
+                if losses[t] < -_COINCIDENCE / 1.5:
+                    losses.clear()
+                suspect = sum(losses.values()) > -_COINCIDENCE
         if suspect:
-            for s in without or [t]:
-                found.setdefault(s, (sizes[s], share, of / every))
-        elif rows:
+            for s in without or losses or [t]:
+                found.setdefault(s, (sizes[s], counted[s] / sizes[s], of / every))
+        elif rows and t not in losses:
             pool.append(t)
     return found
 
 
-def _has_lost(one: _Rows, others: Sequence[_Rows], group: _Rows, groups: Sequence[_Rows]) -> bool:
-    # Whether rows of one outcome of a group are lost: there are fewer of them by a third or more,
-    # and fewer of the group, by about as many. Where its rate is another one, its rows are as many.
+def _evidence_of_loss(
+    one: _Rows, others: Sequence[_Rows], group: _Rows, groups: Sequence[_Rows]
+) -> float:
+    # That rows of one outcome of a group are lost: there are fewer of them by a third or more, and
+    # fewer of the group, by about as many. Where its rate is another one, its rows are as many.
     (rows, size), (of, every) = one, _add_up(others)
     expected = (size - rows) * of / max(every - of, 1)
     own, total = _add_up(groups)
     lost = (group[1] - size) * own / max(total - own, 1) - size
     if rows >= _LEFT * expected or lost < (expected - rows) / 2:
-        return False
+        return 0.0
     of_rate = _evidence(one, others)
-    return of_rate > _HINT and of_rate + _evidence(group, groups) > -_COINCIDENCE
+    return of_rate + _evidence(group, groups) if of_rate > _HINT else 0.0
 
 
 def _add_up(counts: Sequence[_Rows]) -> _Rows:
-    return sum(of for of, _ in counts), sum(every for _, every in counts)
+    return sum([of for of, _ in counts]), sum([every for _, every in counts])
 
 
 def _evidence(one: _Rows, others: Sequence[_Rows]) -> float:
@@ -497,7 +476,7 @@ def _evidence(one: _Rows, others: Sequence[_Rows]) -> float:
     # deviations between them where the share varies by sampling alone, and as many times that as it
     # varies more. Each period is the number of such rows, and of all.
     sums = [one, _add_up(others)]
-    both = sum(of for of, _ in sums) / sum(every for _, every in sums)
+    both = (sums[0][0] + sums[1][0]) / (sums[0][1] + sums[1][1])
     ratio = sum(
         a * math.log(a / every / b)
         for of, every in sums
@@ -529,7 +508,7 @@ def _log_chance(rows: float, some: float, every: float) -> float:
 
 def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
     whole = set[int]()
-    for subject in dict.fromkeys(each for period in feed.periods for each in period.rows.scores):
+    for subject in dict.fromkeys([each for period in feed.periods for each in period.rows.scores]):
         usual, known = np.zeros(PARTS), 0
         for t, each in enumerate(feed.periods):
             parts, held = np.zeros(PARTS), each.rows.scores.get(subject, {})
@@ -562,15 +541,15 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
     # The first is no coincidence where the rows that differ could not all be in other periods, or,
     # where there are none, of other groups; the second from six deviations on.
     held = [each.rows.agreement for each in feed.periods]
-    whole = [sum(each.get(_OF_ALL, (0, 0))[i] for each in held) for i in (0, 1)]
+    whole = _add_up([each.get(OF_ALL, (0, 0))[:2] for each in held])
     of_everybody = set[int]()  # those of all rows come first
-    for subject in dict.fromkeys([_OF_ALL, *itertools.chain.from_iterable(held)]):
+    for subject in dict.fromkeys([OF_ALL, *itertools.chain.from_iterable(held)]):
         own = [each.get(subject, (0, 0, 0.0)) for each in held]
-        every, equal = (sum(each[i] for each in own) for i in (0, 1))
+        every, equal = _add_up([each[:2] for each in own])
         differ = every - equal
         never = every >= _ROWS_OF_ONE_VALUE
-        if subject != _OF_ALL:
-            never = _is_none_too_few(every, whole[0] - whole[1], whole[0] - every)
+        if subject != OF_ALL:
+            never = _is_enough(every, whole[0] - whole[1], whole[0] - every)
         for t, (n, same, chance) in enumerate(own):
             if t in of_everybody or not n:
                 continue
@@ -582,7 +561,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
                 share, expected = same / n, chance
             else:
                 continue
-            if subject == _OF_ALL:
+            if subject == OF_ALL:
                 of_everybody.add(t)
             found = HistoryProblem.COPIED_LABEL
             yield Suspected(t, found, *subject, rows=n, share=share, expected=expected)
@@ -593,199 +572,3 @@ FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
     _copies,
 )  # fmt: skip
 """The checks, in the order of their findings."""
-
-
-# ---- what is read of a period
-
-
-def feed_rows(cube: Cube, question: Spec) -> FeedRows:
-    """Return the rows that a cube counts, and those that the question excludes, by reason."""
-    named = question.unknown or question.exclude_groups
-    complete = (
-        not (named or cube.excluded or cases_of_no_weight(cube))
-        and all((table.codes >= 0).all() for table in cube.tables)
-        and all(open_levels(cube, axis, question) is None for axis in cube.plan.outcomes)
-    )
-    excluded = {} if complete else excluded_rows(cube, question)
-    cases = _counts_by_case(cube)
-    joint = _joint(cube)
-    rows = joint.sums["rows"][joint.sums["rows"] > 0]
-    known = rows.size > 0 and cube.rows > HANDFUL
-    return FeedRows(
-        [(fingerprint(cube), _coincidence(joint) if known else 0.0),
-         _fingerprint_without_labels(cube, joint)],
-        cases.rows,
-        cube.rows,
-        complete,
-        {why: n for why, n in excluded.items() if n and why != Uncounted.SAME_PERSON},
-        *_rows_of_values(cases, question),
-        int(np.gcd.reduce(rows.astype(np.int64))) if known else 1,
-        int(rows.size),
-        _agreement(cases, question),
-        _score_histograms(cases),
-    )  # fmt: skip
-
-
-def fingerprint(cube: Cube) -> str:
-    """Return what distinguishes counts from others of the same plan, as their digest does."""
-    excluded = {str(reason): rows for reason, rows in cube.excluded.items()}
-    found = hashlib.sha256(repr((cube.rows, excluded, [*cube.levels.values()])).encode())
-    for table in cube.tables:
-        found.update(table.codes.tobytes())
-        for sums in table.sums.values():
-            found.update(sums.tobytes())
-    return found.hexdigest()
-
-
-def _counts_by_case(cube: Cube) -> Cube:
-    # counts of which every case, person, or row without a count is a row
-    if not cube.plan.count and not cube.asked.of_people:
-        return cube
-    tables = (replace(each, sums={**each.sums, "rows": each.cases}) for each in cube.tables)
-    others = (n for why, n in cube.excluded.items() if why != Uncounted.SAME_PERSON)
-    return replace(cube, tables=tuple(tables), rows=cube.cases + sum(others))
-
-
-def _rows_of_values(cube: Cube, question: Spec) -> tuple[_Values, dict[str, int]]:
-    # Those of groups and strata that are cut are the intervals, those of a score the decisions at
-    # its threshold. Other numbers that are cut have none, nor have columns of many. Values that are
-    # excluded or mean that nothing is known are none that could be new, nor are clusters; rows of
-    # unknown groups are missing.
-    values: _Values = {}
-    missing: dict[str, int] = {}
-    apart = {*map(name_of, question.unknown), *question.exclude_groups}
-    binary = decide_task(cube, question) is Task.BINARY
-    for axis in (axis for role in _CHECKED for axis in cube.plan.axes if axis.role is role):
-        if axis.column in missing:
-            continue
-        unknown = np.append(unknown_levels(axis, cube.levels[axis], question), True)
-        missing[axis.column] = int(cube.cases_by_level[axis][unknown].sum())
-        if axis.role in (Role.SCORE, Role.CLUSTER) or not _has_names(cube, axis):
-            continue
-        names, outcome = axis.names(cube.levels[axis]), axis.role in (Role.LABEL, Role.PREDICTION)
-        if outcome and not axis.bounds and binary:
-            names = [name_of(meaning(level)) for level in cube.levels[axis]]  # True counts as 1
-        numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
-        places = {axis: np.array([numbers[name] for name in names], dtype=np.intp)}
-        for (feature, group), counts in _by_subject(cube, places, of_groups=outcome):
-            if group not in apart:
-                held = dict(zip(numbers, map(int, counts), strict=True))
-                values[Subject(axis.column, feature, group)] = {
-                    name: n for name, n in held.items() if n and name not in apart
-                }
-    uncounted = {cube.plan.weight: Uncounted.NO_WEIGHT, cube.plan.count: Uncounted.NO_COUNT}
-    for column, why in uncounted.items():
-        if column is not None:
-            missing.setdefault(column, cube.excluded.get(why, 0))
-    return values, missing
-
-
-def _has_names(cube: Cube, axis: Axis) -> bool:
-    # whether the values of an axis have names: they are few, or intervals of groups
-    if axis.cuts:
-        return bool(axis.bounds) or axis.role in (Role.FEATURE, Role.STRATUM)
-    return not axis.grid and len(cube.levels[axis]) <= _MOST_VALUES
-
-
-def _by_subject(
-    cube: Cube, places: Mapping[Axis, Array], *, of_groups: bool = True
-) -> Iterator[tuple[tuple[str | None, str | None], Array]]:
-    # the rows by the places of levels, of all and of every group that is counted together with them
-    shape = [int(place.max(initial=-1)) + 1 for place in places.values()]
-    features = [
-        axis for axis in cube.plan.axes
-        if of_groups and axis.role is Role.FEATURE and counts_together(cube, axis, *places)
-        and _has_names(cube, axis)
-    ]  # fmt: skip
-    for feature in (None, *features):
-        table = cube.marginal([*([feature] if feature else []), *places])
-        known = (table.codes >= 0).all(axis=1)
-        codes = table.codes[known].T
-        names = feature.names(cube.levels[feature]) if feature else [None]
-        at = [place[of] for place, of in zip(places.values(), codes[-len(places) :], strict=True)]
-        counts = np.zeros((len(names), *shape))
-        group = codes[0] if feature else np.zeros_like(codes[0])
-        np.add.at(counts, (group, *at), table.sums["rows"][known])
-        yield from (
-            ((feature.column if feature else None, name), of)
-            for name, of in zip(names, counts, strict=True)
-        )
-
-
-def _score_histograms(cube: Cube) -> dict[Subject, dict[str, int]]:
-    axis = cube.plan.axis(Role.SCORE)
-    if axis is None or not axis.grid:
-        return {}
-    parts = np.arange(2 * axis.grid + 2) // 2 * PARTS // axis.grid
-    counts = _by_subject(cube, {axis: np.minimum(parts, PARTS - 1)})
-    return {
-        Subject(axis.column, *of): {str(i): int(held[i]) for i in np.flatnonzero(held).tolist()}
-        for of, held in counts
-    }
-
-
-def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, float]]:
-    # of all rows, and of those of every group; all positive values are one
-    label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
-    if label is None or prediction is None or decide_task(cube, question) is Task.REGRESSION:
-        return {}
-    if not all(_has_names(cube, axis) for axis in (label, prediction)):
-        return {}
-    words = question.words_of_predictions is not None and not prediction.bounds
-
-    def outcome(axis: Axis, value: Value) -> str | bool:
-        named = words and not axis.bounds
-        return _is_positive(axis, value, question) or (named and name_of(meaning(value)))
-
-    numbers: dict[str | bool, int] = {}
-    places = {
-        axis: np.array([numbers.setdefault(outcome(axis, v), len(numbers))
-                        for v in cube.levels[axis]], dtype=np.intp)
-        for axis in (label, prediction)
-    }  # fmt: skip
-    found, equal = {}, Counter[str | None]()
-    for of, counts in _by_subject(cube, places):
-        n, both = counts.sum(), min(counts.shape)
-        chance = float(counts.sum(axis=1)[:both] @ counts.sum(axis=0)[:both]) / max(n, 1) ** 2
-        found[Subject(None, *of)] = int(n), int(np.trace(counts)), chance
-        equal[of[0]] += chance * n
-    n, same, _ = found[_OF_ALL]  # whose groups may have unlike shares of both
-    return found | {_OF_ALL: (n, same, min(equal.values()) / max(n, 1))}
-
-
-def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
-    # whether an outcome is positive: of a score, the decision at its threshold
-    if not axis.bounds:
-        wanted = question.positive_of(axis.column)
-        return is_one_of(value, wanted if question.positive else BY_DEFAULT[1:])
-    wanted = question.positive_of(question.label) or BY_DEFAULT[1:]
-    return bool(value) == (question.score_of is None or is_one_of(question.score_of, wanted))
-
-
-def _fingerprint_without_labels(cube: Cube, joint: CountTable) -> tuple[str, float]:
-    # it is the same before and after the labels have come
-    axes = [axis for axis in joint.axes if axis.role is not Role.LABEL]
-    table = cube.marginal(axes)
-    found = hashlib.sha256(repr([cube.levels[axis] for axis in axes]).encode())
-    found.update(table.codes.tobytes())
-    found.update(table.sums["rows"].tobytes())
-    return found.hexdigest(), 0.0 if cube.rows <= HANDFUL else _coincidence(table)
-
-
-def _joint(cube: Cube) -> CountTable:
-    others = (Role.CLUSTER, Role.CODES)
-    apart = [t for t in cube.tables if not any(a.role in others for a in t.axes)]
-    return max(apart, key=lambda table: len(table.codes))
-
-
-def _coincidence(table: CountTable) -> float:
-    # it is that of multinomial counts being the same twice, within groups of given sizes: of more
-    # freedom, it would be smaller
-    held = table.sums["rows"] > 0
-    rows = table.sums["rows"][held]
-    columns = [i for i, axis in enumerate(table.axes) if axis.role is Role.FEATURE]
-    of_group = np.unique(table.codes[held][:, columns], axis=0, return_inverse=True)[1].ravel()
-    sizes, cells = np.bincount(of_group, rows), np.bincount(of_group)
-    logs = np.bincount(of_group, np.log(rows))
-    twins = (np.log(sizes) - logs - (cells - 1) * math.log(4 * math.pi)) / 2
-    return float(np.minimum(twins, 0.0).sum())

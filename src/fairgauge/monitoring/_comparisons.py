@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.catalogue.statistics import none_of
-from fairgauge.checks.feed import FeedRows, feed_rows
+from fairgauge.checks.feed import FeedRows
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, Role
 from fairgauge.errors import closest
@@ -21,6 +21,7 @@ from fairgauge.measure.measure import measure
 from fairgauge.monitoring import _counts, _detection, _estimates
 from fairgauge.monitoring._counts import ComparisonId
 from fairgauge.monitoring._estimates import ALL_GROUPS
+from fairgauge.monitoring._feed_rows import feed_rows
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.question.rules import Rule

@@ -11,7 +11,6 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from fairgauge.checks.feed import BY_DEFAULT
 from fairgauge.cube.build import NUMBERED
 from fairgauge.cube.cube import (
     HANDFUL,
@@ -25,6 +24,7 @@ from fairgauge.cube.cube import (
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.errors import SpecError, ValuesError, cells, listing, quote
+from fairgauge.monitoring._feed_rows import BY_DEFAULT
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import decide_task, ways_of_writing
 from fairgauge.values import Value, meaning, name_of

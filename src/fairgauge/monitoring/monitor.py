@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Unpack
 
 from fairgauge.catalogue.lookup import describe_own_rate
-from fairgauge.checks.feed import Feed, FeedPeriod, check_feed, fingerprint
+from fairgauge.checks.feed import Feed, FeedPeriod, check_feed
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DiagnosticCode, Level, Outcome
+from fairgauge.enums import FEED_DOUBTS, DiagnosticCode, Level, Outcome
 from fairgauge.errors import CubeError, DataError, cells, quote, refuse
 from fairgauge.monitoring._comparisons import Followed, follow, unmatched_rules
 from fairgauge.monitoring._counts import fix_references, refuse_unfit
+from fairgauge.monitoring._feed_rows import twin
 from fairgauge.monitoring._period_cubes import PeriodCubes, check_values
 from fairgauge.monitoring.history import NEW_HISTORY, HeldHistory, History, refuse_unlike
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
@@ -160,10 +161,10 @@ def monitor(
 
 
 def _is_accepted(finding: HistoryFinding, question: Spec) -> bool:
-    # of a new value that is spelt like another one
-    spelt = finding.problem is HistoryProblem.NEW_VALUE and finding.other is not None
-    code = str(DiagnosticCode.SAME_NAMES)
-    return spelt and not {code, f"{code}:{finding.column}"}.isdisjoint(question.accept)
+    codes = {finding.problem.replace(" ", "_")} & FEED_DOUBTS
+    if finding.problem is HistoryProblem.NEW_VALUE and finding.other is not None:
+        codes = {str(DiagnosticCode.SAME_NAMES)}  # it is spelt like another one
+    return any(not {code, f"{code}:{finding.column}"}.isdisjoint(question.accept) for code in codes)
 
 
 def missing_spec_error(held: History) -> DataError:
@@ -215,7 +216,7 @@ def _make_feed(
         gaps=absent_runs(periods, until),
         due=asked.labels_within or 0,
         overdue=followed.overdue,
-        baselines={fingerprint(baseline.cube): baseline.source for baseline in asked.baselines},
+        baselines={twin(baseline.cube)[0]: baseline.source for baseline in asked.baselines},
     )
 
 

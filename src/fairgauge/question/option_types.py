@@ -346,10 +346,10 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
     for name in readers.read_names(value, at):
         code, _, column = name.partition(":")
         code, column = code.strip().replace(" ", "_"), column.strip()
-        if code not in enums.DOUBTS:
-            at.report(
-                f"has no doubt {quote(code)}; there are {listing(sorted(enums.DOUBTS))}.{suggest(code, sorted(enums.DOUBTS))}"
-            )
+        known = sorted(enums.DOUBTS | enums.FEED_DOUBTS)
+        if code not in known:
+            near = suggest(code, known)
+            at.report(f"has no doubt {quote(code)}; there are {listing(known)}.{near}")
         elif code in enums.DOUBTS_OF_A_COLUMN and not column:
             at.report(f"name the column, as in {code}:COLUMN")
         found.append(f"{code}:{column}" if column else code)

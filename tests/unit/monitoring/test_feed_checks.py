@@ -108,6 +108,19 @@ FAULTS: dict[str, tuple[HistoryProblem, Spoil, str | None, str | None]] = {
     "exchanged labels": (
         HistoryProblem.COPIED_LABEL, lambda r: r.assign(label=1 - r.label), None, None,
     ),
+    "half of the refusals of a group": (
+        HistoryProblem.VOLUME, without(f"{NORTH} and prediction == 0 and index % 2"),
+        "region", "North",
+    ),
+    "a group all approved": (
+        HistoryProblem.VANISHED_VALUE,
+        lambda r: r.assign(prediction=r.prediction.mask(r.region == "North", 1.0)),
+        "region", "North",
+    ),
+    "one label in a group": (
+        HistoryProblem.VANISHED_VALUE, lambda r: r.assign(label=r.label.mask(r.sex == "F", 0.0)),
+        "sex", "F",
+    ),
     "one outcome": (
         HistoryProblem.VANISHED_VALUE, lambda r: r.assign(prediction=1.0), "prediction", "0",
     ),
@@ -122,7 +135,7 @@ def named(report: fg.MonitorReport, problem: HistoryProblem) -> list[HistoryFind
 def test_a_fault_is_found_on_its_day_and_leaves_no_pass(fault: str) -> None:
     problem, spoil, *meant = FAULTS[fault]
     report = monitored(spoil)
-    assert meant in [[each.column, each.value] for each in named(report, problem)]
+    assert meant in [[e.feature or e.column, e.group or e.value] for e in named(report, problem)]
     assert {(each.period, each.last) for each in report.findings} == {(NAMES[BAD], NAMES[BAD])}
     assert report.verdict is Outcome.INCONCLUSIVE
     assert report.exit_code == 3
@@ -131,9 +144,20 @@ def test_a_fault_is_found_on_its_day_and_leaves_no_pass(fault: str) -> None:
     assert "nothing passes until they are corrected" in " ".join(str(report).split())
 
 
-def test_a_fault_takes_no_alarm_back() -> None:
+@pytest.mark.parametrize("fault", ["rows twice", "a group all approved"])
+def test_a_fault_takes_no_alarm_back(fault: str) -> None:
     rules = [{"metric": "selection_rate", "at_least": 0.9}]
-    assert monitored(FAULTS["rows twice"][1], rules=rules).exit_code == 1
+    assert monitored(FAULTS[fault][1], rules=rules).exit_code == 1
+
+
+@pytest.mark.parametrize("accepted", ["vanished_value", "vanished value:prediction"])
+def test_what_departs_is_closed_by_its_code(accepted: str) -> None:
+    spoil, first = FAULTS["a group all approved"][1], BAD - 5
+    question = {"accept": accepted}
+    report = monitored(spoil, at=first, days=first + 1, question=question)
+    assert (report.findings, report.exit_code) == ((), 0)
+    question = {"accept": "vanished_value:label"}
+    assert monitored(spoil, at=first, days=first + 1, question=question).exit_code == 3
 
 
 @pytest.mark.parametrize(("length", "step"), [(3, 1), (1, 1), (2, 7)])
@@ -152,3 +176,79 @@ def test_a_sound_feed_has_no_finding(seed: int) -> None:
     counts = {n: fg.count(rows_of(i, seed + 1), **ASKED) for i, n in enumerate(day_names(45))}
     report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES}})
     assert (report.findings, report.exit_code) == ((), 0)
+
+
+SCORED = {"label": "label", "score": "score", "positive": 1, "sensitive": "sex"}
+
+
+def test_one_score_in_a_group_is_found_on_its_day() -> None:
+    rules = [{"metric": "auc.difference", "between": [-0.5, 0.5]}]
+    counts = {}
+    for day, name in enumerate(NAMES[:10]):
+        rows = rows_of(day)
+        constant = (rows.sex == "F") & (day == 9)
+        counts[name] = fg.count(rows.assign(score=rows.score.mask(constant, 0.4)), **SCORED)
+    report = fg.monitor(counts, SCORED | {"monitor": {"rules": rules}})
+    (found,) = named(report, HistoryProblem.OTHER_SCORES)
+    assert (found.group, found.period, report.exit_code) == ("F", NAMES[9], 3)
+
+
+@pytest.mark.parametrize("column", ["label", "prediction"])
+def test_one_value_in_a_group_from_the_first_day_on_is_no_pass(column: str) -> None:
+    """Every woman was approved, or repaid, on all days; men have both values."""
+    counts = {}
+    for day, name in enumerate(NAMES[:7]):
+        rows = rows_of(day)
+        counts[name] = fg.count(rows.assign(**{column: rows[column].mask(rows.sex == "F", 1.0)}),
+                                **ASKED)  # fmt: skip
+    rules = [{"metric": "accuracy.difference", "between": [-0.9, 0.9]}]
+    rules += [{"metric": "selection_rate.difference", "between": [-0.9, 0.9]}]
+    report = fg.monitor(counts, ASKED | {"monitor": {"rules": rules}})
+    (found,) = named(report, HistoryProblem.ONE_VALUE)
+    assert (found.column, found.group, report.exit_code) == (column, "F", 3)
+
+
+def outcomes_of(rng: np.random.Generator, days: int, fallen: float = 0.0) -> dict[str, fg.Cube]:
+    """Return counts of groups of 20 to 2,000 rows and any rates, which drift; one may fall."""
+    groups = int(rng.integers(3, 11))
+    sizes = np.exp(rng.uniform(np.log(20), np.log(2000), groups))
+    sizes[0], weekend = 600.0, rng.choice([0.3, 1.0])
+    rates = rng.uniform(0.02, 0.95, (3, groups))
+    rates[1:, 0] = 0.5
+    logits, counts = np.log(rates / (1 - rates)), {}
+    for day, name in enumerate(day_names(days)):
+        logits += rng.normal(0, 0.03, logits.shape)
+        base, first, second = 1 / (1 + np.exp(-logits))
+        first[0] -= fallen * (day >= days - 10)
+        second[0] -= fallen * (day >= days - 10)
+        rows = rng.poisson(
+            sizes * (weekend if (day + 3) % 7 >= 5 else 1.0) * rng.lognormal(0, 0.04)
+        )
+        labels = rng.binomial(rows, base)
+        tp = rng.binomial(labels, np.maximum(first, second))
+        fp = rng.binomial(rows - labels, np.minimum(first, second))
+        cells = zip(tp, labels - tp, fp, rows - labels - fp, strict=True)
+        held = {
+            f"g{i}": dict(zip(("tp", "fn", "fp", "tn"), map(int, of), strict=True))
+            for i, of in enumerate(cells) if sum(of)
+        }  # fmt: skip
+        counts[name] = fg.confusion("sex", held)
+    return counts
+
+
+def test_feeds_whose_rates_drift_have_no_finding() -> None:
+    """Of 1,000 such feeds, none has any (docs/monitoring.md)."""
+    rules = [{"metric": "selection_rate.difference", "between": [-0.99, 0.99]}]
+    spec = ASKED | {"sensitive": "sex", "monitor": {"rules": rules}}
+    for seed in range(8):
+        report = fg.monitor(outcomes_of(np.random.default_rng(seed), 45), spec)
+        assert (seed, report.findings) == (seed, ())
+
+
+def test_a_rate_that_falls_is_an_alarm_and_no_doubt() -> None:
+    """The rows of a group stay as many, of which 20 pp fewer are approved."""
+    rules = [{"metric": "selection_rate", "at_least": 0.4, "groups": "g0"}]
+    spec = ASKED | {"sensitive": "sex", "monitor": {"rules": rules}}
+    for seed in range(3):
+        report = fg.monitor(outcomes_of(np.random.default_rng(seed), 24, 0.2), spec)
+        assert (report.exit_code, report.findings) == (1, ())
