@@ -54,7 +54,6 @@ class Statistic:
     heading: str = ""  # its name for the head of a column, where that is shorter than its title
     spelled_out: str = ""  # what a heading stands for that its title abbreviates, too
     verb: str = ""  # what a row that it counts does in sentences: `is selected`
-    criterion: str = ""  # the criterion of fairness that groups are compared for in it
     reported_with: str = ""  # the rate that one finding reports beside it
     # whether either direction may be the worse one for a group: a favourable decision in spite of
     # the label may be an advantage (a release) or a harm (a loan that cannot be paid back)

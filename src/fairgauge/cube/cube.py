@@ -497,16 +497,25 @@ def cases_of_no_weight(cube: Cube) -> int:
     return int((table.sums[cube.plan.cases] - table.cases).sum())
 
 
+def read_saved_text(text: str, name: str) -> Saved:
+    """Return the plain values of what was saved, of whichever schema, counts or a result."""
+    try:
+        found: Saved = read_json(text)
+        found["schema"]
+    except AmbiguousJsonError as error:
+        raise CubeError(f"{quote(name)} is no saved result of fairgauge: {error}") from None
+    except (ValueError, KeyError, TypeError):
+        raise CubeError(
+            f"{quote(name)} is no saved result of fairgauge, or is truncated; fairgauge count DATA "
+            "-o FILE.cube.json makes a cube, fairgauge audit DATA -o FILE.json a report"
+        ) from None
+    return found
+
+
 def read_cube(text: str, name: str) -> Cube:
     """Read the text of a ``.cube.json`` file."""
-    try:
-        found = read_json(text)
-        schema = found["schema"]
-    except AmbiguousJsonError as error:
-        raise CubeError(f"{quote(name)} is not a fairgauge cube file: {error}") from None
-    except (ValueError, KeyError, TypeError):
-        raise CubeError(f"{quote(name)} is not a fairgauge cube file, or is truncated") from None
-    if schema != SCHEMA:
+    found = read_saved_text(text, name)
+    if (schema := found["schema"]) != SCHEMA:
         raise CubeError(f"{quote(name)} has format {quote(schema)}; this version reads {SCHEMA!r}")
     try:
         return Cube.from_dict(found)
@@ -619,6 +628,16 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
     if not axes:
         totals = {m: np.array([s.sum()]) for m, s in sums.items()}
         return CountTable(axes, np.zeros((1, 0), dtype=np.int64), totals)
+    unique, inverse = distinct_rows(codes)
+    summed = {
+        m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
+        for m, s in sums.items()
+    }
+    return CountTable(axes, unique, summed)
+
+
+def distinct_rows(codes: Codes) -> tuple[Codes, Codes]:
+    """Return the different rows of codes, sorted, and which of them each row is."""
     widths = codes.max(axis=0, initial=0) + 2
     if np.prod(widths.astype(float)) < 2**62:
         keys = np.zeros(len(codes), dtype=np.int64)
@@ -637,12 +656,7 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
             unique = codes[first]
     else:
         unique, inverse = np.unique(codes, axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
-    summed = {
-        m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
-        for m, s in sums.items()
-    }
-    return CountTable(axes, unique, summed)
+    return unique, inverse.reshape(-1)
 
 
 def round_sums(plan: Plan, table: CountTable) -> CountTable:
