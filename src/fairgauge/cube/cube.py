@@ -24,22 +24,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.levels import (
-    GROUPED,
-    canonical_values,
-    check_levels,
-    reading_order,
-    sorted_levels,
-)
 from fairgauge.cube.plan import (
+    GROUPED,
     REPLICATE,
     WEIGHTS,
     Axis,
     Plan,
+    canonical_values,
     centre_moments,
     centre_of,
+    check_levels,
     common_question,
     read_question,
+    reading_order,
+    sorted_levels,
 )
 from fairgauge.enums import Task, Uncounted
 from fairgauge.errors import (

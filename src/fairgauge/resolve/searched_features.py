@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.levels import cuts_of
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import Axis, cuts_of
 from fairgauge.enums import Role, SearchedValues, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import GroupId, MissingValue, Part, ValueSet, bins, group_names
