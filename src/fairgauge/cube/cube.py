@@ -626,16 +626,6 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
     if not axes:
         totals = {m: np.array([s.sum()]) for m, s in sums.items()}
         return CountTable(axes, np.zeros((1, 0), dtype=np.int64), totals)
-    unique, inverse = distinct_rows(codes)
-    summed = {
-        m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
-        for m, s in sums.items()
-    }
-    return CountTable(axes, unique, summed)
-
-
-def distinct_rows(codes: Codes) -> tuple[Codes, Codes]:
-    """Return the different rows of codes, sorted, and which of them each row is."""
     widths = codes.max(axis=0, initial=0) + 2
     if np.prod(widths.astype(float)) < 2**62:
         keys = np.zeros(len(codes), dtype=np.int64)
@@ -654,7 +644,12 @@ def distinct_rows(codes: Codes) -> tuple[Codes, Codes]:
             unique = codes[first]
     else:
         unique, inverse = np.unique(codes, axis=0, return_inverse=True)
-    return unique, inverse.reshape(-1)
+    inverse = inverse.reshape(-1)
+    summed = {
+        m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
+        for m, s in sums.items()
+    }
+    return CountTable(axes, unique, summed)
 
 
 def round_sums(plan: Plan, table: CountTable) -> CountTable:

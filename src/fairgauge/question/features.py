@@ -53,8 +53,7 @@ class Feature:
     control: bool = field(default=False, metadata=NOT_WRITTEN)
     order: tuple[Value, ...] = ()  # the values in the order in which they are shown; others follow
 
-    def to_dict(self) -> dict[str, Any]:
-        return plain_fields(self)
+    to_dict = plain_fields
 
 
 @dataclass(frozen=True, slots=True)

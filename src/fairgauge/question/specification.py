@@ -282,12 +282,12 @@ _NOT_OF_PEOPLE = {
 
 def refuse_beyond_audits(spec: Spec, verb: str) -> None:
     """Refuse what only an audit takes account of: the design of a survey, and probabilities."""
-    names = ", ".join(quote(each.name) for each in spec.probabilities)
     # fmt: off
-    refuse(problems_where(
-        (spec.design, str(spec.design), f"{verb} knows no variance under the design of a survey: audit with it, or state the primary sampling units alone (cluster)"),
-        (names, "probabilities", f"{names}: {verb} needs recorded groups, not their probabilities; audit the feature alone (fairgauge audit), or name a column of recorded groups"),
-    ))
+    if (design := spec.design) is not None:
+        raise SpecError(Problem(design, f"{verb} knows no variance under the design of a survey: audit with it, or state the primary sampling units alone (cluster)"))
+    if spec.probabilities:
+        names = ", ".join(quote(each.name) for each in spec.probabilities)
+        raise SpecError(Problem("probabilities", f"{names}: {verb} needs recorded groups, not their probabilities; audit the feature alone (fairgauge audit), or name a column of recorded groups"))
     # fmt: on
 
 
