@@ -120,11 +120,6 @@ def own_rates(facts: Facts) -> tuple[DescribedRate, ...]:
     )  # fmt: skip
 
 
-def describe_own_rate(rate: Statistic) -> DescribedRate:
-    """Return what a report keeps of a user's rate: everything but how it is computed."""
-    return own_rates({rate.name: _record_facts(rate)})[0]
-
-
 def record_of(row: Statistic | Metric, record: type[Record], **others: object) -> Record:
     """Return a record of a row: its attributes of the record's names, and others as given.
 
@@ -249,6 +244,11 @@ class Catalogue:
                 with suppress(LookupError):
                     found[name] = _record_facts(find(name))
         return found
+
+    @property
+    def described(self) -> tuple[DescribedRate, ...]:
+        """Return what a report keeps of a user's rates: everything but how they are computed."""
+        return own_rates(self.facts(rate.name for rate in self.own))
 
     def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:
         """Return the metrics that names, sets and values stand for, each once, in this order.
