@@ -248,7 +248,7 @@ class Catalogue:
     @property
     def described(self) -> tuple[DescribedRate, ...]:
         """Return what a report keeps of a user's rates: everything but how they are computed."""
-        return own_rates(self.facts(rate.name for rate in self.own))
+        return own_rates(self.facts(rate.name for rate in self.own)) if self.own else ()
 
     def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:
         """Return the metrics that names, sets and values stand for, each once, in this order.

@@ -163,7 +163,7 @@ class Spec:
     @property
     def design(self) -> str | None:
         """Return the option that states the design of a survey; None where none does."""
-        return next((name for name in DESIGN if getattr(self, name) is not None), None)
+        return next(iter([name for name in DESIGN if getattr(self, name) is not None]), None)
 
     @property
     def catalogue(self) -> Catalogue:

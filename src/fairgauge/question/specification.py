@@ -414,8 +414,10 @@ def _unaudited_names(spec: Spec) -> Iterator[Problem]:
     parts = single | {column for columns in spec.intersections for column in columns}
     parts |= {each.name for each in spec.probabilities}
     tables = {name for named in spec.audited.items() for name in (named[0], named[1].name())}
-    crossed = {name: each for name, each in spec.recorded.items() if len(each.columns) > 1}
-    for name, group in spec.reference if isinstance(spec.reference, tuple) else ():
+    references = spec.reference if isinstance(spec.reference, tuple) else ()
+    recorded = spec.recorded if references else {}
+    crossed = {name: each for name, each in recorded.items() if len(each.columns) > 1}
+    for name, group in references:
         path = f"reference.{name}"
         of = len(crossed[name].columns) if name in crossed else 1
         if name in parts and name in crossed:
