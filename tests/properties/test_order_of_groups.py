@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.cube.cube import read_cube
-from fairgauge.cube.levels import reading_order, sorted_levels
+from fairgauge.cube.plan import reading_order, sorted_levels
 from fairgauge.question.readers import Location, parse_sensitive, write_sensitive
 from fairgauge.render import render
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Never, Unpack, cast
 
-from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.missingness_checks import alike_identifiers, single_row_identifiers
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
@@ -189,7 +188,7 @@ def audit(
         ),
         estimators=measured.estimators,
         pairs=measured.pairs,
-        own=tuple(map(describe_own_rate, spec.catalogue.own)),
+        own=spec.catalogue.described,
     )
     findings = choose_findings(defined_by(report.catalogue, report))
     expected: tuple[AdverseImpact, ...] = ()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Never, Unpack
 
 from fairgauge.api.running import Run, start_run
-from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.outcome_checks import assumed_positive, undecided_outcomes, unlike_refusals
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
@@ -181,7 +180,7 @@ def compare_models(
         spec=spec.to_dict(),
         confidence=spec.confidence,
         candidates=candidates,
-        own=tuple(map(describe_own_rate, spec.catalogue.own)),
+        own=spec.catalogue.described,
         diagnostics=_comparison_notes(run, models),
     )  # fmt: skip
 

@@ -24,11 +24,9 @@ from fairgauge.inference.missing_values import missing_groups, missing_outcomes,
 from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.features import (
-    RECORD,
     Feature,
     read_controls,
     read_strata,
-    refuse_probabilities,
 )
 from fairgauge.question.kits import find_kit
 from fairgauge.question.option_types import read_margins
@@ -285,7 +283,6 @@ def _check_decomposition(
         raise CubeError(
             "protected counts are rounded, which moves every stratum; decompose the exact counts"
         )
-    refuse_probabilities(spec.probabilities, "a decomposition of gaps", RECORD)
     problems = []
     sensitive = {f.column for f in spec.sensitive} | {c for f in spec.intersections for c in f}
     outcomes = {spec.label: "label", spec.prediction: "prediction", spec.score: "score"}

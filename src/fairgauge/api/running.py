@@ -10,7 +10,7 @@ from fairgauge.api.audit import count_data, counted_people, repeated_rows
 from fairgauge.checks import rows as data_checks
 from fairgauge.cube.cube import Cube
 from fairgauge.question.options import Options
-from fairgauge.question.specification import Spec, refuse_candidates, refuse_design
+from fairgauge.question.specification import Spec, refuse_beyond_audits, refuse_candidates
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import check_known
 from fairgauge.resolve.resolution import excluded_rows, exclusion_notes
@@ -72,7 +72,7 @@ def start_run(
     if not models:
         refuse_candidates(options)
     cube, source, spec = count_data(data, arrays, options)
-    refuse_design(spec, verb)
+    refuse_beyond_audits(spec, verb)
     return Run(verb, data, cube, source, spec)
 
 

@@ -36,7 +36,6 @@ from fairgauge.errors import CubeError, Problem, SpecError, listing, quote, refu
 from fairgauge.inference.missing_values import unevenly_lacking
 from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.options import OF_ROWS, flag_of
 from fairgauge.question.readers import Location, read_number, read_word
 from fairgauge.question.spec_file import Config, overridden, with_config
@@ -46,7 +45,7 @@ from fairgauge.question.specification import (
     ask_rows,
     check_names,
     read_part,
-    refuse_design,
+    refuse_beyond_audits,
 )
 from fairgauge.resolve.outcomes import count_people, decide_task, plan_by_person
 from fairgauge.resolve.question_checks import single_row_groups, unmatched_values
@@ -347,7 +346,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
         return Run("find", data, data, None, _asked_of_counts(data, features, options)), None
     source, named = open_rows(data, {**options, "sensitive": features})
     spec = ask_rows(source, **named)
-    refuse_probabilities(spec.probabilities, "a search of subgroups", RECORD)
+    refuse_beyond_audits(spec, "find")
     if spec.person is not None and not spec.of_people:
         raise SpecError(Problem(
             "per_person",
@@ -427,7 +426,7 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
             "these counts are protected, and the rounding of their cells adds up over subgroups; "
             "search before protecting"
         )
-    refuse_design(cube.asked, "find")
+    refuse_beyond_audits(cube.asked, "find")
     if cube.plan.weight is not None or cube.asked.cluster is not None:
         path = "weight" if cube.plan.weight is not None else "cluster"
         raise SpecError(Problem(path, _DEPENDENT))
@@ -439,7 +438,6 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
     base = replace(cube.asked, **{name: getattr(usual, name) for name in _OF_AUDITS})
     question: dict[str, Any] = {"base": base, **asked}
     spec = ask(**question)
-    refuse_probabilities(spec.probabilities, "a search of subgroups", RECORD)
     columns = list(dict.fromkeys(c for each in spec.recorded.values() for c in each.columns))
     _check_features(spec, columns)
     check_same_rows(cube, spec)

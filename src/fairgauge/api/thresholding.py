@@ -10,7 +10,6 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import Profile, Task, Threshold
 from fairgauge.errors import Problem, problems_where, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds
-from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec
@@ -94,7 +93,6 @@ def _choose_by_rule(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
 
 
 def _check_thresholds(spec: Spec) -> None:
-    refuse_probabilities(spec.probabilities, "a threshold for each group", RECORD)
     cuts = () if isinstance(spec.threshold, Threshold) else spec.threshold
     problems = problems_where(
         (spec.score is None, "score", "name the column of the score that is decided by"),

@@ -57,7 +57,7 @@ class Distance(ComparisonMetric):
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         if profile.as_smclarify:
-            ours, theirs = (_two_state_counts(side, self.of) for side in (group, reference))
+            ours, theirs = (side.counts(self.needs)[..., [0, 3]] for side in (group, reference))
         else:
             ours, theirs = group.classes[self.of], reference.classes[self.of]
         return DISTANCES[self.by].between(theirs, ours, profile)
@@ -69,11 +69,6 @@ class Distance(ComparisonMetric):
         del reference
         side = "group" if self.size(group)[at] == 0 else "reference"
         return Reason.of(ReasonCode.NO_ROWS, of=self.of).on(side)
-
-
-def _two_state_counts(side: ConfusionCounts, of: Need) -> Array:
-    counts = side.counts(frozenset({of}))
-    return np.stack([counts[..., 0], counts[..., 3]], axis=-1)
 
 
 Distances = Literal["kl", "js", "lp", "tvd", "ks"]
@@ -346,7 +341,21 @@ def pool(
 ) -> Pooled:
     """Pool a contrast over strata; the sides hold the strata of each group one after another."""
     if is_odds_ratio(metric):
-        return _pooled_odds(metric, group, reference, strata, profile)
+        # Mantel and Haenszel's odds ratio, in which strata with empty cells count
+        assert isinstance(metric.of, Quotient)
+        sides = (group, reference) if metric.order == "group - reference" else (reference, group)
+        counts = [side.counts(metric.of.needs) for side in sides]
+        (a, c), (b, d) = (
+            [of.count(count).reshape(-1, strata) for count in counts]
+            for of in (metric.of.over, metric.of.under)
+        )
+        n, m = a + b, c + d
+        weights = divide(n * m, n + m, Profile.CLARIFY)
+        over, under = (
+            divide(product, n + m, Profile.CLARIFY).sum(axis=1) for product in (a * d, b * c)
+        )
+        none = np.full(len(weights), np.nan)
+        return Pooled(divide(over, under, profile), none, none, weights)
     ours, theirs = (
         each.reshape(-1, strata) for each in metric.side_values(group, reference, profile)
     )
@@ -364,30 +373,6 @@ def pool(
 def is_odds_ratio(metric: Contrast) -> bool:
     """Return whether a contrast is an odds ratio, which Mantel and Haenszel's estimator pools."""
     return metric.by == "ratio" and isinstance(metric.of, Quotient) and metric.of.is_odds
-
-
-def _pooled_odds(
-    metric: Contrast,
-    group: ConfusionCounts,
-    reference: ConfusionCounts,
-    strata: int,
-    profile: Profile,
-) -> Pooled:
-    # Mantel and Haenszel's odds ratio, in which strata with empty cells count
-    assert isinstance(metric.of, Quotient)
-    sides = (group, reference) if metric.order == "group - reference" else (reference, group)
-    counts = [side.counts(metric.of.needs) for side in sides]
-    (a, c), (b, d) = (
-        [of.count(count).reshape(-1, strata) for count in counts]
-        for of in (metric.of.over, metric.of.under)
-    )
-    n, m = a + b, c + d
-    weights = divide(n * m, n + m, Profile.CLARIFY)
-    over, under = (
-        divide(product, n + m, Profile.CLARIFY).sum(axis=1) for product in (a * d, b * c)
-    )
-    none = np.full(len(weights), np.nan)
-    return Pooled(divide(over, under, profile), none, none, weights)
 
 
 _ABSENT = (ReasonCode.NO_POSITIVES, ReasonCode.NO_NEGATIVES)

@@ -120,11 +120,6 @@ def own_rates(facts: Facts) -> tuple[DescribedRate, ...]:
     )  # fmt: skip
 
 
-def describe_own_rate(rate: Statistic) -> DescribedRate:
-    """Return what a report keeps of a user's rate: everything but how it is computed."""
-    return own_rates({rate.name: _record_facts(rate)})[0]
-
-
 def record_of(row: Statistic | Metric, record: type[Record], **others: object) -> Record:
     """Return a record of a row: its attributes of the record's names, and others as given.
 
@@ -250,6 +245,11 @@ class Catalogue:
                     found[name] = _record_facts(find(name))
         return found
 
+    @property
+    def described(self) -> tuple[DescribedRate, ...]:
+        """Return what a report keeps of a user's rates: everything but how they are computed."""
+        return own_rates(self.facts(rate.name for rate in self.own)) if self.own else ()
+
     def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:
         """Return the metrics that names, sets and values stand for, each once, in this order.
 
@@ -270,7 +270,10 @@ class Catalogue:
         if isinstance(asked, Statistic):
             return _contrasts_of(asked)
         if asked in SETS:
-            return [self.worded(row) for row in _metrics_of_set(asked)]
+            chosen = (
+                row for row in METRICS if asked in ("all", row.set, *["standard"] * row.standard)
+            )
+            return [self.worded(row) for row in chosen]
         if any(lookup_key(asked) == lookup_key(rate.name) for rate in self.own) or names_a_rate(
             asked
         ):
@@ -355,14 +358,6 @@ def own_of(asked: Iterable[str | Statistic | Metric]) -> tuple[Statistic, ...]:
 def is_own(row: Statistic | Metric) -> bool:
     """Return whether a rate or a metric is a user's own."""
     return bool(own_of((row,)))
-
-
-def _metrics_of_set(name: str) -> tuple[Metric, ...]:
-    if name == "all":
-        return METRICS
-    if name == "standard":
-        return tuple(row for row in METRICS if row.standard)
-    return tuple(row for row in METRICS if row.set == name)
 
 
 def _contrasts_of(rate: Statistic) -> tuple[Metric, ...]:
@@ -511,12 +506,9 @@ def closed_form(statistic: Statistic) -> ClosedForm | None:
     if isinstance(statistic, Blend):
         disjoint = all(a.among.disjoint(b.among) for a, b in combinations(statistic.of, 2))
         return ClosedForm(FormKind.MEAN, statistic.sums) if disjoint else None
-    if isinstance(statistic, Quotient):
-        return _form_of_quotient(statistic.over, statistic.under)
-    return None
-
-
-def _form_of_quotient(over: Cells, under: Cells) -> ClosedForm | None:
+    if not isinstance(statistic, Quotient):
+        return None
+    over, under = statistic.over, statistic.under
     if over.disjoint(under):
         return ClosedForm(FormKind.ODDS, (over, over + under))
     times = max(over)

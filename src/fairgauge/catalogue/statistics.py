@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from operator import sub
 from typing import ClassVar
 
@@ -54,7 +54,6 @@ class Statistic:
     heading: str = ""  # its name for the head of a column, where that is shorter than its title
     spelled_out: str = ""  # what a heading stands for that its title abbreviates, too
     verb: str = ""  # what a row that it counts does in sentences: `is selected`
-    criterion: str = ""  # the criterion of fairness that groups are compared for in it
     reported_with: str = ""  # the rate that one finding reports beside it
     # whether either direction may be the worse one for a group: a favourable decision in spite of
     # the label may be an advantage (a release) or a harm (a loan that cannot be paid back)
@@ -340,7 +339,11 @@ class Averaged(Statistic):
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         classes = [_counts_with_both_outcomes(each) for each in side.per_class]
         if self.how is Average.MICRO:
-            return self.of.value(_sum_classes(side.size, classes), profile)
+            summed = {
+                needs: np.sum([each.counts(needs) for each in classes], axis=0)
+                for needs in classes[0].cells
+            }
+            return self.of.value(ConfusionCounts(size=side.size, cells=summed), profile)
         values = np.stack([self.of.value(each, profile) for each in classes])
         known = ~np.isnan(values)
         weights = np.ones_like(values)
@@ -443,11 +446,3 @@ def _counts_with_both_outcomes(side: ConfusionCounts) -> ConfusionCounts:
     if not both.any():
         return side
     return ConfusionCounts(size=side.size, cells=dict.fromkeys(side.cells, both))
-
-
-def _sum_classes(size: Array, classes: Sequence[ConfusionCounts]) -> ConfusionCounts:
-    cells = {
-        needs: np.sum([each.counts(needs) for each in classes], axis=0)
-        for needs in classes[0].cells
-    }
-    return ConfusionCounts(size=size, cells=cells)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.cube.cube import Cube, Sums, counts_together
-from fairgauge.cube.levels import MANY_LEVELS
-from fairgauge.cube.plan import OUTCOMES, Axis
+from fairgauge.cube.plan import MANY_LEVELS, OUTCOMES, Axis
 from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import DiagnosticCode, Role, Uncounted
 from fairgauge.question.category_words import action_code, are_actions, is_denied

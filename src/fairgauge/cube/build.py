@@ -20,16 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Codes, Cube, Sums, aggregate, reorder_levels, round_sums
-from fairgauge.cube.levels import (
+from fairgauge.cube.plan import (
     GROUPED,
+    Axis,
+    Plan,
     canonical_values,
     check_levels,
     identity,
     nested_value_error,
+    plan,
     reading_order,
     sorted_levels,
 )
-from fairgauge.cube.plan import Axis, Plan, plan
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import DataError, Problem, display, quote, refuse, suggest
 from fairgauge.question.category_words import means_missing

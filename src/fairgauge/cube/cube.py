@@ -24,22 +24,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.levels import (
-    GROUPED,
-    canonical_values,
-    check_levels,
-    reading_order,
-    sorted_levels,
-)
 from fairgauge.cube.plan import (
+    GROUPED,
     REPLICATE,
     WEIGHTS,
     Axis,
     Plan,
+    canonical_values,
     centre_moments,
     centre_of,
+    check_levels,
     common_question,
     read_question,
+    reading_order,
+    sorted_levels,
 )
 from fairgauge.enums import Task, Uncounted
 from fairgauge.errors import (
@@ -497,16 +495,25 @@ def cases_of_no_weight(cube: Cube) -> int:
     return int((table.sums[cube.plan.cases] - table.cases).sum())
 
 
+def read_saved_text(text: str, name: str) -> Saved:
+    """Return the plain values of what was saved, of whichever schema, counts or a result."""
+    try:
+        found: Saved = read_json(text)
+        found["schema"]
+    except AmbiguousJsonError as error:
+        raise CubeError(f"{quote(name)} is no saved result of fairgauge: {error}") from None
+    except (ValueError, KeyError, TypeError):
+        raise CubeError(
+            f"{quote(name)} is no saved result of fairgauge, or is truncated; fairgauge count DATA "
+            "-o FILE.cube.json makes a cube, fairgauge audit DATA -o FILE.json a report"
+        ) from None
+    return found
+
+
 def read_cube(text: str, name: str) -> Cube:
     """Read the text of a ``.cube.json`` file."""
-    try:
-        found = read_json(text)
-        schema = found["schema"]
-    except AmbiguousJsonError as error:
-        raise CubeError(f"{quote(name)} is not a fairgauge cube file: {error}") from None
-    except (ValueError, KeyError, TypeError):
-        raise CubeError(f"{quote(name)} is not a fairgauge cube file, or is truncated") from None
-    if schema != SCHEMA:
+    found = read_saved_text(text, name)
+    if (schema := found["schema"]) != SCHEMA:
         raise CubeError(f"{quote(name)} has format {quote(schema)}; this version reads {SCHEMA!r}")
     try:
         return Cube.from_dict(found)

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate
-from fairgauge.cube.levels import cuts_of, identity, sorted_levels
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import Axis, cuts_of, identity, sorted_levels
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError, listing, quote
 from fairgauge.identity import GroupId, group_names

@@ -11,8 +11,7 @@ from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Statistic, adds_up
 from fairgauge.enums import Average, Better, ClassKind, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
-from fairgauge.question.features import RECORD, refuse_probabilities
-from fairgauge.question.specification import ask
+from fairgauge.question.specification import ask, refuse_beyond_audits
 from fairgauge.results.disparities import better_of
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.start.records import dataclass
@@ -92,7 +91,7 @@ def scorer(
         raise SpecError(Problem("threshold", message))
     answer: dict[str, Any] = {"score" if "score" in measured.needs else "prediction": "answer"}
     spec = ask(label="label", **answer, **asked)
-    refuse_probabilities(spec.probabilities, "a scorer", RECORD)
+    refuse_beyond_audits(spec, "a scorer")
     return Scorer(measured, worst, asked, spec)
 
 

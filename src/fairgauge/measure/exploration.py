@@ -27,8 +27,7 @@ from fairgauge.inference.missing_values import missing_groups, missing_outcomes,
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import write_conditions
-from fairgauge.question.features import RECORD, refuse_probabilities
-from fairgauge.question.specification import Spec, refuse_design
+from fairgauge.question.specification import Spec, refuse_beyond_audits
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
 from fairgauge.resolve.references import CountsBySide, resolve_references
@@ -60,8 +59,7 @@ def explored(
     ``row_notes`` is what an audit states of the rows, as counts alone do not show it; ``exact``
     whether cells of fewer than ten persons may be in the page, which people who have it can read.
     """
-    refuse_probabilities(spec.probabilities, "a page that computes again", RECORD)
-    refuse_design(spec, "explore")
+    refuse_beyond_audits(spec, "explore")
     for option, what in ((spec.weight, "weighted"), (spec.cluster, "clustered")):
         if option:
             raise CubeError(

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.feed import Feed, FeedPeriod, check_feed
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
@@ -148,7 +147,7 @@ def monitor(
         alpha=asked.alpha,
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
-        own=tuple(map(describe_own_rate, asked.catalogue.own)),
+        own=asked.catalogue.described,
         rows=tuple(
             PeriodRows(period=str(period), start=period.start.isoformat(), rows=of.rows,
                        excluded=of.excluded)

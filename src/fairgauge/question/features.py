@@ -53,8 +53,7 @@ class Feature:
     control: bool = field(default=False, metadata=NOT_WRITTEN)
     order: tuple[Value, ...] = ()  # the values in the order in which they are shown; others follow
 
-    def to_dict(self) -> dict[str, Any]:
-        return plain_fields(self)
+    to_dict = plain_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,15 +487,3 @@ def _unescape(text: str) -> str:
 
 def _escape(value: object) -> str:
     return escape(value).replace(";", r"\;")
-
-
-RECORD = "audit the feature alone (fairgauge audit), or name a column of recorded groups"
-"""What to do in place of what cannot be computed of probabilities."""
-
-
-def refuse_probabilities(given: Sequence[Probabilities], what: str, instead: str) -> None:
-    """Refuse features of which only probabilities are known, where these do not suffice."""
-    if given:
-        names = ", ".join(quote(each.name) for each in given)
-        message = f"{names}: {what} needs recorded groups, not their probabilities; {instead}"
-        raise SpecError(Problem("probabilities", message))

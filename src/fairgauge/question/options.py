@@ -16,35 +16,29 @@ from __future__ import annotations
 import inspect
 import shlex
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ForwardRef, Protocol, TypedDict, TypeVar
 
 from fairgauge import enums
+from fairgauge.errors import Problem
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import option_types as types
 from fairgauge.question import readers as syntax
 from fairgauge.question.category_words import OwnWords, is_code_of_missing, means_missing
-from fairgauge.question.features import Above, ByColumn, Feature, Positive
+from fairgauge.question.conditions import Conditions
+from fairgauge.question.features import Above, ByColumn, Feature, Positive, Probabilities
 from fairgauge.question.option_types import DOCUMENT_KEYS, Document, Words
-from fairgauge.question.readers import items
-from fairgauge.question.recoding import Recoding, write_recodings
+from fairgauge.question.readers import ReplicateWeights, items
+from fairgauge.question.recoding import Recoding, Recodings, write_recodings
+from fairgauge.question.rules import Rule
 from fairgauge.start.records import dataclass, field, fields, replace
-from fairgauge.values import name_of
+from fairgauge.values import Json, Value, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.errors import Problem
-    from fairgauge.question.conditions import Conditions
-    from fairgauge.question.features import Probabilities
-    from fairgauge.question.readers import ReplicateWeights
-    from fairgauge.question.recoding import Recodings
-    from fairgauge.question.rules import Rule
-    from fairgauge.values import Json, Value
 
 Default = TypeVar("Default")
 Column = str | None
@@ -172,7 +166,7 @@ class Spec:
     @property
     def design(self) -> str | None:
         """Return the option that states the design of a survey; None where none does."""
-        return next((name for name in DESIGN if getattr(self, name) is not None), None)
+        return next(iter([name for name in DESIGN if getattr(self, name) is not None]), None)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -392,7 +386,7 @@ OF_ROWS = (
 """The options that state what rows are, whatever is asked of them: those that a search takes."""
 
 
-Function = TypeVar("Function", bound="Callable[..., object]")
+Function = TypeVar("Function", bound=Callable[..., object])
 
 _CONFIG = """\
 config : str, Path or mapping, optional

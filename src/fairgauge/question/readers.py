@@ -115,7 +115,7 @@ NOT_WRITTEN = {"written": False}
 def plain_fields(value: Any) -> dict[str, Any]:
     """Return the fields of a value as a table of a specification file, without the usual ones."""
     return {
-        each.name: plain_meaning(held)
+        each.name: held if type(held) is str else plain_meaning(held)
         for each in fields(value)
         if each.metadata.get("written", True)
         and (held := getattr(value, each.name)) != each.default

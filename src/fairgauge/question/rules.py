@@ -231,14 +231,24 @@ def check_rule(keys: Mapping[str, object], at: Location) -> Rule | None:
     low, high = _bounds(keys, at)
     rule = Rule(metric, low, high, own=own, **read_keys(keys, _SCOPE, at))
     if metric:
-        _check_scope(rule, at)
-        _check_limits(rule, at)
+        _check_scope_and_limits(rule, at)
     return None if len(at.problems) > before else rule
 
 
-def _check_limits(rule: Rule, at: Location) -> None:
-    # what a limit can never fail, or cannot be decided by
+def _check_scope_and_limits(rule: Rule, at: Location) -> None:
+    from fairgauge.catalogue.comparisons import RowMetric  # not for --help
+
     metric = rule.definition
+    if metric is not None:
+        of = metric.one_per if isinstance(metric, RowMetric) else metric.scope
+        for key in (key for key in ("features", "groups") if of == "table" and getattr(rule, key)):
+            at[key].report(f"{metric.name} is one number of the whole table; remove {key}")
+        if of == "feature" and rule.groups:
+            rates = [rate.name for rate in metric.statistics]
+            others = f", or set a rule on {rates[0]} or {rates[0]}.difference" if rates else ""
+            one = "is one number of all groups of a feature; remove groups"
+            at["groups"].report(f"{metric.name} {one}{others}")
+    # what a limit can never fail, or cannot be decided by
     if rule.decide is Decide.SIGNIFICANT and (metric is None or math.isnan(metric.neutral)):
         no_neutral = "has no value of no difference to be significantly away from"
         at["decide"].report(f"{rule.metric} {no_neutral}")
@@ -251,23 +261,6 @@ def _check_limits(rule: Rule, at: Location) -> None:
             f"can never fail: {rule.metric} is between {low:g} and {high:g}, and every value of it "
             f"is allowed{hint if low <= percent / 100 <= high else ''}"
         )
-
-
-def _check_scope(rule: Rule, at: Location) -> None:
-    from fairgauge.catalogue.comparisons import RowMetric  # not for --help
-
-    metric = rule.definition
-    if metric is None:
-        return
-    of = metric.one_per if isinstance(metric, RowMetric) else metric.scope
-    if of == "table":
-        for key in (key for key in ("features", "groups") if getattr(rule, key)):
-            at[key].report(f"{metric.name} is one number of the whole table; remove {key}")
-    elif of == "feature" and rule.groups:
-        rates = [rate.name for rate in metric.statistics]
-        others = f", or set a rule on {rates[0]} or {rates[0]}.difference" if rates else ""
-        one = "is one number of all groups of a feature; remove groups"
-        at["groups"].report(f"{metric.name} {one}{others}")
 
 
 def read_metric(asked: object, at: Location) -> tuple[str, Statistic | Metric | None]:

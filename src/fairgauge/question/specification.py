@@ -35,7 +35,6 @@ from fairgauge.identity import name_of_values
 from fairgauge.question.category_words import use_words
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.kits import Kit, find_kit, kit_or_none
-from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec, flag_of
 from fairgauge.question.readers import Location, Reader, read_column, read_keys, read_values
 from fairgauge.reasons import Reason, ReasonCode
@@ -283,14 +282,15 @@ _NOT_OF_PEOPLE = {
 }
 
 
-def refuse_design(spec: Spec, verb: str) -> None:
-    """Refuse the design of a survey where only an audit takes account of it."""
-    if spec.design is not None:
-        message = (
-            f"{verb} knows no variance under the design of a survey: audit with it, or state the "
-            "primary sampling units alone (cluster)"
-        )
-        raise SpecError(Problem(spec.design, message))
+def refuse_beyond_audits(spec: Spec, verb: str) -> None:
+    """Refuse what only an audit takes account of: the design of a survey, and probabilities."""
+    # fmt: off
+    if (design := spec.design) is not None:
+        raise SpecError(Problem(design, f"{verb} knows no variance under the design of a survey: audit with it, or state the primary sampling units alone (cluster)"))
+    if spec.probabilities:
+        names = ", ".join(quote(each.name) for each in spec.probabilities)
+        raise SpecError(Problem("probabilities", f"{names}: {verb} needs recorded groups, not their probabilities; audit the feature alone (fairgauge audit), or name a column of recorded groups"))
+    # fmt: on
 
 
 _OF_OUTCOMES = (enums.Favourable.POSITIVE, enums.Favourable.NEGATIVE, enums.Favourable.NEITHER)
@@ -417,8 +417,19 @@ def _unaudited_names(spec: Spec) -> Iterator[Problem]:
     parts = single | {column for columns in spec.intersections for column in columns}
     parts |= {each.name for each in spec.probabilities}
     tables = {name for named in spec.audited.items() for name in (named[0], named[1].name())}
-    if isinstance(spec.reference, tuple):
-        yield from _wrong_references(spec, spec.reference, parts)
+    references = spec.reference if isinstance(spec.reference, tuple) else ()
+    recorded = spec.recorded if references else {}
+    crossed = {name: each for name, each in recorded.items() if len(each.columns) > 1}
+    for name, group in references:
+        path = f"reference.{name}"
+        of = len(crossed[name].columns) if name in crossed else 1
+        if name in parts and name in crossed:
+            yield Problem(path, "is a column and an intersection; rename the column")
+        elif name not in parts and name not in crossed:
+            yield Problem(path, _unaudited_problem(name, crossed if "*" in name else parts))
+        elif isinstance(group, tuple) and len(group) != of:
+            message = f"has {len(group)} values; name one of each of its columns, of which it has"
+            yield Problem(path, f"{message} {of}")
     named = [(f"words.groups.{name}", name) for name in spec.words.groups]
     named += [
         (f"rules[{i}].features", name)
@@ -427,22 +438,6 @@ def _unaudited_names(spec: Spec) -> Iterator[Problem]:
     for path, name in named:
         if name not in tables:
             yield Problem(path, _unaudited_problem(name, tables))
-
-
-def _wrong_references(
-    spec: Spec, references: NamedReferences, columns: Collection[str]
-) -> Iterator[Problem]:
-    crossed = {name: each for name, each in spec.recorded.items() if len(each.columns) > 1}
-    for name, group in references:
-        path = f"reference.{name}"
-        of = len(crossed[name].columns) if name in crossed else 1
-        if name in columns and name in crossed:
-            yield Problem(path, "is a column and an intersection; rename the column")
-        elif name not in columns and name not in crossed:
-            yield Problem(path, _unaudited_problem(name, crossed if "*" in name else columns))
-        elif isinstance(group, tuple) and len(group) != of:
-            message = f"has {len(group)} values; name one of each of its columns, of which it has"
-            yield Problem(path, f"{message} {of}")
 
 
 def _unaudited_problem(name: str, features: Collection[str]) -> str:

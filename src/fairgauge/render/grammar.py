@@ -18,7 +18,7 @@ from typing import Any
 
 import jinja2
 
-from fairgauge.cube.levels import cut_options
+from fairgauge.cube.plan import cut_options
 from fairgauge.errors import listing as listing_of_names
 from fairgauge.errors import quote
 from fairgauge.question.options import flag_of

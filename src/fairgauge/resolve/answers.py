@@ -91,7 +91,16 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
             excluded[reason] = lacking
         kept &= ~lacks
     variant, variants = codes[Role.VARIANT], names[Role.VARIANT]
-    problems = [*_two_groups(variant[kept], group[kept], variants, groups, question)]
+    both, _ = _distinct_rows(np.stack([variant, group], axis=1)[kept])
+    of_several, count = np.unique(both[:, 0], return_counts=True)
+    problems = []
+    for v in of_several[count > 1].tolist()[:_MOST_NAMED]:
+        of = [quote(groups[g]) for g in both[both[:, 0] == v, 1].tolist()[:2]]
+        message = (
+            f"{quote(variants[v])} is in several groups of {' * '.join(question.feature)}, "
+            f"{' and '.join(of)}; give each its own variant, or one group"
+        )
+        problems.append(Problem("variant", message))
     family_of = None
     if Role.FAMILY in axes:
         item, family = codes[Role.ITEM][kept], codes[Role.FAMILY][kept]
@@ -156,24 +165,6 @@ def _distinct_rows(codes: Index) -> tuple[Index, Index]:
     keys = np.ravel_multi_index(tuple((codes + 1).T), width)
     _, first, at = np.unique(keys, return_index=True, return_inverse=True)
     return codes[first], at
-
-
-def _two_groups(
-    variant: Index,
-    group: Index,
-    variants: Sequence[str],
-    groups: Sequence[str],
-    question: SwapQuestion,
-) -> Iterator[Problem]:
-    both, _ = _distinct_rows(np.stack([variant, group], axis=1))
-    several, count = np.unique(both[:, 0], return_counts=True)
-    for v in several[count > 1].tolist()[:_MOST_NAMED]:
-        of = [quote(groups[g]) for g in both[both[:, 0] == v, 1].tolist()]
-        yield Problem(
-            "variant",
-            f"{quote(variants[v])} is in several groups of {' * '.join(question.feature)}, "
-            f"{' and '.join(of[:2])}; give each its own variant, or one group",
-        )
 
 
 def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[Problem]:

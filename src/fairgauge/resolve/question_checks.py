@@ -12,7 +12,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
+from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Task
 from fairgauge.errors import (
     DataError,

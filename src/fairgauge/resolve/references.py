@@ -340,15 +340,23 @@ def references_at(
 
     ``values_of``: returns a statistic of every group at every place; shape (groups, places).
     """
-    fixed = _fixed_references(counts, spec)
-    if fixed is not None:
-        return (fixed,) * places
+    rule, size = spec.reference, len(counts.groups)
+    groups = np.arange(size)
+    if isinstance(rule, tuple) and (named := counts.named_reference) is not None:
+        reference = as_reference(counts, named)
+        return (References(np.full(size, named), (reference,) * size),) * places
+    if isinstance(rule, tuple) or rule is ReferenceRule.OTHERS:
+        others = Reference(ReferenceKind.OTHERS)
+        return (References(side_of_others(size) + groups, (others,) * size),) * places
+    if rule is ReferenceRule.OVERALL or not size:
+        overall = Reference(ReferenceKind.OVERALL)
+        return (References(np.full(size, side_of_all(size)), (overall,) * size),) * places
     # Of several the one with most rows is taken, so that its confidence interval is the narrowest;
     # of several of these the first by name. Values are equal up to rounding errors.
     sizes = group_sizes(counts)
     large, people = large_groups(counts, spec), groups_of_known_category(counts)
     by_size = np.repeat(sizes[:, None], places, axis=1)
-    best = spec.reference is ReferenceRule.BEST
+    best = rule is ReferenceRule.BEST
     rate = _favouring(metric, counts) if best and by_rows is None else None
     values = by_size if rate is None else values_of(rate)
     least = rate is not None and favours_the_least(rate, spec.favourable)
@@ -357,44 +365,27 @@ def references_at(
     sign = -1.0 if least else 1.0
     chosen, tied, unknown = choose_groups(sizes, large, people, counts.groups, sign * values)
     kind = ReferenceKind.BEST if best else ReferenceKind.LARGEST
-    size, first = len(counts.groups), int(chosen[0])
+    first = int(chosen[0])
     of_group = {
         group: References(np.full(size, group), (as_reference(counts, group, kind),) * size)
         for group in set(chosen.tolist())
     }
     references = tuple(of_group[group] for group in chosen.tolist())
-    others = [group for group in np.flatnonzero(tied[:, 0]).tolist() if group != first]
-    if not others:
+    alike = [group for group in np.flatnonzero(tied[:, 0]).tolist() if group != first]
+    if not alike:
         return references
-    others.sort(key=lambda group: (-sizes[group], counts.groups[group]))
+    alike.sort(key=lambda group: (-sizes[group], counts.groups[group]))
     if unknown[0]:
         rate, values = None, by_size
     tie = Tie(
         counts.groups[first],
-        tuple(counts.groups[group] for group in others),
+        tuple(counts.groups[group] for group in alike),
         None if rate is None else rate.name,
         float(values[first, 0]),
-        by_rows=bool(sizes[first] > sizes[others[0]]),
+        by_rows=bool(sizes[first] > sizes[alike[0]]),
         least=least,
     )
     return (replace(references[0], tie=tie), *references[1:])
-
-
-def _fixed_references(counts: GroupCounts, spec: Spec) -> References | None:
-    # the references that no data choose: those of a rule, or the named group
-    rule, size = spec.reference, len(counts.groups)
-    groups = np.arange(size)
-    if isinstance(rule, tuple) and counts.named_reference is not None:
-        named = counts.named_reference
-        reference = as_reference(counts, named)
-        return References(np.full(size, named), (reference,) * size)
-    if isinstance(rule, tuple) or rule is ReferenceRule.OTHERS:
-        others = Reference(ReferenceKind.OTHERS)
-        return References(side_of_others(size) + groups, (others,) * size)
-    if rule is ReferenceRule.OVERALL:
-        overall = Reference(ReferenceKind.OVERALL)
-        return References(np.full(size, side_of_all(size)), (overall,) * size)
-    return None if size else References(groups, ())
 
 
 def choose_groups(

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.levels import cuts_of
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import Axis, cuts_of
 from fairgauge.enums import Role, SearchedValues, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import GroupId, MissingValue, Part, ValueSet, bins, group_names
@@ -206,7 +205,12 @@ def _feature_of_values(part: Grouping, cube: Cube) -> _SearchedColumn:
         weights = np.bincount(group_of[inside], rows[inside], len(numbers))
         order = np.argsort(numbers)[: np.count_nonzero(~np.isnan(numbers))]  # NaN is last
         cuts = cuts_of(numbers[order].tolist(), weights[order].tolist(), 5)
-        groups, group_of = _cut_numbers(groups, numbers, group_of, cuts)
+        # the intervals in place of numbers; missing values stay a group of their own
+        rest = [group for group in groups if not isinstance(group, ValueSet)]
+        place = np.where(np.isnan(numbers), len(cuts) + 1, np.searchsorted(cuts, numbers))
+        place = np.append(place, len(place))  # missing values, where no row has any
+        groups = [*bins(cuts), *rest]
+        group_of = np.where(group_of < 0, group_of, place[np.maximum(group_of, 0)])
         made = SearchedValues.QUINTILES
     ids = [GroupId.of(group) for group in groups]
     names = list(group_names(ids))
@@ -235,17 +239,6 @@ def _many_numbers(groups: Sequence[Part]) -> Array | None:
     if len(values) <= _MOST_NUMBERS or not all(len(v) == 1 and is_number(v[0]) for v in values):
         return None
     return numbers_of([each.values[0] if isinstance(each, ValueSet) else None for each in groups])
-
-
-def _cut_numbers(
-    groups: Sequence[Part], numbers: Array, group_of: Index, cuts: tuple[float, ...]
-) -> tuple[list[Part], Index]:
-    # the intervals in place of numbers; missing values stay a group of their own
-    intervals: list[Part] = [*bins(cuts)]
-    rest = [group for group in groups if not isinstance(group, ValueSet)]
-    position = np.where(np.isnan(numbers), len(intervals), np.searchsorted(cuts, numbers))
-    position = np.append(position, len(position))  # missing values, where no row has any
-    return [*intervals, *rest], np.where(group_of < 0, group_of, position[np.maximum(group_of, 0)])
 
 
 def _most_frequent(

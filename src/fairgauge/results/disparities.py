@@ -356,12 +356,8 @@ def adverse_sign(row: Statistic | RowMetric, favourable: Favourable) -> int:
             return AMOUNTS.get(favourable, 0)
         good = {Favourable.POSITIVE: -1, Favourable.NEGATIVE: 1}.get(favourable, 0)
         return good if row.kind in ("top", "exposure") else 0
-    if isinstance(row, Rate):
-        return _sign_of_share(row, favourable)
-    return _SIGN_OF_RATE[better_of(row, favourable)]
-
-
-def _sign_of_share(row: Rate, favourable: Favourable) -> int:
+    if not isinstance(row, Rate):
+        return _SIGN_OF_RATE[better_of(row, favourable)]
     if favourable is Favourable.NEITHER or row.better is Better.NEITHER:
         return 0
     if is_of_fit(row):

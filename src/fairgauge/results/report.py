@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -50,49 +50,6 @@ _CHOICES: dict[str, Callable[[Estimate], object]] = {"scope": lambda each: each.
 """What distinguishes estimates of one metric and group, by the names of the JSON format."""
 _OF_SCOPE = {"scope", "stratum"}
 _OF_CLASS = {"class_scope", "class", "average"}
-
-
-def find_estimate(estimates: Sequence[Estimate], key: Key, catalogue: Catalogue) -> Estimate:
-    """Return the estimate of a report that a key names; see `Report.__getitem__`."""
-    parts = (key,) if isinstance(key, str) else tuple(key)
-    plain = [part for part in parts if not isinstance(part, Mapping)]
-    choice = {"stratum": plain[-1]} if len(plain) > _SUBJECT else {}
-    choice |= parts[-1] if isinstance(parts[-1], Mapping) else {}
-    for name in choice.keys() - _CHOICES:
-        near, allowed = suggest(name, _CHOICES), ", ".join(_CHOICES)
-        raise KeyError(f"cannot choose by {quote(name)}.{near} Allowed: {allowed}")
-    try:
-        metric = catalogue.metric(str(parts[0])).name
-    except LookupError as error:
-        raise KeyError(str(error)) from None
-    subject = metric, *plain[1:_SUBJECT]
-    of_metric = [each for each in estimates if each.metric == metric]
-    named = [e for e in of_metric if (e.metric, e.feature, e.group)[: len(subject)] == subject]
-    if not named and len(subject) == _SUBJECT:
-        of_feature = [e for e in of_metric if e.feature == subject[1]]
-        named = [e for e in of_feature if e.group_id and e.group_id.has_values(subject[2])]
-    found = [e for e in named if all(_CHOICES[name](e) == choice[name] for name in choice)]
-    # of all rows and of no class, where nothing else is chosen; the worst class has its name too
-    if _OF_SCOPE.isdisjoint(choice):
-        found = [each for each in found if each.scope.kind is not ScopeKind.STRATUM]
-        found = [e for e in found if e.scope.kind is ScopeKind.OVERALL] or found
-    if "class_scope" not in choice and _OF_CLASS.isdisjoint(choice) | ("class" in choice):
-        kind = ClassKind.CLASS if "class" in choice else ClassKind.NONE
-        found = [each for each in found if each.class_scope.kind is kind] or found
-    if len(found) == 1:
-        return found[0]
-    asked = quote(", ".join(map(str, (metric, *parts[1:]))))
-    if named:
-        ways = "; ".join(
-            f"{name}: {listing(values, 6)}"
-            for name, of in (_NAMED | _CHOICES).items()
-            if len(values := dict.fromkeys(map(of, found or named))) > 1 or name in choice
-        )
-        raise KeyError(f"{len(found) or 'no'} estimates match {asked}; choose by {ways}")
-    if not of_metric:
-        raise KeyError(f"the report does not have the metric {quote(metric)} (metrics={[metric]})")
-    known = [", ".join(map(str, (e.metric, e.feature, e.group))) for e in of_metric]
-    raise KeyError(f"no estimate {asked}.{suggest(', '.join(map(str, subject)), known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +128,45 @@ class Report(ResultOfMetrics):
         KeyError
             There is none, or several; the message names the nearest, or the keys that choose one.
         """
-        return find_estimate(self.estimates, key, self.catalogue)
+        parts = (key,) if isinstance(key, str) else tuple(key)
+        plain = [part for part in parts if not isinstance(part, Mapping)]
+        choice = {"stratum": plain[-1]} if len(plain) > _SUBJECT else {}
+        choice |= parts[-1] if isinstance(parts[-1], Mapping) else {}
+        for name in choice.keys() - _CHOICES:
+            near, allowed = suggest(name, _CHOICES), ", ".join(_CHOICES)
+            raise KeyError(f"cannot choose by {quote(name)}.{near} Allowed: {allowed}")
+        try:
+            metric = self.catalogue.metric(str(parts[0])).name
+        except LookupError as error:
+            raise KeyError(str(error)) from None
+        subject = metric, *plain[1:_SUBJECT]
+        of_metric = [each for each in self.estimates if each.metric == metric]
+        named = [e for e in of_metric if (e.metric, e.feature, e.group)[: len(subject)] == subject]
+        if not named and len(subject) == _SUBJECT:
+            of_feature = [e for e in of_metric if e.feature == subject[1]]
+            named = [e for e in of_feature if e.group_id and e.group_id.has_values(subject[2])]
+        found = [e for e in named if all(_CHOICES[name](e) == choice[name] for name in choice)]
+        # of all rows and of no class, where nothing else is chosen; the worst class has a name
+        if _OF_SCOPE.isdisjoint(choice):
+            found = [each for each in found if each.scope.kind is not ScopeKind.STRATUM]
+            found = [e for e in found if e.scope.kind is ScopeKind.OVERALL] or found
+        if "class_scope" not in choice and _OF_CLASS.isdisjoint(choice) | ("class" in choice):
+            kind = ClassKind.CLASS if "class" in choice else ClassKind.NONE
+            found = [each for each in found if each.class_scope.kind is kind] or found
+        if len(found) == 1:
+            return found[0]
+        asked = quote(", ".join(map(str, (metric, *parts[1:]))))
+        if named:
+            ways = "; ".join(
+                f"{name}: {listing(values, 6)}"
+                for name, of in (_NAMED | _CHOICES).items()
+                if len(values := dict.fromkeys(map(of, found or named))) > 1 or name in choice
+            )
+            raise KeyError(f"{len(found) or 'no'} estimates match {asked}; choose by {ways}")
+        if not of_metric:
+            raise KeyError(f"the report has no metric {quote(metric)} (metrics={[metric]})")
+        known = [", ".join(map(str, (e.metric, e.feature, e.group))) for e in of_metric]
+        raise KeyError(f"no estimate {asked}.{suggest(', '.join(map(str, subject)), known)}")
 
     @property
     def metrics(self) -> Facts:

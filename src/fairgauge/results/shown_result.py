@@ -20,6 +20,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.cube.cube import read_saved_text
 from fairgauge.errors import CubeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
@@ -35,7 +36,7 @@ from fairgauge.results.scopes import (
 from fairgauge.results.statement import Statement
 from fairgauge.start.first_help import entry_points
 from fairgauge.start.records import dataclass, field
-from fairgauge.values import AmbiguousJsonError, Json, Saved, read_json
+from fairgauge.values import Json, Saved
 from fairgauge.version import __version__
 
 Result = TypeVar("Result")
@@ -273,8 +274,7 @@ def read_saved(path: str | Path) -> Saved:
         else read_limited(local_path(path), MOST_SAVED, "a saved result")
     )
     try:
-        values: Saved = read_json(content.decode("utf-8-sig"))
-        values["schema"]
+        return read_saved_text(content.decode("utf-8-sig"), str(path))
     except UnicodeDecodeError:
         if zipfile.is_zipfile(io.BytesIO(content)):
             raise CubeError(
@@ -283,14 +283,6 @@ def read_saved(path: str | Path) -> Saved:
                 "its report (in Python: fairgauge.verify(path).report)"
             ) from None
         raise CubeError(f"{quote(path)} is no saved result of fairgauge: not UTF-8") from None
-    except AmbiguousJsonError as error:
-        raise CubeError(f"{quote(path)} is no saved result of fairgauge: {error}") from None
-    except (ValueError, KeyError, TypeError):
-        raise CubeError(
-            f"{quote(path)} is no saved result of fairgauge, or is truncated; fairgauge count DATA "
-            "-o FILE.cube.json makes a cube, fairgauge audit DATA -o FILE.json a report"
-        ) from None
-    return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,12 +230,11 @@ def is_of_both_sides(verdict: Verdict) -> bool:
 
     That is where the rule limits both directions alike: <= 1.25 limits the higher rate alone.
     """
-    neutral = getattr(verdict.definition, "neutral", math.nan)
-
-    def is_symmetric(low: float, high: float) -> bool:
-        return math.isclose(low * high, 1) if neutral == 1 else low == -high
-
-    return verdict.mirror is not None and is_symmetric(*limits_of(verdict.rule))
+    if verdict.mirror is None:
+        return False
+    low, high = limits_of(verdict.rule)
+    of_ratio = getattr(verdict.definition, "neutral", math.nan) == 1
+    return math.isclose(low * high, 1) if of_ratio else low == -high
 
 
 def _distance_outside(verdict: Verdict) -> float:

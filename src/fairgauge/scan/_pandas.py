@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fairgauge.cube.cube import reorder_levels
-from fairgauge.cube.levels import nested_value_error
+from fairgauge.cube.plan import nested_value_error
 from fairgauge.scan._cell_sums import Scanned, count_batches, join_parts, scan_batches
 from fairgauge.scan.row_codes import (
     BATCH,

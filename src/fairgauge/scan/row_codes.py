@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.levels import nested_value_error
-from fairgauge.cube.plan import Axis, Plan
+from fairgauge.cube.plan import Axis, Plan, nested_value_error
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
 from fairgauge.question.recoding import Recodings

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.levels import check_levels, levels_of
-from fairgauge.cube.plan import Axis, Plan
+from fairgauge.cube.plan import Axis, Plan, check_levels, levels_of
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
 from fairgauge.question.recoding import UNKNOWN, not_numbers, recoding_flag, write_recodings

@@ -154,8 +154,8 @@ def test_saving_and_loading(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text[:-40], "'day' is not a fairgauge cube file, or is truncated"),
-        (lambda text: "[1]", "'day' is not a fairgauge cube file"),
+        (lambda text: text[:-40], "'day' is no saved result of fairgauge, or is truncated"),
+        (lambda text: "[1]", "'day' is no saved result of fairgauge"),
         (
             lambda text: text.replace('"rows":3', '"rows":4'),
             "'day': these counts were changed or damaged",

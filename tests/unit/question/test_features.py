@@ -49,3 +49,8 @@ def test_both_edges_in_a_cube_are_two_questions():
     assert left != right
     with pytest.raises(fg.CubeError, match=r"^these cubes|sensitive is"):
         left + right
+
+
+def test_a_column_of_known_groups_has_any_name():
+    asked = fg.probabilities(F="p_f", M="p_m", known="unknown").to_dict()
+    assert asked["known"] == "unknown"

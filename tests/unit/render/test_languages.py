@@ -213,7 +213,7 @@ EXCUSED = {
     "render/writers/pipelines.py": 4,
     "render/writers/xlsx.py": 1,
     "results/comparison.py": 2,
-    "results/disadvantage.py": 1,
+    "results/disparities.py": 1,
     "results/gap_decomposition.py": 2,
     "results/monitor_results.py": 17,
     "results/name_swaps.py": 3,
