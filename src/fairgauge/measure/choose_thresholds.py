@@ -33,7 +33,7 @@ from fairgauge.enums import (
     Status,
     Task,
 )
-from fairgauge.errors import Problem, SpecError, quote, refuse
+from fairgauge.errors import Problem, SpecError, problems_where, quote, refuse
 from fairgauge.inference.contrast_intervals import insufficient_sides, statistic_interval
 from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval, generator
 from fairgauge.inference.missing_values import (
@@ -115,7 +115,7 @@ def states_by_threshold(
     return np.moveaxis(np.stack([yes, no], axis=-1), 1, 2)
 
 
-_ROUNDING = 1e-12
+_ROUNDING, _DIGITS = 1e-12, 12
 # what cannot be asked, and what to do instead
 _NOT_COUNTED = {
     "cluster": "choose from one row of each cluster, and audit the chosen threshold with clusters",
@@ -133,20 +133,15 @@ def choose_thresholds(
     ``spec`` names the score, its threshold today and the label.
     """
     resolution = resolve(cube, spec)
-    problems = []
-    if resolution.task is not Task.BINARY:
-        problems.append(Problem("score", "thresholds are chosen for a binary outcome"))
-    if not resolution.features:
-        problems.append(Problem("sensitive", "name the groups that thresholds are chosen for"))
-    problems += [
-        Problem("sensitive", f"no row has a group of {quote(of.feature)}")
-        for of in resolution.features
-        if not of.groups
-    ]
-    for option, instead in _NOT_COUNTED.items():
-        if getattr(spec, option):
-            why = "the counts of scores, by which thresholds are chosen, do not hold it"
-            problems.append(Problem(option, f"{why}; {instead}"))
+    why = "the counts of scores, by which thresholds are chosen, do not hold it"
+    problems = problems_where(
+        (resolution.task is not Task.BINARY, "score", "thresholds are chosen for a binary outcome"),
+        (not resolution.features, "sensitive", "name the groups that thresholds are chosen for"),
+        *((not of.groups, "sensitive", f"no row has a group of {quote(of.feature)}")
+          for of in resolution.features),
+        *((getattr(spec, option), option, f"{why}; {instead}")
+          for option, instead in _NOT_COUNTED.items()),
+    )  # fmt: skip
     refuse(problems)
     (outcome,) = resolution.outcomes
     without = large_uncounted(cube, resolution.features, spec)
@@ -207,13 +202,13 @@ class Excluded:
 
     def reached(
         self, metric: Contrast, cells: Array, against: Index, interval: Limits
-    ) -> tuple[Limits, Limits]:
-        """Return how far intervals go whatever all of these rows are, and whatever their groups.
+    ) -> tuple[Limits, ...]:
+        """Return how far intervals go whatever groups these rows have, and whatever they are.
 
         ``cells`` are of every side at every threshold: (sides, n, 4).
         """
         if not self.incomplete + self.ungrouped:
-            return interval, interval
+            return ()
         places, groups, rate = np.arange(against.shape[1]), len(against), metric.of
         assert isinstance(rate, Rate)  # as `_metric_of` asks
         x, n = (cells @ np.array(each, dtype=float) for each in (rate.of, rate.among))
@@ -232,7 +227,7 @@ class Excluded:
         value, _ = ends(0.0)
         of_all = (self._of_sides + self._of_none)[:, None]
         undecided = self._undecided[:, None] * ("label" in rate.needs)
-        return reach(ends(of_all, undecided)), reach(ends(self._of_none))
+        return reach(ends(self._of_none)), reach(ends(of_all, undecided))
 
     def least_gain(self, kept: Statistic, gain: Array, cells: Array, today: Array) -> Array:
         """Return the gain of a rate at other thresholds if these rows are as bad as they can be.
@@ -267,11 +262,8 @@ class Excluded:
 
     def judged(self, measured: Disparities) -> tuple[Outcome, Reason | None]:
         """Return what the goal comes to at the first threshold, and the rows that leave it open."""
-        ends, by_groups = (measured.low, measured.high), measured.whatever_groups
-        (outcome, *_), (alone, *_), (of_groups, *_) = (
-            measured.outcomes,
-            replace(measured, whatever=ends, whatever_groups=ends).outcomes,
-            replace(measured, whatever=by_groups).outcomes,
+        outcome, alone, of_groups = (
+            replace(measured, limits=measured.limits[:count]).outcomes[0] for count in (3, 1, 2)
         )
         if outcome is alone:
             return self.passing(outcome)
@@ -426,8 +418,8 @@ class _Chooser:
         compared = against != np.arange(len(against))[:, None]
         sizes = group_sizes(self.counts)
         return Disparities(
-            self.goal, value, low, high, compared, sizes, why,
-            *self._rest.reached(metric, self._both[:, cuts], against, (low, high)),
+            self.goal, value, compared, sizes, why,
+            ((low, high), *self._rest.reached(metric, self._both[:, cuts], against, (low, high))),
         )  # fmt: skip
 
     def _frontier(self) -> Iterator[OperatingPoint]:
@@ -436,6 +428,7 @@ class _Chooser:
         low, high = whole.at(self._usual)
         references = self._references(every)
         disparities = self._disparities(self.second, every, self._usual)
+        least, most = disparities.limits[0]
         outcomes, meet, deciding = disparities.outcomes, disparities.meet, disparities.deciding
         for i, cut in enumerate(self.cuts.tolist()):
             at = (deciding[i], i)
@@ -446,9 +439,7 @@ class _Chooser:
                 group=self.counts.groups[deciding[i]],
                 reference=references[i].each[deciding[i]],
                 disparity=as_number(disparities.value[at]),
-                disparity_interval=interval_of(
-                    disparities.low[at], disparities.high[at], level, ()
-                ),
+                disparity_interval=interval_of(least[at], most[at], level, ()),
                 value_meets=bool(meet[i]),
                 outcome=self._rest.passing(outcomes[i])[0],
             )
@@ -531,7 +522,7 @@ def _check_between_bins(histogram: Histogram, threshold: float) -> None:
         raise SpecError(Problem("threshold", message))
 
 
-_FAR = np.finfo(float).max
+_FAR = 1e200
 _BY_SEVERITY = (
     Outcome.NONE, Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL,
 )  # fmt: skip
@@ -544,20 +535,17 @@ class Disparities:
 
     ``compared`` states which groups are compared there: not the reference with itself. ``sizes``
     are the rows of the groups. ``why`` holds the reasons why data are insufficient, as in an audit;
-    None where they suffice. ``whatever`` is how far the limits go whatever the rows are that lack a
-    group or an outcome, ``whatever_groups`` those that lack a group alone, which can also take back
-    that a goal is missed.
+    None where they suffice. ``limits`` are those of the intervals, and how far they go whatever the
+    rows are that lack a group, which can also take back that a goal is missed, and whatever those
+    are that lack a group or an outcome.
     """
 
     goal: Rule
     value: Array
-    low: Array
-    high: Array
     compared: Mask
     sizes: Array
     why: NDArray[np.object_]
-    whatever: Limits
-    whatever_groups: Limits
+    limits: tuple[Limits, ...]
 
     @property
     def insufficient(self) -> Mask:
@@ -588,22 +576,21 @@ class Disparities:
 
         Of these the one with most rows is taken: names decide nothing.
         """
-        severity = self._severity
         with np.errstate(invalid="ignore"):
             beyond = np.maximum(self.goal.low - self.value, self.value - self.goal.high)
         known = np.nan_to_num(beyond, nan=-_FAR, posinf=_FAR, neginf=-_FAR)
-        least = np.where(severity == severity.max(axis=0), known, -np.inf)
-        furthest = least >= least.max(axis=0) - _ROUNDING
-        return np.asarray(np.argmax(np.where(furthest, self.sizes[:, None], -1.0), axis=0))
+        sizes = np.broadcast_to(self.sizes[:, None], known.shape)
+        order = np.lexsort((-sizes, -np.round(known, _DIGITS), -self._severity), axis=0)
+        return np.asarray(order[0])
 
     @property
     def _severity(self) -> Index:
         with np.errstate(invalid="ignore"):
-            fails, passes = np.ones((2, *self.low.shape), dtype=bool)
-            for low, high in ((self.low, self.high), self.whatever_groups):
-                fails = fails & ((high < self.goal.low) | (low > self.goal.high))
-            for low, high in ((self.low, self.high), self.whatever_groups, self.whatever):
-                passes = passes & (low >= self.goal.low) & (high <= self.goal.high)
+            outside = [(high < self.goal.low) | (low > self.goal.high) for low, high in self.limits]
+            inside = [
+                (low >= self.goal.low) & (high <= self.goal.high) for low, high in self.limits
+            ]
+        fails, passes = np.all(outside[:2], axis=0), np.all(inside, axis=0)
         severity = np.select(
             [~self.compared, self.insufficient, fails, passes],
             [

@@ -154,7 +154,7 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
     fit, verdict = gap.adjusted, gap.regression_verdict
     if fit is None or verdict is None or not verdict.is_pass:
         return False
-    alone = np.any([_in_levels_of_one_side(sides, codes) for codes in crossed.codes], axis=0)
+    alone = np.any([_uncompared_levels(sides, codes) for codes in crossed.codes], axis=0)
     every = sides.n_d + sides.n_a
     if sides.squares is not None:
         return bool(every[alone].sum() >= MANY_MISSING * every.sum())
@@ -170,7 +170,7 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
     return False
 
 
-def _in_levels_of_one_side(sides: GapSides, codes: Index) -> Mask:
+def _uncompared_levels(sides: GapSides, codes: Index) -> Mask:
     n_d, n_a = (np.bincount(codes, n)[codes] for n in (sides.n_d, sides.n_a))
     return np.asarray((n_d == 0) | (n_a == 0))
 
@@ -192,7 +192,7 @@ def _withhold_incomplete(
         """Return a gap from the reference that it has: the best of all rows may be another one."""
         part, key = slices[each.feature], (each.feature, each.group, each.metric)
         measured = of_rows.get((*key, each.reference))
-        return _of_slice(each, part) if measured is None else _single_interval(measured, part)
+        return _compare_again(each, part) if measured is None else _single_interval(measured, part)
 
     whole = tuple(replace(gap, estimate=over_all(gap.estimate)) for gap in gaps)
     whole = _adjust_gaps(whole, spec)
@@ -277,11 +277,11 @@ def _measure_gaps(
 def _single_interval(estimate: Estimate, part: Slice) -> Estimate:
     if estimate.interval is None or IntervalMethod.TUKEY not in estimate.interval.methods:
         return estimate
-    own = _of_slice(estimate, part)
+    own = _compare_again(estimate, part)
     return replace(estimate, interval=own.interval, p_value=own.p_value)
 
 
-def _of_slice(estimate: Estimate, part: Slice) -> Estimate:
+def _compare_again(estimate: Estimate, part: Slice) -> Estimate:
     # the same comparison of the rows of a slice, whose interval is of no other ones
     alone = Slice(part.counts, part.outcome, part.spec)
     return next(alone.estimates(_contrast(estimate), compared=comparison_of(estimate, part)))
@@ -392,12 +392,10 @@ class _WithinStrata:
         self.varies = bool(self.whole.p < alpha or (self.p_of_strata < alpha).any())
 
     def distance(self, value: float) -> float:
-        """Return how far a value is from no difference, of a ratio its logarithm."""
         neutral = self.metric.neutral
         return math.log(value) if neutral and value > 0 else value - neutral
 
     def gap(self, gaps: int, *, listed: bool) -> Gap:
-        """Return it with its verdict, as one of so many ``gaps``, and with its strata."""
         estimate, parts, sides, whole = self.estimate, self.parts, self.sides, self.whole
         listed_parts = tuple(self.listed_parts())
         verdict, reason = self.verdict(
@@ -426,7 +424,6 @@ class _WithinStrata:
         )
 
     def verdict(self, averages: list[Interval]) -> tuple[GapVerdict, WhyInconclusive | None]:
-        """Return what becomes of it, with all that could withhold or undo that."""
         sides, parts, estimate = self.sides, self.parts, self.estimate
         verdict, reason = self.verdict_by(parts, averages)
         if verdict.is_pass and _varies_untested(sides):
@@ -449,13 +446,12 @@ class _WithinStrata:
         return verdict, reason
 
     def is_shown_in_a_stratum(self) -> bool:
-        """Return whether a stratum shows a difference in the direction of the gap."""
         towards = (np.less if self.size < 0 else np.greater)(*self.sides.rates)
         shown = self.sides.tested.sum() * self.sides.p_values < 1 - self.level
         return bool((self.sides.tested & towards & shown).any())
 
     def may_differ_alone(self, verdict: GapVerdict, averages: list[Interval]) -> bool:
-        """Return whether rows in strata of one side alone, in no comparison, could undo a pass."""
+        # whether rows in strata of one side alone, which are in no comparison, could undo a pass
         sides, parts = self.sides, self.parts
         if sides.common[(sides.n_d > 0) | (sides.n_a > 0)].all():
             return False
@@ -469,10 +465,8 @@ class _WithinStrata:
         return self.verdict_by(wider, [*averages, *ends])[0] is not verdict
 
     def widened(self) -> tuple[GapParts, list[Interval]]:
-        """Return the parts, and what is within, as they are with strata of one side alone.
-
-        The other side may have any rate there; of means it may be any number.
-        """
+        # parts within strata, and their intervals, where the other side may have any rate in strata
+        # of one side alone; of means it may be any number
         common = np.asarray(self.sides.common, dtype=np.bool_)
         wider: list[Part] = []
         intervals = []
@@ -496,7 +490,6 @@ class _WithinStrata:
     def verdict_by(
         self, parts: GapParts, averages: Iterable[Interval]
     ) -> tuple[GapVerdict, WhyInconclusive | None]:
-        """Return what becomes of it by its parts, and by what ``averages`` over strata show."""
         # Where the difference varies over strata, differences may cancel in their average: it is
         # then not accounted for, nor within a margin. Nor does a gap pass where any of the averages
         # shows a difference that is not within the margin. Where no gap is shown, composition may
@@ -549,7 +542,6 @@ class _WithinStrata:
         return (inconclusive, why_not) if beyond else (passing, None)
 
     def listed_parts(self) -> Iterator[GapPart]:
-        """Yield the parts by all weights, those that add up to the gap first."""
         found, sides = self.parts, self.sides
         within, weights = GapPartKind.WITHIN, StratumWeights
         yield self.listed_part(GapPartKind.NOT_COMPARABLE, found.not_comparable)
@@ -573,7 +565,6 @@ class _WithinStrata:
         weights: StratumWeights = StratumWeights.AVERAGE,
         method: IntervalMethod = IntervalMethod.INFLUENCE,
     ) -> GapPart:
-        """Return a part with its interval, or why it has none, or insufficient data."""
         value, low, high = map(float, part)
         of_share = self.sides.squares is None and not self.ratio
         if of_share and kind is not GapPartKind.NOT_COMPARABLE:
@@ -592,10 +583,7 @@ class _WithinStrata:
         )
 
     def strata(self, gaps: int) -> Iterator[StratumGap]:
-        """Yield the strata, outlying ones first.
-
-        These, and differences, are tested for all strata of so many ``gaps`` together (Bonferroni).
-        """
+        # these, and differences, are tested for all strata of so many gaps together (Bonferroni)
         sides, rates, against = self.sides, self.sides.rates, self.against
         tests, p_adjusted = (
             max(int(sides.common.sum()) * gaps, 1),
@@ -625,7 +613,7 @@ class _WithinStrata:
             "p_adjusted": p_adjusted,
             "outlying": p_adjusted < 1 - self.level,
         }
-        # then by the difference in the direction of the gap; without a test last
+        # outlying ones first, then by the difference towards the gap; without a test last
         towards = np.round(np.nan_to_num(columns["difference"]), _DIGITS)
         undefined = np.isnan(columns["difference"]), np.isnan(against.p), ~columns["outlying"]
         order = np.lexsort((towards * (1 if self.size < 0 else -1), *undefined))
@@ -674,7 +662,7 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
     for codes in crossed.codes:
         # of levels that the other side lacks effects are extrapolated; that combinations have one
         # side alone is usual where there are many, and leaves the difference identified
-        alone = _in_levels_of_one_side(sides, codes)
+        alone = _uncompared_levels(sides, codes)
         if max(n[alone].sum() / n.sum() for n in (sides.n_d, sides.n_a)) > 1 - LEAST_COMMON:
             return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     counts, z = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), critical(spec.confidence)

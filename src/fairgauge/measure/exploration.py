@@ -234,22 +234,20 @@ def _table(
     outcome = resolution.outcomes[0]
     label = cube.plan.axis(Role.LABEL)
     parts = [groupings[i] for i in columns]
-    table = cube.marginal([*(part.axis for part in parts), *(a for a in (label, axis) if a)])
-    groups = [part.group_of[table.codes[:, i]] for i, part in enumerate(parts)]
+    axes = [*(part.axis for part in parts), *(a for a in (label, axis) if a)]
+    table = cube.marginal(axes)
+    code_of = dict(zip(axes, table.codes.T, strict=True))
+    groups = [part.group_of[code_of[part.axis]] for part in parts]
     sizes = [len(part.groups) for part in parts]  # codes after these are of values outside them
     codes = np.stack(
         [np.where(g < 0, n - 1 - g, g) for g, n in zip(groups, sizes, strict=True)], axis=-1
     )
-    at = len(parts)
-    labels = np.full(len(codes), 2)
-    if label:
-        labels = np.append(np.where(outcome.labels, 0, 1), 2)[table.codes[:, at]]
-        at += 1
     missing = len(thresholds) + 1
-    bins = np.full(len(codes), missing)
+    labels, bins = np.full(len(codes), 2), np.full(len(codes), missing)
+    if label:
+        labels = np.append(np.where(outcome.labels, 0, 1), 2)[code_of[label]]
     if axis:
-        reached = _reached(axis, resolution, thresholds, cube)
-        bins = np.append(reached, missing)[table.codes[:, at]]
+        bins = np.append(_reached(axis, resolution, thresholds, cube), missing)[code_of[axis]]
     every, index = np.unique(codes, axis=0, return_inverse=True)
     shape = (len(every), 3, len(places) + 2)
     flat = np.ravel_multi_index((index.ravel(), labels, bins), shape)
