@@ -18,9 +18,8 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import WhyInconclusive
 from fairgauge.inference.interval import CellCount, SideData
 from fairgauge.inference.missing_values import differs_without_group, lacks_more
-from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
+from fairgauge.measure.slices import Slice
 from fairgauge.resolve.references import side_of_others
-from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Index, Mask, quotient
 from fairgauge.stats.decomposition import MeanDifferences, mean_differences, mean_variances
@@ -142,12 +141,6 @@ def gap_sides(
     cases = rows_d, rows_a, cases_d + cases_a
     sides = GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts, centre - about)
     return sides, order
-
-
-def comparison_of(estimate: Estimate, part: Slice) -> ComparedSides:
-    """Return the comparison of a group with its reference over all strata."""
-    group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
-    return ComparedSides(group, reference, margin, [estimate.reference])
 
 
 def sums_of(

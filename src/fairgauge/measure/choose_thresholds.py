@@ -100,21 +100,6 @@ def _counts_by_label(of: Array, positive: Mask) -> Array:
     return np.stack([*known, of[..., -1, :]], axis=-2)
 
 
-def states_by_threshold(
-    counts: GroupCounts, outcome: OutcomeMasks, cuts: Array, measure: Measure
-) -> Array:
-    """Return the rows of every group by label and decision at thresholds: (groups + 1, n, 3, 2).
-
-    Labels are positive, negative or missing; rows without a score are in none.
-    """
-    histogram = counts.histogram
-    assert histogram is not None
-    scored = _counts_by_label(histogram.counts[measure], outcome.labels)
-    yes = rows_accepted(scored, histogram, cuts, accepts(outcome))
-    no = scored.sum(axis=-1, keepdims=True) - yes
-    return np.moveaxis(np.stack([yes, no], axis=-1), 1, 2)
-
-
 _ROUNDING, _DIGITS = 1e-12, 12
 # what cannot be asked, and what to do instead
 _NOT_COUNTED = {
@@ -320,7 +305,10 @@ class _Chooser:
             level = tukey_level(groups, level)
         self._usual = np.asarray(critical(level))
         # those of an audit at each threshold, rows without a label included: (groups, cuts, 3, 2)
-        known = states_by_threshold(counts, outcome, self.cuts, "w" if counts.weighted else "n")
+        scored = _counts_by_label(histogram.counts[names[0]], outcome.labels)
+        yes = rows_accepted(scored, histogram, self.cuts, accepts(outcome))
+        no = scored.sum(axis=-1, keepdims=True) - yes
+        known = np.moveaxis(np.stack([yes, no], axis=-1), 1, 2)
         self._margins = known[:-1]
         both = add_others(known)[..., :2, :].swapaxes(-1, -2)
         self._both = both.reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
@@ -398,7 +386,7 @@ class _Chooser:
         return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
     def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
-        sides = append_others_each(half.margins(cuts))
+        sides = np.stack([add_others(each) for each in half.margins(cuts)])
         places, metric = np.arange(len(cuts)), self.metric
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         limits_of = mover_difference if metric.by == "difference" else mover_ratio
@@ -447,7 +435,7 @@ class _Chooser:
     def _effect(self, cut: int, chosen_by: ChosenBy) -> ThresholdEffect:
         cuts = np.array([cut])
         names, level = self.counts.groups, self.spec.confidence
-        sides = append_others_each(self.second.decided(cuts)[:, :, 0])
+        sides = np.stack([add_others(each[:, 0]) for each in self.second.decided(cuts)])
         tables = sides[:, [len(names) + 1, *range(len(names))]]  # of all rows, and of the groups
         performance, (rate,) = self._rates(self.kept, tables[:, :1])
         stated = (self._rates(self.spec.catalogue.rate(name), tables)[1] for name in _STATED)
@@ -639,11 +627,6 @@ class Half:
         table = np.moveaxis(np.stack([both, old - both, new - both, neither], axis=-1), 2, 3)
         missing = np.zeros((*table.shape[:3], 1, 4))
         return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
-
-
-def append_others_each(counts: Array) -> Array:
-    """Append all rows, and all others of every group, to counts with the measures first."""
-    return np.stack([add_others(each) for each in counts])
 
 
 def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:

@@ -27,14 +27,9 @@ from fairgauge.enums import (
 from fairgauge.errors import MissingExtra
 from fairgauge.inference.missing_values import MANY_MISSING, RowsWithoutStratum, large_uncounted
 from fairgauge.inference.possible import could_undo, uncompared_limits
-from fairgauge.measure._gap_sides import (
-    GapSides,
-    comparison_of,
-    gap_sides,
-    unlike_rows,
-)
+from fairgauge.measure._gap_sides import GapSides, gap_sides, unlike_rows
 from fairgauge.measure.measure import measure
-from fairgauge.measure.slices import Slice, numbers_of_sides
+from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
@@ -59,10 +54,7 @@ from fairgauge.stats.decomposition import GapParts, Part, decompose, stratum_par
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.regression import adjusted_effect
 from fairgauge.stats.significance import holm
-from fairgauge.stats.stratified import (
-    stratified_difference,
-    stratified_ratio,
-)
+from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 
 _Test: TypeAlias = tuple[str | None, str | None, str]
 """A feature, a group and a rate."""
@@ -283,8 +275,10 @@ def _single_interval(estimate: Estimate, part: Slice) -> Estimate:
 
 def _compare_again(estimate: Estimate, part: Slice) -> Estimate:
     # the same comparison of the rows of a slice, whose interval is of no other ones
+    group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
+    compared = ComparedSides(group, reference, margin, [estimate.reference])
     alone = Slice(part.counts, part.outcome, part.spec)
-    return next(alone.estimates(_contrast(estimate), compared=comparison_of(estimate, part)))
+    return next(alone.estimates(_contrast(estimate), compared=compared))
 
 
 def _count_pairs(tests: Iterable[_Test], spec: Spec) -> int:
