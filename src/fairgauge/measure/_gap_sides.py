@@ -18,8 +18,9 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import WhyInconclusive
 from fairgauge.inference.interval import CellCount, SideData
 from fairgauge.inference.missing_values import differs_without_group, lacks_more
-from fairgauge.measure.slices import Slice
+from fairgauge.measure.slices import Slice, numbers_of_sides
 from fairgauge.resolve.references import side_of_others
+from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Index, Mask, quotient
 from fairgauge.stats.decomposition import MeanDifferences, mean_differences, mean_variances
@@ -238,14 +239,15 @@ def _effective_sums(x: Array, n: Array, sampling: Sampling, side: int) -> tuple[
 
 
 def unlike_rows(
-    part: Slice, metric: Contrast, group: int, reference: int, columns: Iterable[Index]
+    estimate: Estimate, part: Slice, columns: Iterable[Index]
 ) -> Iterator[WhyInconclusive]:
     """Yield what the rows lack that are missing from a gap, if they may be unlike the others.
 
     ``columns`` state the level of every stratum.
     """
-    counted, of, spec = part.counts, metric.of, part.spec
-    if lacks_more(counted, metric.needs, group, reference, spec).any():
+    counted, metric, spec = part.counts, estimate.definition, part.spec
+    assert isinstance(metric, Contrast)
+    if lacks_more(counted, metric.needs, *numbers_of_sides(estimate, part), spec).any():
         yield WhyInconclusive.MISSING_OUTCOMES
-    if differs_without_group(counted, part.outcome, of, spec, columns):
+    if differs_without_group(counted, part.outcome, metric.of, spec, columns):
         yield WhyInconclusive.MISSING_GROUPS

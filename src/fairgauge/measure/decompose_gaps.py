@@ -120,18 +120,15 @@ def _withhold_uneven(
     left_out = [WhyInconclusive.NOT_COUNTED] * bool(large_uncounted(every.without, features, spec))
     judged = []
     for gap in gaps:
-        part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
-        sides = numbers_of_sides(gap.estimate, part)
-        unlike = [*unlike_rows(part, metric, *sides, every.codes), *left_out]
+        estimate, feature = gap.estimate, gap.estimate.feature
+        unlike = [*unlike_rows(estimate, slices[feature], every.codes), *left_out]
         if gap.verdict.is_pass and unlike:
             gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=unlike[0])
         if gap.controls and gap.adjusted:
-            part = controlled[gap.estimate.feature]
-            sides = numbers_of_sides(gap.estimate, part)
-            unlike += unlike_rows(part, metric, *sides, fitted.codes)
+            unlike += unlike_rows(estimate, controlled[feature], fitted.codes)
             if unlike and gap.regression_verdict not in _FAILS:
                 gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.MISSING_ROWS)
-            elif _may_differ_beyond(gap, *_sides_in(gap.estimate, part, fitted)):
+            elif _may_differ_beyond(gap, *_sides_in(estimate, controlled[feature], fitted)):
                 gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.NOT_COMPARABLE)
         judged.append(gap)
     return tuple(judged)
@@ -536,45 +533,46 @@ class _WithinStrata:
         return (inconclusive, why_not) if beyond else (passing, None)
 
     def listed_parts(self) -> Iterator[GapPart]:
-        found, sides = self.parts, self.sides
-        within, weights = GapPartKind.WITHIN, StratumWeights
-        yield self.listed_part(GapPartKind.NOT_COMPARABLE, found.not_comparable)
-        yield self.listed_part(GapPartKind.COMPOSITION, found.composition)
-        yield self.listed_part(within, found.within)
-        yield self.listed_part(within, found.within_group, weights.GROUP)
-        yield self.listed_part(within, found.within_reference, weights.REFERENCE)
-        if sides.sampling is not None and sides.sampling.clusters is not None:
-            return  # of clusters that are in several strata these intervals would be too narrow
-        if sides.means is None:
-            pooled, method = _mantel_haenszel(sides, self.z, self.ratio), IntervalMethod.SCORE
-            yield self.listed_part(within, pooled, weights.MANTEL_HAENSZEL, method)
-        elif not self.ratio:
-            pooled = sides.means[1].part(self.z)
-            yield self.listed_part(within, pooled, weights.MANTEL_HAENSZEL)
+        found, sides, within, weights = self.parts, self.sides, GapPartKind.WITHIN, StratumWeights
+        rows = [
+            (GapPartKind.NOT_COMPARABLE, weights.AVERAGE, found.not_comparable),
+            (GapPartKind.COMPOSITION, weights.AVERAGE, found.composition),
+            (within, weights.AVERAGE, found.within),
+            (within, weights.GROUP, found.within_group),
+            (within, weights.REFERENCE, found.within_reference),
+        ]
+        # of clusters that are in several strata intervals of these would be too narrow
+        clustered = sides.sampling is not None and sides.sampling.clusters is not None
+        if sides.means is None and not clustered:
+            rows.append((within, weights.MANTEL_HAENSZEL, self.mantel_haenszel()))
+        elif sides.means is not None and not (clustered or self.ratio):
+            rows.append((within, weights.MANTEL_HAENSZEL, sides.means[1].part(self.z)))
+        few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
+        for kind, by, part in rows:
+            score = by is weights.MANTEL_HAENSZEL and sides.means is None
+            method = IntervalMethod.SCORE if score else IntervalMethod.INFLUENCE
+            value, low, high = map(float, part)
+            of_share = sides.means is None and not self.ratio
+            if of_share and kind is not GapPartKind.NOT_COMPARABLE:
+                low, high = max(low, -1.0), min(high, 1.0)  # NaN stays
+            defined = math.isfinite(value)
+            known = defined and math.isfinite(low) and math.isfinite(high)
+            enough = known and not found.sparse
+            yield GapPart(
+                part=kind,
+                weights=by,
+                value=value if defined else None,
+                interval=Interval(low, high, self.level, (method,)) if known else None,
+                status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
+                reason=None if enough else few,
+            )
 
-    def listed_part(
-        self,
-        kind: GapPartKind,
-        part: Part,
-        weights: StratumWeights = StratumWeights.AVERAGE,
-        method: IntervalMethod = IntervalMethod.INFLUENCE,
-    ) -> GapPart:
-        value, low, high = map(float, part)
-        of_share = self.sides.squares is None and not self.ratio
-        if of_share and kind is not GapPartKind.NOT_COMPARABLE:
-            low, high = max(low, -1.0), min(high, 1.0)  # NaN stays
-        defined = math.isfinite(value)
-        known = defined and math.isfinite(low) and math.isfinite(high)
-        enough, common = known and not self.parts.sparse, self.sides.common.any()
-        few = WhyInconclusive.TOO_FEW if common else WhyInconclusive.NOT_COMPARABLE
-        return GapPart(
-            part=kind,
-            weights=weights,
-            value=value if defined else None,
-            interval=Interval(low, high, self.level, (method,)) if known else None,
-            status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
-            reason=None if enough else few,
-        )
+    def mantel_haenszel(self) -> Part:
+        sides, of = self.sides, stratified_ratio if self.ratio else stratified_difference
+        low, high, _ = of(*sides.counts, sides.weights, self.z)
+        over, under = (np.where(sides.common, sides.weights * r, 0.0).sum() for r in sides.rates)
+        value = quotient(over, under) if self.ratio else over - under
+        return Part(value if sides.common.any() else np.asarray(math.nan), low, high)
 
     def strata(self, gaps: int) -> Iterator[StratumGap]:
         # these, and differences, are tested for all strata of so many gaps together (Bonferroni)
@@ -697,12 +695,3 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
         collinear={name: n for name, n in zip(crossed.columns, effect.collinear, strict=True) if n},
     )
     return replace(gap, adjusted=adjusted)
-
-
-def _mantel_haenszel(sides: GapSides, z: float, ratio: bool) -> Part:
-    low, high, _ = (stratified_ratio if ratio else stratified_difference)(
-        *sides.counts, sides.weights, z
-    )
-    over, under = (np.where(sides.common, sides.weights * rate, 0.0).sum() for rate in sides.rates)
-    value = quotient(over, under) if ratio else over - under
-    return Part(value if sides.common.any() else np.asarray(math.nan), low, high)

@@ -355,12 +355,12 @@ def _judge_differences(
 ) -> Iterator[SwapDifference]:
     # the differences with the verdicts of one family: groups and models that have one each
     alpha = 1 - question.spec.confidence
-    decided = {key: each for key, (each, _) in drafts.items() if each.reason is None}
+    decided = [(key, each) for key, (each, _) in drafts.items() if each.reason is None]
     differs, equivalent = (
-        _adjusted_together({key: p for key, p in family.items() if p is not None})
+        _adjusted_together({key: p for key, p in family if p is not None})
         for family in (
-            {key: each.p_value for key, each in decided.items()},
-            {key: each.p_equivalence for key, each in decided.items()},
+            [(key, each.p_value) for key, each in decided],
+            [(key, each.p_equivalence) for key, each in decided],
         )
     )
     for key, (result, reach) in drafts.items():
@@ -420,13 +420,9 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
 
 
 def _placebo_spread(answers: Answers, cells: _Cells, effects: Array) -> PlaceboSpread:
-    squares, df = 0.0, 0
-    for group in answers.named:
-        own = cells.of(cells.group == group)
-        if len(own.y):
-            names = _effects(own)
-            squares += float(names @ names)
-            df += len(names) - 1
+    of_groups = (cells.of(cells.group == group) for group in answers.named)
+    names = [_effects(own) for own in of_groups if len(own.y)]
+    squares, df = sum(float(each @ each) for each in names), sum(len(each) - 1 for each in names)
     return PlaceboSpread(
         model=cells.model,
         variants=len(effects),
