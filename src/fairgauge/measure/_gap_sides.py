@@ -59,7 +59,7 @@ class GapSides:
     @property
     def common(self) -> Mask:
         """Return which strata have both sides."""
-        return np.asarray((self.n_d > 0) & (self.n_a > 0))
+        return np.asarray((self.n_d > 0) & (self.n_a > 0), dtype=np.bool_)
 
     @cached_property
     def tested(self) -> Mask:
@@ -67,16 +67,12 @@ class GapSides:
 
         Of one cluster nothing shows how alike its rows are, and hence how precise its rate is.
         """
-        common = np.asarray(self.common, dtype=np.bool_)
         clusters = self.sampling.clusters if self.sampling is not None else None
         if clusters is None:
-            return common
-        entries = np.unique([clusters.side, clusters.stratum, clusters.cluster], axis=1)
-        enough = [
-            np.bincount(entries[1, entries[0] == side], minlength=len(self.n_d)) > 1
-            for side in (0, 1)
-        ]
-        return np.asarray(common & enough[0] & enough[1])
+            return self.common
+        strata = (clusters.stratum[clusters.side == side] for side in (0, 1))
+        several = [np.bincount(each, minlength=len(self.n_d)) > 1 for each in strata]
+        return np.asarray(self.common & several[0] & several[1])
 
     @property
     def rates(self) -> list[Array]:
@@ -104,9 +100,8 @@ class GapSides:
     @cached_property
     def weights(self) -> Array:
         """Return the weights of Mantel and Haenszel in strata that both sides have, 0 in others."""
-        common, total = self.common, self.n_d + self.n_a
-        weights = np.where(common, self.n_d * self.n_a, 0.0) / np.where(common, total, 1.0)
-        return np.asarray(weights / weights.sum() if common.any() else weights)
+        weights = np.where(self.common, quotient(self.n_d * self.n_a, self.n_d + self.n_a), 0.0)
+        return quotient(weights, weights.sum())
 
 
 def gap_sides(
@@ -188,13 +183,13 @@ def _sampling(
         place = np.full(1 + len(part.counts.strata), -1)
         place[order] = np.arange(len(order))
         kept = (on[0] | on[1]) & (m > 0) & (stratum < len(order))
-        clusters = ClusterTotals(
-            np.unique(cluster[kept], return_inverse=True)[1].ravel(),
-            np.where(on[0], 0, 1)[kept],
-            place[stratum[kept]],
-            m[kept],
-            (x + centre * m)[kept],
+        keys = np.stack([np.where(on[0], 0, 1), place[stratum], cluster])[:, kept]
+        (side, stratum, cluster), entry = np.unique(keys, axis=1, return_inverse=True)
+        rows, values = (
+            np.bincount(entry.ravel(), each[kept]) * 1.0 for each in (m, x + centre * m)
         )
+        codes = np.unique(cluster, return_inverse=True)[1].ravel()
+        clusters = ClusterTotals(codes, side, stratum, rows, values)
     return Sampling(squared[0], squared[1], clusters)
 
 
@@ -223,10 +218,7 @@ def _effective_sums(x: Array, n: Array, sampling: Sampling, side: int) -> tuple[
     if totals is None:
         return effective
     on = totals.side == side
-    key = totals.stratum[on] * (1 + int(totals.cluster.max(initial=0))) + totals.cluster[on]
-    _, first, entry = np.unique(key, return_index=True, return_inverse=True)
-    stratum = totals.stratum[on][first]
-    rows, values = (np.bincount(entry, each[on]) for each in (totals.rows, totals.values))
+    stratum, rows, values = totals.stratum[on], totals.rows[on], totals.values[on]
     mean = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
     clusters = np.bincount(stratum, minlength=len(n))
     with np.errstate(divide="ignore", invalid="ignore"):

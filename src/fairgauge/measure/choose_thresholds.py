@@ -500,9 +500,8 @@ class _Chooser:
 
 
 def _check_between_bins(histogram: Histogram, threshold: float) -> None:
-    inside = np.flatnonzero((histogram.low < threshold) & (threshold < histogram.high))
-    for i in inside.tolist():
-        low, high = histogram.low[i], histogram.high[i]
+    inside = (histogram.low < threshold) & (threshold < histogram.high)
+    for low, high in zip(histogram.low[inside], histogram.high[inside], strict=True):
         message = (
             f"the scores between {low:g} and {high:g} are counted together, and the threshold "
             f"{threshold:g} lies among them; give {low:g} or {high:g}"

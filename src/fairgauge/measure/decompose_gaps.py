@@ -458,16 +458,15 @@ class _WithinStrata:
     def widened(self) -> tuple[GapParts, list[Interval]]:
         # parts within strata, and their intervals, where the other side may have any rate in strata
         # of one side alone; of means it may be any number
-        common = np.asarray(self.sides.common, dtype=np.bool_)
+        sides, common, intervals = self.sides, self.sides.common, []
         wider: list[Part] = []
-        intervals = []
         for part, x, n in (
-            (self.parts.within_group, self.sides.x_d, self.sides.n_d),
-            (self.parts.within_reference, self.sides.x_a, self.sides.n_a),
+            (self.parts.within_group, sides.x_d, sides.n_d),
+            (self.parts.within_reference, sides.x_a, sides.n_a),
         ):
             kept, alone = ((x[of].sum(), n[of].sum()) for of in (common, ~common))
             ends: Sequence[Limits] = [(part.low, part.high)] * 2
-            if self.sides.squares is None:
+            if sides.squares is None:
                 ends = uncompared_limits(
                     ends[0], kept, alone, ratio=self.ratio, of_reference=bool(wider)
                 )

@@ -20,7 +20,7 @@ from fairgauge.catalogue.statistics import Rate, tested_as
 from fairgauge.cube.cube import RANGE, Cube
 from fairgauge.cube.plan import GRID, Axis
 from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
-from fairgauge.enums import Closed, Level, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
+from fairgauge.enums import Closed, Level, Method, Profile, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
@@ -200,12 +200,10 @@ def _tables(
     thresholds: Sequence[float | None],
 ) -> list[dict[str, Any]]:
     audited, label = [each.threshold for each in resolution.outcomes], cube.plan.axis(Role.LABEL)
-    slides = len(thresholds) > len(audited)
+    scored = [(Role.SCORE, thresholds)] if len(thresholds) > len(audited) else []
     tables: list[dict[str, Any]] = []
-    for role, places in ((Role.SCORE, thresholds), (Role.PREDICTION, audited)):
+    for role, places in (*scored, (Role.PREDICTION, audited)):
         axis = cube.plan.axis(role)
-        if role is Role.SCORE and not slides:
-            continue
         at, needed = [thresholds.index(each) for each in places], {a for a in (label, axis) if a}
         counted = {
             tuple(i for i, grouping in enumerate(groupings) if grouping.axis in table.axes)
@@ -304,14 +302,16 @@ def _reference(
 ) -> str | list[int]:
     # of the first view: what the audit compares with
     feature, spec = resolution.features[0], resolution.spec
-    if feature.protected and isinstance(spec.reference, ReferenceRule):
-        return "others"  # a group that is chosen by its rate has no bounds
+    # of protected counts a group that is chosen by its rate has no bounds
+    if not feature.groups or (feature.protected and isinstance(spec.reference, ReferenceRule)):
+        return "others"
+    if spec.reference is ReferenceRule.OVERALL:
+        return "overall"
     rate = next((each for each in rates if "prediction" in each.needs), rates[0])
     sides = CountsBySide(feature, resolution.outcomes[0], spec.profile)
-    references = resolve_references(feature, sides, contrast_of(rate, "difference"), spec).each
-    if references and references[0].group_id is not None:
-        return _codes(references[0].group_id, feature, groupings)
-    return "overall" if references and references[0].kind is ReferenceKind.OVERALL else "others"
+    references = resolve_references(feature, sides, contrast_of(rate, "difference"), spec)
+    group = references.each[0].group_id
+    return "others" if group is None else _codes(group, feature, groupings)
 
 
 def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:

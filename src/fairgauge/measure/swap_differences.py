@@ -159,13 +159,8 @@ class _Cells:
 class _Sides(NamedTuple):
     """Two sides that are compared: a group, and the groups of its reference, with their names."""
 
-    group: int
-    reference: tuple[int, ...]
+    groups: SideGroups
     names: tuple[str, str]
-
-    @property
-    def groups(self) -> SideGroups:
-        return (self.group,), self.reference
 
 
 _Draft: TypeAlias = tuple[SwapDifference, float]
@@ -214,9 +209,9 @@ def _compared_sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides
         if reference is None:
             others = tuple(g for g in named if g != group)
             name = answers.groups[others[0]] if len(others) == 1 else OTHERS
-            yield _Sides(group, others, (own, name))
+            yield _Sides(((group,), others), (own, name))
         elif group != reference:
-            yield _Sides(group, (reference,), (own, answers.groups[reference]))
+            yield _Sides(((group,), (reference,)), (own, answers.groups[reference]))
 
 
 def _common_reference(answers: Answers, question: SwapQuestion) -> int | None:
@@ -242,12 +237,12 @@ def _common_reference(answers: Answers, question: SwapQuestion) -> int | None:
 def _compare(
     cells: _Cells, sides: _Sides, placebo: Array, question: SwapQuestion, family_of: Index | None
 ) -> SwapDifference:
-    both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
-    in_group = both.group == sides.group
+    both = cells.of(np.isin(cells.group, sum(sides.groups, ())))
+    in_group = np.isin(both.group, sides.groups[0])
     items = np.intersect1d(both.item[in_group], both.item[~in_group])
     excluded = len(np.unique(both.item)) - len(items)
     both = both.of(np.isin(both.item, items))
-    in_group = both.group == sides.group
+    in_group = np.isin(both.group, sides.groups[0])
     variants = (len(np.unique(both.variant[in_group])), len(np.unique(both.variant[~in_group])))
     result = SwapDifference(
         model=cells.model,
