@@ -168,8 +168,8 @@ def _sampling(
         return None
     squared = []
     for each in data:
-        sums_of_squares = sums_of(of, each.squares or each.side, centre)
-        values, rows, squares = (sums[order] for sums in sums_of_squares)
+        of_squares = sums_of(of, each.squares or each.side, centre)
+        values, rows, squares = (of_stratum[order] for of_stratum in of_squares)
         squared.append(SquaredWeights(rows, values, squares))
     clusters = None
     if part.clusters is not None:
@@ -185,11 +185,10 @@ def _sampling(
         kept = (on[0] | on[1]) & (m > 0) & (stratum < len(order))
         keys = np.stack([np.where(on[0], 0, 1), place[stratum], cluster])[:, kept]
         (side, stratum, cluster), entry = np.unique(keys, axis=1, return_inverse=True)
-        rows, values = (
-            np.bincount(entry.ravel(), each[kept]) * 1.0 for each in (m, x + centre * m)
-        )
+        each_row, entry = (m[kept], (x + centre * m)[kept]), entry.ravel()
+        sums = [np.bincount(entry, of_row).astype(np.float64) for of_row in each_row]
         codes = np.unique(cluster, return_inverse=True)[1].ravel()
-        clusters = ClusterTotals(codes, side, stratum, rows, values)
+        clusters = ClusterTotals(codes, side, stratum, *sums)
     return Sampling(squared[0], squared[1], clusters)
 
 
