@@ -23,16 +23,7 @@ from fairgauge.catalogue.closed_forms import is_of_decisions
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import (
-    Accepts,
-    Better,
-    ChosenBy,
-    Outcome,
-    Profile,
-    ReferenceRule,
-    Status,
-    Task,
-)
+from fairgauge.enums import Accepts, Better, ChosenBy, Outcome, Profile, ReferenceRule, Status, Task
 from fairgauge.errors import Problem, SpecError, problems_where, quote, refuse
 from fairgauge.inference.contrast_intervals import insufficient_sides, statistic_interval
 from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval, generator
@@ -386,7 +377,7 @@ class _Chooser:
         return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
     def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
-        sides = np.stack([add_others(each) for each in half.margins(cuts)])
+        sides = np.stack([add_others(each) for each in half.decided(cuts).sum(axis=-2)])
         places, metric = np.arange(len(cuts)), self.metric
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         limits_of = mover_difference if metric.by == "difference" else mover_ratio
@@ -412,7 +403,7 @@ class _Chooser:
 
     def _frontier(self) -> Iterator[OperatingPoint]:
         every, level = np.arange(len(self.cuts)), self.spec.confidence
-        whole = _interval_of(self.kept, self.second.margins(every).sum(axis=1))
+        whole = _interval_of(self.kept, self.second.decided(every).sum(axis=(1, -2)))
         low, high = whole.at(self._usual)
         references = self._references(every)
         disparities = self._disparities(self.second, every, self._usual)
@@ -458,7 +449,6 @@ class _Chooser:
             self.metric, change_of(self.metric.of, compared), bases, self.spec, inside=inside
         )
         measured = self._disparities(self.second, cuts, self._usual)
-        (value_meets,) = measured.meet.tolist()
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
         keeps, of_kept = self._keeps(cut, low, high)
         outcome, of_goal = self._rest.judged(measured)
@@ -474,7 +464,7 @@ class _Chooser:
             ),
             rates=tuple(chain(*stated)),
             chosen_by=chosen_by,
-            value_meets=value_meets,
+            value_meets=bool(measured.meet[0]),
             goal_outcome=outcome,
             kept_outcome=keeps,
             goal_reason=of_goal,
@@ -578,14 +568,10 @@ class Disparities:
                 (low >= self.goal.low) & (high <= self.goal.high) for low, high in self.limits
             ]
         fails, passes = np.all(outside[:2], axis=0), np.all(inside, axis=0)
+        outcomes = Outcome.NONE, INSUFFICIENT[self.goal.insufficient], Outcome.FAIL, Outcome.PASS
         severity = np.select(
             [~self.compared, self.insufficient, fails, passes],
-            [
-                _SEVERITY[Outcome.NONE],
-                _SEVERITY[INSUFFICIENT[self.goal.insufficient]],
-                _SEVERITY[Outcome.FAIL],
-                _SEVERITY[Outcome.PASS],
-            ],
+            [_SEVERITY[each] for each in outcomes],
             _SEVERITY[Outcome.INCONCLUSIVE],
         )
         return np.asarray(severity)
@@ -612,10 +598,6 @@ class Half:
     accepted: Array
     total: Array
     today: int
-
-    def margins(self, cuts: Index) -> Array:
-        """Return the rows by label, the last missing, and decision: (3, groups + 1, n, 3, 2)."""
-        return np.asarray(self.decided(cuts).sum(axis=-2))
 
     def decided(self, cuts: Index) -> Array:
         """Return the rows by label and both decisions: (3, groups + 1, n, 3, 2, 2)."""

@@ -86,7 +86,7 @@ def decompose_gaps(
     if only is not None:
         return _withhold_incomplete(_measure_gaps(crossed, spec, margins, only), every, spec)
     fitted = controls.known if controls else crossed
-    gaps = _measure_gaps(crossed, spec, margins, None, fitted)
+    gaps = _measure_gaps(crossed, spec, margins, fitted=fitted)
     if controls is not None:
         gaps = tuple(
             replace(gap, left_out=rows, confounded=changed, **(_UNFITTED if changed else {}))
@@ -103,9 +103,7 @@ def decompose_gaps(
     )
 
     def at(confidence: float) -> tuple[Gap, ...]:
-        every = {(gap.estimate.feature, gap.estimate.group) for gap in gaps}
-        stricter = replace(spec, confidence=confidence)
-        return _measure_gaps(crossed, stricter, margins, every, listed=False)
+        return _measure_gaps(crossed, replace(spec, confidence=confidence), margins, listed=False)
 
     judged = _withhold_incomplete(_judged_together(gaps, spec, at), every, spec)
     return _withhold_uneven(judged, every, spec, fitted)
@@ -225,7 +223,7 @@ def _measure_gaps(
     crossed: CrossedStrata,
     spec: Spec,
     margins: Mapping[str, float],
-    only: Collection[tuple[str | None, str | None]] | None,
+    only: Collection[tuple[str | None, str | None]] | None = None,
     fitted: CrossedStrata | None = None,
     *,
     listed: bool = True,
@@ -307,16 +305,12 @@ def _judged_together(
         if not decided:
             break
         undecided -= decided
-    return tuple(
-        replace(
-            gap,
-            verdict=GapVerdict.INCONCLUSIVE,
-            reason=why if (why := stricter[i].reason) in missing else WhyInconclusive.SEVERAL_GAPS,
-        )
-        if i in claims and i not in settled
-        else gap
-        for i, gap in enumerate(gaps)
-    )
+    judged = list(gaps)
+    for i in {*claims} - settled:
+        why = stricter[i].reason
+        why = why if why in missing else WhyInconclusive.SEVERAL_GAPS
+        judged[i] = replace(gaps[i], verdict=GapVerdict.INCONCLUSIVE, reason=why)
+    return tuple(judged)
 
 
 def _adjust_gaps(gaps: tuple[Gap, ...], spec: Spec) -> tuple[Gap, ...]:
@@ -337,13 +331,9 @@ def _adjusted_together(p_values: Mapping[_Test, float], spec: Spec) -> dict[_Tes
     return dict(zip(p_values, adjusted, strict=False))  # without the pairs
 
 
-_UNSEEN = (
-    WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.UNDEFINED,
-)  # fmt: skip
+_UNSEEN = (WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.UNDEFINED)
 """Why nothing is tested."""
-_CLAIMS = (
-    GapVerdict.REMAINS, GapVerdict.REVERSES, GapVerdict.WITHIN_MARGIN, GapVerdict.ACCOUNTED_FOR,
-)  # fmt: skip
+_CLAIMS = (*_FAILS, GapVerdict.WITHIN_MARGIN, GapVerdict.ACCOUNTED_FOR)
 
 
 def _contrast(estimate: Estimate) -> Contrast:

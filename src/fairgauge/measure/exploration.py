@@ -21,7 +21,7 @@ from fairgauge.cube.cube import RANGE, Cube
 from fairgauge.cube.plan import GRID, Axis
 from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
 from fairgauge.enums import Closed, Level, Method, Profile, ReferenceRule, Role, Task
-from fairgauge.errors import CubeError, Problem, SpecError, quote
+from fairgauge.errors import CubeError, Problem, SpecError, problems_where, quote, refuse
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -78,13 +78,14 @@ def explored(
         models.append((counts, resolve(counts, asked_of(spec, axis))))
     resolution = models[0][1]
     spec = resolution.spec
-    if resolution.task is not Task.BINARY:
-        message = "the page is of binary decisions: name the favourable values (--positive VALUE)"
-        raise SpecError(Problem("task", message))
-    crossed = [f for f in resolution.features if len(f.crossing.parts) > 1]
-    if any((each.crossing.group_of < 0).any() for each in crossed):
-        message = "excludes an intersection; the page can exclude the values of one column alone"
-        raise SpecError(Problem("exclude_groups", message))
+    crossed = [f.crossing for f in resolution.features if len(f.crossing.parts) > 1]
+    problems = problems_where(
+        (resolution.task is not Task.BINARY, "task",
+         "the page is of binary decisions: name the favourable values (--positive VALUE)"),
+        (any((each.group_of < 0).any() for each in crossed), "exclude_groups",
+         "excludes an intersection; the page can exclude the values of one column alone"),
+    )  # fmt: skip
+    refuse(problems)
     rates = _rates(resolution)
     groupings = list(group_columns(cube, spec).values())
     thresholds, audited = _thresholds(models[0][0] if len(models) == 1 else None, resolution)

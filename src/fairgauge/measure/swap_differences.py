@@ -6,7 +6,7 @@ Each is held against what names of one group, and irrelevant edits, move the ans
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -188,6 +188,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
         result = _compare(cells, side, effects[cells.code], question, answers.family_of)
         result = replace(result, p_missing=p_missing.get(key))
         drafts[key] = result, _reach(result, lacking.get(key, (0.0, 0.0)), ends)
+    results = [result for result, _ in drafts.values()]
     return {
         "differences": tuple(_judge_differences(drafts, question)),
         "variants": tuple(v for cells in models for v in _variants(answers, cells, question)),
@@ -197,7 +198,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
             if len(effects[cells.code])
         ),
         "answered": tuple(answered_shares(answers)),
-        "notes": tuple(_swap_notes(answers, question, drafts, effects)),
+        "notes": tuple(_swap_notes(answers, question, results, [*map(len, effects.values())])),
     }
 
 
@@ -427,10 +428,7 @@ def _placebo_spread(answers: Answers, cells: _Cells, effects: Array) -> PlaceboS
 
 
 def _swap_notes(
-    answers: Answers,
-    question: SwapQuestion,
-    drafts: Mapping[Compared, _Draft],
-    effects: Mapping[int, Array],
+    answers: Answers, question: SwapQuestion, results: Iterable[SwapDifference], edits: list[int]
 ) -> Iterator[SwapNote]:
     reference = _common_reference(answers, question)
     if reference is not None:
@@ -438,10 +436,9 @@ def _swap_notes(
         names = [answers.groups[reference], *(answers.variants[v] for v in variants)]
         if len(variants) == 1 and any(word in n.casefold() for word in _BASELINES for n in names):
             yield SwapNote(SwapNoteCode.BASELINE_REFERENCE, answers.groups[reference])
-    edits = [len(each) for each in effects.values() if 0 < len(each) < _FEWEST_PLACEBOS]
-    if edits:
-        yield SwapNote(SwapNoteCode.FEW_PLACEBOS, count=min(edits))
-    compared = [result for result, _ in drafts.values() if result.items]
+    if few := [n for n in edits if 0 < n < _FEWEST_PLACEBOS]:
+        yield SwapNote(SwapNoteCode.FEW_PLACEBOS, count=min(few))
+    compared = [each for each in results if each.items]
     if not all(each.complete for each in compared):
         yield SwapNote(SwapNoteCode.INCOMPLETE)
     if len(answers.unfavourable) > 1:
