@@ -241,15 +241,14 @@ class Excluded:
         outcome, alone, of_groups = (
             replace(measured, limits=measured.limits[:count]).outcomes[0] for count in (3, 1, 2)
         )
-        if outcome is alone:
-            return self.passing(outcome)
-        return self.passing(outcome, self.reason(alone, by_groups=of_groups is not alone))
+        by_groups = of_groups is not alone
+        return self.passing(outcome, None if outcome is alone else self.reason(alone, by_groups))
 
-    def reason(self, alone: Outcome, *, by_groups: bool = False) -> Reason:
+    def reason(self, alone: Outcome, by_groups: bool = False) -> Reason:
         """Return that rows without a label or score, or a group, could change what others show."""
-        by_groups |= not self.incomplete
-        code = ReasonCode.MISSING_GROUPS if by_groups else ReasonCode.MISSING_OUTCOMES
-        rows = self.ungrouped if by_groups else self.incomplete
+        code, rows = ReasonCode.MISSING_OUTCOMES, self.incomplete
+        if by_groups or not rows:
+            code, rows = ReasonCode.MISSING_GROUPS, self.ungrouped
         return Reason.of(code, rows=rows, alone=str(alone), **self._unit)
 
 

@@ -255,8 +255,10 @@ def _measure_gaps(
         if fitted is not None:
             gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
             if gap.scale != "ratio" or test_of(gap) not in differences:
-                of_cells = _sides_in(estimate, beside[estimate.feature], fitted)
-                gap = _add_regression(gap, *of_cells, spec)
+                cells = within.sides, within.crossed
+                if fitted is not crossed:
+                    cells = _sides_in(estimate, beside[estimate.feature], fitted)
+                gap = _add_regression(gap, *cells, spec)
         gaps.append(gap)
     return tuple(gaps)
 

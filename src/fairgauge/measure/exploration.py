@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from math import prod
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -43,6 +43,7 @@ FEWEST_PERSONS = 10
 MOST_CELLS = 100_000
 _STEPS = 100
 _MOST_CHECKED = 200
+_Cuts: TypeAlias = Sequence[float | None]
 _WAYS: tuple[Contrasts, ...] = ("difference", "ratio")
 _MANAGED = (
     "threshold", "sensitive", "intersections", "metrics", "reference", "where", "rules",
@@ -195,10 +196,7 @@ def _thresholds(cube: Cube | None, resolution: Resolution) -> tuple[list[float |
 
 
 def _tables(
-    cube: Cube,
-    resolution: Resolution,
-    groupings: Sequence[Grouping],
-    thresholds: Sequence[float | None],
+    cube: Cube, resolution: Resolution, groupings: Sequence[Grouping], thresholds: _Cuts
 ) -> list[dict[str, Any]]:
     audited, label = [each.threshold for each in resolution.outcomes], cube.plan.axis(Role.LABEL)
     scored = [(Role.SCORE, thresholds)] if len(thresholds) > len(audited) else []
@@ -225,7 +223,7 @@ def _table(
     groupings: Sequence[Grouping],
     columns: list[int],
     axis: Axis | None,
-    thresholds: Sequence[float | None],
+    thresholds: _Cuts,
     places: list[int],
 ) -> dict[str, Any]:
     # counts by groups of some columns, label and place: how many thresholds a score reaches; of
@@ -258,9 +256,7 @@ def _table(
     }  # fmt: skip
 
 
-def _reached(
-    axis: Axis, resolution: Resolution, thresholds: Sequence[float | None], cube: Cube
-) -> Index:
+def _reached(axis: Axis, resolution: Resolution, thresholds: _Cuts, cube: Cube) -> Index:
     # of a score of the negative value these are the last ones; else the first
     if axis.role is not Role.SCORE:
         masks = np.array([each.predictions for each in resolution.outcomes])
