@@ -126,10 +126,8 @@ def gap_sides(
         y_d, e_d, y_a, e_a = (np.nan_to_num(n)[order] for one in shares for n in (one.x, one.n))
         counts = (y_d, e_d, y_a, e_a)
     elif sampling is not None:
-        (y_d, e_d, q_d), (y_a, e_a, q_a) = (
-            _effective_sums(x, n, sampling, side)
-            for side, (x, n) in enumerate(((x_d, n_d), (x_a, n_a)))
-        )
+        y_d, e_d, q_d = _effective_sums(x_d, n_d, sampling, 0)
+        y_a, e_a, q_a = _effective_sums(x_a, n_a, sampling, 1)
         counts, squares = (y_d, e_d, y_a, e_a), (q_d, q_a)
     (cases_d, rows_d, _), (cases_a, rows_a, _) = (
         [sums[order] for sums in sums_of(of, each.cases)] for each in data
@@ -174,12 +172,8 @@ def _sampling(
     clusters = None
     if part.clusters is not None:
         group, cluster, stratum, x, m = _cluster_sums(part, of)
-        groups = len(part.counts.groups)
-        on = [
-            group != side - side_of_others(groups) if side >= side_of_others(groups)
-            else group == side
-            for side in sides
-        ]  # fmt: skip
+        others = side_of_others(len(part.counts.groups))
+        on = [group != at - others if at >= others else group == at for at in sides]
         place = np.full(1 + len(part.counts.strata), -1)
         place[order] = np.arange(len(order))
         kept = (on[0] | on[1]) & (m > 0) & (stratum < len(order))

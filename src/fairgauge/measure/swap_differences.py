@@ -351,14 +351,10 @@ def _judge_differences(
 ) -> Iterator[SwapDifference]:
     # the differences with the verdicts of one family: groups and models that have one each
     alpha = 1 - question.spec.confidence
-    decided = [(key, each) for key, (each, _) in drafts.items() if each.reason is None]
-    differs, equivalent = (
-        _adjusted_together({key: p for key, p in family if p is not None})
-        for family in (
-            [(key, each.p_value) for key, each in decided],
-            [(key, each.p_equivalence) for key, each in decided],
-        )
-    )
+    open_ = [(key, each) for key, (each, _) in drafts.items() if each.reason is None]
+    p_values = {key: each.p_value for key, each in open_ if each.p_value is not None}
+    of_margin = {key: each.p_equivalence for key, each in open_ if each.p_equivalence is not None}
+    differs, equivalent = _adjusted_together(p_values), _adjusted_together(of_margin)
     for key, (result, reach) in drafts.items():
         p, p_equivalence = differs.get(key), equivalent.get(key)
         verdict, reason = SwapVerdict.CANNOT_TELL, result.reason
