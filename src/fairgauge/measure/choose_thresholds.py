@@ -266,10 +266,9 @@ class _Chooser:
         without: Mapping[str, int],
     ) -> None:
         self.metric, self.goal, self.kept = _metric_of(goal), goal, kept
-        self.margin, self.spec = margin, spec
+        self.counts, self.margin, self.spec = counts, margin, spec
         histogram = counts.histogram
         assert histogram is not None
-        self.counts = counts
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
         of_label = [_counts_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
         by_label = np.stack(of_label)
@@ -313,13 +312,12 @@ class _Chooser:
         """Return the frontier and the choices."""
         common, frontier = self._choose_common(), tuple(self._frontier())
         effect = None if common is None else self._effect(*common)
-        goals = [point.outcome for point in frontier]
         return FeatureThresholds(
             feature=self.counts.feature,
             groups=self.counts.groups,
             frontier=frontier,
             common=effect,
-            outcome=self._explain_no_common(goals) if effect is None else effect.outcome,
+            outcome=self._explain_no_common(frontier) if effect is None else effect.outcome,
         )
 
     def _choose_common(self) -> tuple[int, ChosenBy] | None:
@@ -333,10 +331,10 @@ class _Chooser:
                 return int(allowed[far[allowed].argmin()]), by
         return None
 
-    def _explain_no_common(self, goals: Sequence[Outcome]) -> Outcome:
-        _, most = self._gain(self.second, np.arange(len(goals)), critical(self.spec.confidence))
+    def _explain_no_common(self, frontier: Sequence[OperatingPoint]) -> Outcome:
+        _, most = self._gain(self.second, np.arange(len(frontier)), critical(self.spec.confidence))
         kept = most >= -self.margin - _ROUNDING
-        open_ = {goals[i] for i in np.flatnonzero(kept).tolist()} - {Outcome.FAIL}
+        open_ = {frontier[i].outcome for i in np.flatnonzero(kept).tolist()} - {Outcome.FAIL}
         if not open_:
             return Outcome.FAIL
         return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
@@ -600,8 +598,7 @@ class Half:
 
     def decided(self, cuts: Index) -> Array:
         """Return the rows by label and both decisions: (3, groups + 1, n, 3, 2, 2)."""
-        old = self.accepted[..., [self.today]]
-        new = self.accepted[..., cuts]
+        old, new = self.accepted[..., [self.today]], self.accepted[..., cuts]
         both = np.minimum(old, new)  # decisions of one score are nested
         neither = self.total[..., None] - np.maximum(old, new)
         table = np.moveaxis(np.stack([both, old - both, new - both, neither], axis=-1), 2, 3)
