@@ -18,7 +18,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import WhyInconclusive
 from fairgauge.inference.interval import CellCount, SideData
 from fairgauge.inference.missing_values import differs_without_group, lacks_more
-from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
+from fairgauge.measure.slices import Slice, numbers_of_sides
 from fairgauge.resolve.references import side_of_others
 from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass
@@ -59,7 +59,7 @@ class GapSides:
     @property
     def common(self) -> Mask:
         """Return which strata have both sides."""
-        return np.asarray((self.n_d > 0) & (self.n_a > 0))
+        return np.asarray((self.n_d > 0) & (self.n_a > 0), dtype=np.bool_)
 
     @cached_property
     def tested(self) -> Mask:
@@ -67,16 +67,12 @@ class GapSides:
 
         Of one cluster nothing shows how alike its rows are, and hence how precise its rate is.
         """
-        common = np.asarray(self.common, dtype=np.bool_)
         clusters = self.sampling.clusters if self.sampling is not None else None
         if clusters is None:
-            return common
-        entries = np.unique([clusters.side, clusters.stratum, clusters.cluster], axis=1)
-        enough = [
-            np.bincount(entries[1, entries[0] == side], minlength=len(self.n_d)) > 1
-            for side in (0, 1)
-        ]
-        return np.asarray(common & enough[0] & enough[1])
+            return self.common
+        strata = (clusters.stratum[clusters.side == side] for side in (0, 1))
+        several = [np.bincount(each, minlength=len(self.n_d)) > 1 for each in strata]
+        return np.asarray(self.common & several[0] & several[1])
 
     @property
     def rates(self) -> list[Array]:
@@ -104,9 +100,8 @@ class GapSides:
     @cached_property
     def weights(self) -> Array:
         """Return the weights of Mantel and Haenszel in strata that both sides have, 0 in others."""
-        common, total = self.common, self.n_d + self.n_a
-        weights = np.where(common, self.n_d * self.n_a, 0.0) / np.where(common, total, 1.0)
-        return np.asarray(weights / weights.sum() if common.any() else weights)
+        weights = np.where(self.common, quotient(self.n_d * self.n_a, self.n_d + self.n_a), 0.0)
+        return quotient(weights, weights.sum())
 
 
 def gap_sides(
@@ -131,10 +126,8 @@ def gap_sides(
         y_d, e_d, y_a, e_a = (np.nan_to_num(n)[order] for one in shares for n in (one.x, one.n))
         counts = (y_d, e_d, y_a, e_a)
     elif sampling is not None:
-        (y_d, e_d, q_d), (y_a, e_a, q_a) = (
-            _effective_sums(x, n, sampling, side)
-            for side, (x, n) in enumerate(((x_d, n_d), (x_a, n_a)))
-        )
+        y_d, e_d, q_d = _effective_sums(x_d, n_d, sampling, 0)
+        y_a, e_a, q_a = _effective_sums(x_a, n_a, sampling, 1)
         counts, squares = (y_d, e_d, y_a, e_a), (q_d, q_a)
     (cases_d, rows_d, _), (cases_a, rows_a, _) = (
         [sums[order] for sums in sums_of(of, each.cases)] for each in data
@@ -142,12 +135,6 @@ def gap_sides(
     cases = rows_d, rows_a, cases_d + cases_a
     sides = GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts, centre - about)
     return sides, order
-
-
-def comparison_of(estimate: Estimate, part: Slice) -> ComparedSides:
-    """Return the comparison of a group with its reference over all strata."""
-    group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
-    return ComparedSides(group, reference, margin, [estimate.reference])
 
 
 def sums_of(
@@ -179,28 +166,23 @@ def _sampling(
         return None
     squared = []
     for each in data:
-        sums_of_squares = sums_of(of, each.squares or each.side, centre)
-        values, rows, squares = (sums[order] for sums in sums_of_squares)
+        of_squares = sums_of(of, each.squares or each.side, centre)
+        values, rows, squares = (of_stratum[order] for of_stratum in of_squares)
         squared.append(SquaredWeights(rows, values, squares))
     clusters = None
     if part.clusters is not None:
         group, cluster, stratum, x, m = _cluster_sums(part, of)
-        groups = len(part.counts.groups)
-        on = [
-            group != side - side_of_others(groups) if side >= side_of_others(groups)
-            else group == side
-            for side in sides
-        ]  # fmt: skip
+        others = side_of_others(len(part.counts.groups))
+        on = [group != at - others if at >= others else group == at for at in sides]
         place = np.full(1 + len(part.counts.strata), -1)
         place[order] = np.arange(len(order))
         kept = (on[0] | on[1]) & (m > 0) & (stratum < len(order))
-        clusters = ClusterTotals(
-            np.unique(cluster[kept], return_inverse=True)[1].ravel(),
-            np.where(on[0], 0, 1)[kept],
-            place[stratum[kept]],
-            m[kept],
-            (x + centre * m)[kept],
-        )
+        keys = np.stack([np.where(on[0], 0, 1), place[stratum], cluster])[:, kept]
+        (side, stratum, cluster), entry = np.unique(keys, axis=1, return_inverse=True)
+        each_row, entry = (m[kept], (x + centre * m)[kept]), entry.ravel()
+        sums = [np.bincount(entry, of_row).astype(np.float64) for of_row in each_row]
+        codes = np.unique(cluster, return_inverse=True)[1].ravel()
+        clusters = ClusterTotals(codes, side, stratum, *sums)
     return Sampling(squared[0], squared[1], clusters)
 
 
@@ -229,10 +211,7 @@ def _effective_sums(x: Array, n: Array, sampling: Sampling, side: int) -> tuple[
     if totals is None:
         return effective
     on = totals.side == side
-    key = totals.stratum[on] * (1 + int(totals.cluster.max(initial=0))) + totals.cluster[on]
-    _, first, entry = np.unique(key, return_index=True, return_inverse=True)
-    stratum = totals.stratum[on][first]
-    rows, values = (np.bincount(entry, each[on]) for each in (totals.rows, totals.values))
+    stratum, rows, values = totals.stratum[on], totals.rows[on], totals.values[on]
     mean = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
     clusters = np.bincount(stratum, minlength=len(n))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -245,14 +224,15 @@ def _effective_sums(x: Array, n: Array, sampling: Sampling, side: int) -> tuple[
 
 
 def unlike_rows(
-    part: Slice, metric: Contrast, group: int, reference: int, columns: Iterable[Index]
+    estimate: Estimate, part: Slice, columns: Iterable[Index]
 ) -> Iterator[WhyInconclusive]:
     """Yield what the rows lack that are missing from a gap, if they may be unlike the others.
 
     ``columns`` state the level of every stratum.
     """
-    counted, of, spec = part.counts, metric.of, part.spec
-    if lacks_more(counted, metric.needs, group, reference, spec).any():
+    counted, metric, spec = part.counts, estimate.definition, part.spec
+    assert isinstance(metric, Contrast)
+    if lacks_more(counted, metric.needs, *numbers_of_sides(estimate, part), spec).any():
         yield WhyInconclusive.MISSING_OUTCOMES
-    if differs_without_group(counted, part.outcome, of, spec, columns):
+    if differs_without_group(counted, part.outcome, metric.of, spec, columns):
         yield WhyInconclusive.MISSING_GROUPS

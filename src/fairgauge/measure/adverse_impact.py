@@ -50,8 +50,7 @@ def _impact_lines(report: Report, spec: Spec) -> Iterator[AdverseImpact]:
             for stratum in sorted(strata, key=str)
             if (feature, group, stratum) in sides and (feature, reference, stratum) in sides
         ]
-        everyone = (feature, group, None) in sides and (feature, reference, None) in sides
-        if not (everyone and tables):
+        if not tables:
             continue
         limits = [
             (rule.low, rule.high)

@@ -23,17 +23,8 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import is_of_decisions
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import (
-    Accepts,
-    Better,
-    ChosenBy,
-    Outcome,
-    Profile,
-    ReferenceRule,
-    Status,
-    Task,
-)
-from fairgauge.errors import Problem, SpecError, quote, refuse
+from fairgauge.enums import Accepts, Better, ChosenBy, Outcome, Profile, ReferenceRule, Status, Task
+from fairgauge.errors import Problem, SpecError, problems_where, quote, refuse
 from fairgauge.inference.contrast_intervals import insufficient_sides, statistic_interval
 from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval, generator
 from fairgauge.inference.missing_values import (
@@ -100,22 +91,7 @@ def _counts_by_label(of: Array, positive: Mask) -> Array:
     return np.stack([*known, of[..., -1, :]], axis=-2)
 
 
-def states_by_threshold(
-    counts: GroupCounts, outcome: OutcomeMasks, cuts: Array, measure: Measure
-) -> Array:
-    """Return the rows of every group by label and decision at thresholds: (groups + 1, n, 3, 2).
-
-    Labels are positive, negative or missing; rows without a score are in none.
-    """
-    histogram = counts.histogram
-    assert histogram is not None
-    scored = _counts_by_label(histogram.counts[measure], outcome.labels)
-    yes = rows_accepted(scored, histogram, cuts, accepts(outcome))
-    no = scored.sum(axis=-1, keepdims=True) - yes
-    return np.moveaxis(np.stack([yes, no], axis=-1), 1, 2)
-
-
-_ROUNDING = 1e-12
+_ROUNDING, _DIGITS = 1e-12, 12
 # what cannot be asked, and what to do instead
 _NOT_COUNTED = {
     "cluster": "choose from one row of each cluster, and audit the chosen threshold with clusters",
@@ -133,20 +109,15 @@ def choose_thresholds(
     ``spec`` names the score, its threshold today and the label.
     """
     resolution = resolve(cube, spec)
-    problems = []
-    if resolution.task is not Task.BINARY:
-        problems.append(Problem("score", "thresholds are chosen for a binary outcome"))
-    if not resolution.features:
-        problems.append(Problem("sensitive", "name the groups that thresholds are chosen for"))
-    problems += [
-        Problem("sensitive", f"no row has a group of {quote(of.feature)}")
-        for of in resolution.features
-        if not of.groups
-    ]
-    for option, instead in _NOT_COUNTED.items():
-        if getattr(spec, option):
-            why = "the counts of scores, by which thresholds are chosen, do not hold it"
-            problems.append(Problem(option, f"{why}; {instead}"))
+    why = "the counts of scores, by which thresholds are chosen, do not hold it"
+    problems = problems_where(
+        (resolution.task is not Task.BINARY, "score", "thresholds are chosen for a binary outcome"),
+        (not resolution.features, "sensitive", "name the groups that thresholds are chosen for"),
+        *((not of.groups, "sensitive", f"no row has a group of {quote(of.feature)}")
+          for of in resolution.features),
+        *((getattr(spec, option), option, f"{why}; {instead}")
+          for option, instead in _NOT_COUNTED.items()),
+    )  # fmt: skip
     refuse(problems)
     (outcome,) = resolution.outcomes
     without = large_uncounted(cube, resolution.features, spec)
@@ -207,13 +178,13 @@ class Excluded:
 
     def reached(
         self, metric: Contrast, cells: Array, against: Index, interval: Limits
-    ) -> tuple[Limits, Limits]:
-        """Return how far intervals go whatever all of these rows are, and whatever their groups.
+    ) -> tuple[Limits, ...]:
+        """Return how far intervals go whatever groups these rows have, and whatever they are.
 
         ``cells`` are of every side at every threshold: (sides, n, 4).
         """
         if not self.incomplete + self.ungrouped:
-            return interval, interval
+            return ()
         places, groups, rate = np.arange(against.shape[1]), len(against), metric.of
         assert isinstance(rate, Rate)  # as `_metric_of` asks
         x, n = (cells @ np.array(each, dtype=float) for each in (rate.of, rate.among))
@@ -232,7 +203,7 @@ class Excluded:
         value, _ = ends(0.0)
         of_all = (self._of_sides + self._of_none)[:, None]
         undecided = self._undecided[:, None] * ("label" in rate.needs)
-        return reach(ends(of_all, undecided)), reach(ends(self._of_none))
+        return reach(ends(self._of_none)), reach(ends(of_all, undecided))
 
     def least_gain(self, kept: Statistic, gain: Array, cells: Array, today: Array) -> Array:
         """Return the gain of a rate at other thresholds if these rows are as bad as they can be.
@@ -267,21 +238,17 @@ class Excluded:
 
     def judged(self, measured: Disparities) -> tuple[Outcome, Reason | None]:
         """Return what the goal comes to at the first threshold, and the rows that leave it open."""
-        ends, by_groups = (measured.low, measured.high), measured.whatever_groups
-        (outcome, *_), (alone, *_), (of_groups, *_) = (
-            measured.outcomes,
-            replace(measured, whatever=ends, whatever_groups=ends).outcomes,
-            replace(measured, whatever=by_groups).outcomes,
+        outcome, alone, of_groups = (
+            replace(measured, limits=measured.limits[:count]).outcomes[0] for count in (3, 1, 2)
         )
-        if outcome is alone:
-            return self.passing(outcome)
-        return self.passing(outcome, self.reason(alone, by_groups=of_groups is not alone))
+        by_groups = of_groups is not alone
+        return self.passing(outcome, None if outcome is alone else self.reason(alone, by_groups))
 
-    def reason(self, alone: Outcome, *, by_groups: bool = False) -> Reason:
+    def reason(self, alone: Outcome, by_groups: bool = False) -> Reason:
         """Return that rows without a label or score, or a group, could change what others show."""
-        by_groups |= not self.incomplete
-        code = ReasonCode.MISSING_GROUPS if by_groups else ReasonCode.MISSING_OUTCOMES
-        rows = self.ungrouped if by_groups else self.incomplete
+        code, rows = ReasonCode.MISSING_OUTCOMES, self.incomplete
+        if by_groups or not rows:
+            code, rows = ReasonCode.MISSING_GROUPS, self.ungrouped
         return Reason.of(code, rows=rows, alone=str(alone), **self._unit)
 
 
@@ -299,10 +266,9 @@ class _Chooser:
         without: Mapping[str, int],
     ) -> None:
         self.metric, self.goal, self.kept = _metric_of(goal), goal, kept
-        self.margin, self.spec = margin, spec
+        self.counts, self.margin, self.spec = counts, margin, spec
         histogram = counts.histogram
         assert histogram is not None
-        self.counts = counts
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
         of_label = [_counts_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
         by_label = np.stack(of_label)
@@ -328,7 +294,10 @@ class _Chooser:
             level = tukey_level(groups, level)
         self._usual = np.asarray(critical(level))
         # those of an audit at each threshold, rows without a label included: (groups, cuts, 3, 2)
-        known = states_by_threshold(counts, outcome, self.cuts, "w" if counts.weighted else "n")
+        scored = _counts_by_label(histogram.counts[names[0]], outcome.labels)
+        yes = rows_accepted(scored, histogram, self.cuts, accepts(outcome))
+        no = scored.sum(axis=-1, keepdims=True) - yes
+        known = np.moveaxis(np.stack([yes, no], axis=-1), 1, 2)
         self._margins = known[:-1]
         both = add_others(known)[..., :2, :].swapaxes(-1, -2)
         self._both = both.reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
@@ -343,13 +312,12 @@ class _Chooser:
         """Return the frontier and the choices."""
         common, frontier = self._choose_common(), tuple(self._frontier())
         effect = None if common is None else self._effect(*common)
-        goals = [point.outcome for point in frontier]
         return FeatureThresholds(
             feature=self.counts.feature,
             groups=self.counts.groups,
             frontier=frontier,
             common=effect,
-            outcome=self._explain_no_common(goals) if effect is None else effect.outcome,
+            outcome=self._explain_no_common(frontier) if effect is None else effect.outcome,
         )
 
     def _choose_common(self) -> tuple[int, ChosenBy] | None:
@@ -363,10 +331,10 @@ class _Chooser:
                 return int(allowed[far[allowed].argmin()]), by
         return None
 
-    def _explain_no_common(self, goals: Sequence[Outcome]) -> Outcome:
-        _, most = self._gain(self.second, np.arange(len(goals)), critical(self.spec.confidence))
+    def _explain_no_common(self, frontier: Sequence[OperatingPoint]) -> Outcome:
+        _, most = self._gain(self.second, np.arange(len(frontier)), critical(self.spec.confidence))
         kept = most >= -self.margin - _ROUNDING
-        open_ = {goals[i] for i in np.flatnonzero(kept).tolist()} - {Outcome.FAIL}
+        open_ = {frontier[i].outcome for i in np.flatnonzero(kept).tolist()} - {Outcome.FAIL}
         if not open_:
             return Outcome.FAIL
         return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
@@ -406,7 +374,7 @@ class _Chooser:
         return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
     def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
-        sides = append_others_each(half.margins(cuts))
+        sides = np.stack([add_others(each) for each in half.decided(cuts).sum(axis=-2)])
         places, metric = np.arange(len(cuts)), self.metric
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         limits_of = mover_difference if metric.by == "difference" else mover_ratio
@@ -426,16 +394,17 @@ class _Chooser:
         compared = against != np.arange(len(against))[:, None]
         sizes = group_sizes(self.counts)
         return Disparities(
-            self.goal, value, low, high, compared, sizes, why,
-            *self._rest.reached(metric, self._both[:, cuts], against, (low, high)),
+            self.goal, value, compared, sizes, why,
+            ((low, high), *self._rest.reached(metric, self._both[:, cuts], against, (low, high))),
         )  # fmt: skip
 
     def _frontier(self) -> Iterator[OperatingPoint]:
         every, level = np.arange(len(self.cuts)), self.spec.confidence
-        whole = _interval_of(self.kept, self.second.margins(every).sum(axis=1))
+        whole = _interval_of(self.kept, self.second.decided(every).sum(axis=(1, -2)))
         low, high = whole.at(self._usual)
         references = self._references(every)
         disparities = self._disparities(self.second, every, self._usual)
+        least, most = disparities.limits[0]
         outcomes, meet, deciding = disparities.outcomes, disparities.meet, disparities.deciding
         for i, cut in enumerate(self.cuts.tolist()):
             at = (deciding[i], i)
@@ -446,9 +415,7 @@ class _Chooser:
                 group=self.counts.groups[deciding[i]],
                 reference=references[i].each[deciding[i]],
                 disparity=as_number(disparities.value[at]),
-                disparity_interval=interval_of(
-                    disparities.low[at], disparities.high[at], level, ()
-                ),
+                disparity_interval=interval_of(least[at], most[at], level, ()),
                 value_meets=bool(meet[i]),
                 outcome=self._rest.passing(outcomes[i])[0],
             )
@@ -456,7 +423,7 @@ class _Chooser:
     def _effect(self, cut: int, chosen_by: ChosenBy) -> ThresholdEffect:
         cuts = np.array([cut])
         names, level = self.counts.groups, self.spec.confidence
-        sides = append_others_each(self.second.decided(cuts)[:, :, 0])
+        sides = np.stack([add_others(each[:, 0]) for each in self.second.decided(cuts)])
         tables = sides[:, [len(names) + 1, *range(len(names))]]  # of all rows, and of the groups
         performance, (rate,) = self._rates(self.kept, tables[:, :1])
         stated = (self._rates(self.spec.catalogue.rate(name), tables)[1] for name in _STATED)
@@ -479,7 +446,6 @@ class _Chooser:
             self.metric, change_of(self.metric.of, compared), bases, self.spec, inside=inside
         )
         measured = self._disparities(self.second, cuts, self._usual)
-        (value_meets,) = measured.meet.tolist()
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
         keeps, of_kept = self._keeps(cut, low, high)
         outcome, of_goal = self._rest.judged(measured)
@@ -495,7 +461,7 @@ class _Chooser:
             ),
             rates=tuple(chain(*stated)),
             chosen_by=chosen_by,
-            value_meets=value_meets,
+            value_meets=bool(measured.meet[0]),
             goal_outcome=outcome,
             kept_outcome=keeps,
             goal_reason=of_goal,
@@ -521,9 +487,8 @@ class _Chooser:
 
 
 def _check_between_bins(histogram: Histogram, threshold: float) -> None:
-    inside = np.flatnonzero((histogram.low < threshold) & (threshold < histogram.high))
-    for i in inside.tolist():
-        low, high = histogram.low[i], histogram.high[i]
+    inside = (histogram.low < threshold) & (threshold < histogram.high)
+    for low, high in zip(histogram.low[inside], histogram.high[inside], strict=True):
         message = (
             f"the scores between {low:g} and {high:g} are counted together, and the threshold "
             f"{threshold:g} lies among them; give {low:g} or {high:g}"
@@ -531,7 +496,7 @@ def _check_between_bins(histogram: Histogram, threshold: float) -> None:
         raise SpecError(Problem("threshold", message))
 
 
-_FAR = np.finfo(float).max
+_FAR = 1e200
 _BY_SEVERITY = (
     Outcome.NONE, Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL,
 )  # fmt: skip
@@ -544,20 +509,17 @@ class Disparities:
 
     ``compared`` states which groups are compared there: not the reference with itself. ``sizes``
     are the rows of the groups. ``why`` holds the reasons why data are insufficient, as in an audit;
-    None where they suffice. ``whatever`` is how far the limits go whatever the rows are that lack a
-    group or an outcome, ``whatever_groups`` those that lack a group alone, which can also take back
-    that a goal is missed.
+    None where they suffice. ``limits`` are those of the intervals, and how far they go whatever the
+    rows are that lack a group, which can also take back that a goal is missed, and whatever those
+    are that lack a group or an outcome.
     """
 
     goal: Rule
     value: Array
-    low: Array
-    high: Array
     compared: Mask
     sizes: Array
     why: NDArray[np.object_]
-    whatever: Limits
-    whatever_groups: Limits
+    limits: tuple[Limits, ...]
 
     @property
     def insufficient(self) -> Mask:
@@ -588,30 +550,25 @@ class Disparities:
 
         Of these the one with most rows is taken: names decide nothing.
         """
-        severity = self._severity
         with np.errstate(invalid="ignore"):
             beyond = np.maximum(self.goal.low - self.value, self.value - self.goal.high)
         known = np.nan_to_num(beyond, nan=-_FAR, posinf=_FAR, neginf=-_FAR)
-        least = np.where(severity == severity.max(axis=0), known, -np.inf)
-        furthest = least >= least.max(axis=0) - _ROUNDING
-        return np.asarray(np.argmax(np.where(furthest, self.sizes[:, None], -1.0), axis=0))
+        sizes = np.broadcast_to(self.sizes[:, None], known.shape)
+        order = np.lexsort((-sizes, -np.round(known, _DIGITS), -self._severity), axis=0)
+        return np.asarray(order[0])
 
     @property
     def _severity(self) -> Index:
         with np.errstate(invalid="ignore"):
-            fails, passes = np.ones((2, *self.low.shape), dtype=bool)
-            for low, high in ((self.low, self.high), self.whatever_groups):
-                fails = fails & ((high < self.goal.low) | (low > self.goal.high))
-            for low, high in ((self.low, self.high), self.whatever_groups, self.whatever):
-                passes = passes & (low >= self.goal.low) & (high <= self.goal.high)
+            outside = [(high < self.goal.low) | (low > self.goal.high) for low, high in self.limits]
+            inside = [
+                (low >= self.goal.low) & (high <= self.goal.high) for low, high in self.limits
+            ]
+        fails, passes = np.all(outside[:2], axis=0), np.all(inside, axis=0)
+        outcomes = Outcome.NONE, INSUFFICIENT[self.goal.insufficient], Outcome.FAIL, Outcome.PASS
         severity = np.select(
             [~self.compared, self.insufficient, fails, passes],
-            [
-                _SEVERITY[Outcome.NONE],
-                _SEVERITY[INSUFFICIENT[self.goal.insufficient]],
-                _SEVERITY[Outcome.FAIL],
-                _SEVERITY[Outcome.PASS],
-            ],
+            [_SEVERITY[each] for each in outcomes],
             _SEVERITY[Outcome.INCONCLUSIVE],
         )
         return np.asarray(severity)
@@ -639,24 +596,14 @@ class Half:
     total: Array
     today: int
 
-    def margins(self, cuts: Index) -> Array:
-        """Return the rows by label, the last missing, and decision: (3, groups + 1, n, 3, 2)."""
-        return np.asarray(self.decided(cuts).sum(axis=-2))
-
     def decided(self, cuts: Index) -> Array:
         """Return the rows by label and both decisions: (3, groups + 1, n, 3, 2, 2)."""
-        old = self.accepted[..., [self.today]]
-        new = self.accepted[..., cuts]
+        old, new = self.accepted[..., [self.today]], self.accepted[..., cuts]
         both = np.minimum(old, new)  # decisions of one score are nested
         neither = self.total[..., None] - np.maximum(old, new)
         table = np.moveaxis(np.stack([both, old - both, new - both, neither], axis=-1), 2, 3)
         missing = np.zeros((*table.shape[:3], 1, 4))
         return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
-
-
-def append_others_each(counts: Array) -> Array:
-    """Append all rows, and all others of every group, to counts with the measures first."""
-    return np.stack([add_others(each) for each in counts])
 
 
 def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:

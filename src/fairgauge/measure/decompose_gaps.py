@@ -27,14 +27,9 @@ from fairgauge.enums import (
 from fairgauge.errors import MissingExtra
 from fairgauge.inference.missing_values import MANY_MISSING, RowsWithoutStratum, large_uncounted
 from fairgauge.inference.possible import could_undo, uncompared_limits
-from fairgauge.measure._gap_sides import (
-    GapSides,
-    comparison_of,
-    gap_sides,
-    unlike_rows,
-)
+from fairgauge.measure._gap_sides import GapSides, gap_sides, unlike_rows
 from fairgauge.measure.measure import measure
-from fairgauge.measure.slices import Slice, numbers_of_sides
+from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
@@ -59,10 +54,7 @@ from fairgauge.stats.decomposition import GapParts, Part, decompose, stratum_par
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.regression import adjusted_effect
 from fairgauge.stats.significance import holm
-from fairgauge.stats.stratified import (
-    stratified_difference,
-    stratified_ratio,
-)
+from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 
 _Test: TypeAlias = tuple[str | None, str | None, str]
 """A feature, a group and a rate."""
@@ -94,7 +86,7 @@ def decompose_gaps(
     if only is not None:
         return _withhold_incomplete(_measure_gaps(crossed, spec, margins, only), every, spec)
     fitted = controls.known if controls else crossed
-    gaps = _measure_gaps(crossed, spec, margins, None, fitted)
+    gaps = _measure_gaps(crossed, spec, margins, fitted=fitted)
     if controls is not None:
         gaps = tuple(
             replace(gap, left_out=rows, confounded=changed, **(_UNFITTED if changed else {}))
@@ -111,9 +103,7 @@ def decompose_gaps(
     )
 
     def at(confidence: float) -> tuple[Gap, ...]:
-        every = {(gap.estimate.feature, gap.estimate.group) for gap in gaps}
-        stricter = replace(spec, confidence=confidence)
-        return _measure_gaps(crossed, stricter, margins, every, listed=False)
+        return _measure_gaps(crossed, replace(spec, confidence=confidence), margins, listed=False)
 
     judged = _withhold_incomplete(_judged_together(gaps, spec, at), every, spec)
     return _withhold_uneven(judged, every, spec, fitted)
@@ -128,18 +118,15 @@ def _withhold_uneven(
     left_out = [WhyInconclusive.NOT_COUNTED] * bool(large_uncounted(every.without, features, spec))
     judged = []
     for gap in gaps:
-        part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
-        sides = numbers_of_sides(gap.estimate, part)
-        unlike = [*unlike_rows(part, metric, *sides, every.codes), *left_out]
+        estimate, feature = gap.estimate, gap.estimate.feature
+        unlike = [*unlike_rows(estimate, slices[feature], every.codes), *left_out]
         if gap.verdict.is_pass and unlike:
             gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=unlike[0])
         if gap.controls and gap.adjusted:
-            part = controlled[gap.estimate.feature]
-            sides = numbers_of_sides(gap.estimate, part)
-            unlike += unlike_rows(part, metric, *sides, fitted.codes)
+            unlike += unlike_rows(estimate, controlled[feature], fitted.codes)
             if unlike and gap.regression_verdict not in _FAILS:
                 gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.MISSING_ROWS)
-            elif _may_differ_beyond(gap, *_sides_in(gap.estimate, part, fitted)):
+            elif _may_differ_beyond(gap, *_sides_in(estimate, controlled[feature], fitted)):
                 gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.NOT_COMPARABLE)
         judged.append(gap)
     return tuple(judged)
@@ -154,7 +141,7 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
     fit, verdict = gap.adjusted, gap.regression_verdict
     if fit is None or verdict is None or not verdict.is_pass:
         return False
-    alone = np.any([_in_levels_of_one_side(sides, codes) for codes in crossed.codes], axis=0)
+    alone = np.any([_uncompared_levels(sides, codes) for codes in crossed.codes], axis=0)
     every = sides.n_d + sides.n_a
     if sides.squares is not None:
         return bool(every[alone].sum() >= MANY_MISSING * every.sum())
@@ -170,7 +157,7 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
     return False
 
 
-def _in_levels_of_one_side(sides: GapSides, codes: Index) -> Mask:
+def _uncompared_levels(sides: GapSides, codes: Index) -> Mask:
     n_d, n_a = (np.bincount(codes, n)[codes] for n in (sides.n_d, sides.n_a))
     return np.asarray((n_d == 0) | (n_a == 0))
 
@@ -192,7 +179,7 @@ def _withhold_incomplete(
         """Return a gap from the reference that it has: the best of all rows may be another one."""
         part, key = slices[each.feature], (each.feature, each.group, each.metric)
         measured = of_rows.get((*key, each.reference))
-        return _of_slice(each, part) if measured is None else _single_interval(measured, part)
+        return _compare_again(each, part) if measured is None else _single_interval(measured, part)
 
     whole = tuple(replace(gap, estimate=over_all(gap.estimate)) for gap in gaps)
     whole = _adjust_gaps(whole, spec)
@@ -236,7 +223,7 @@ def _measure_gaps(
     crossed: CrossedStrata,
     spec: Spec,
     margins: Mapping[str, float],
-    only: Collection[tuple[str | None, str | None]] | None,
+    only: Collection[tuple[str | None, str | None]] | None = None,
     fitted: CrossedStrata | None = None,
     *,
     listed: bool = True,
@@ -268,8 +255,10 @@ def _measure_gaps(
         if fitted is not None:
             gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
             if gap.scale != "ratio" or test_of(gap) not in differences:
-                of_cells = _sides_in(estimate, beside[estimate.feature], fitted)
-                gap = _add_regression(gap, *of_cells, spec)
+                cells = within.sides, within.crossed
+                if fitted is not crossed:
+                    cells = _sides_in(estimate, beside[estimate.feature], fitted)
+                gap = _add_regression(gap, *cells, spec)
         gaps.append(gap)
     return tuple(gaps)
 
@@ -277,14 +266,16 @@ def _measure_gaps(
 def _single_interval(estimate: Estimate, part: Slice) -> Estimate:
     if estimate.interval is None or IntervalMethod.TUKEY not in estimate.interval.methods:
         return estimate
-    own = _of_slice(estimate, part)
+    own = _compare_again(estimate, part)
     return replace(estimate, interval=own.interval, p_value=own.p_value)
 
 
-def _of_slice(estimate: Estimate, part: Slice) -> Estimate:
+def _compare_again(estimate: Estimate, part: Slice) -> Estimate:
     # the same comparison of the rows of a slice, whose interval is of no other ones
+    group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
+    compared = ComparedSides(group, reference, margin, [estimate.reference])
     alone = Slice(part.counts, part.outcome, part.spec)
-    return next(alone.estimates(_contrast(estimate), compared=comparison_of(estimate, part)))
+    return next(alone.estimates(_contrast(estimate), compared=compared))
 
 
 def _count_pairs(tests: Iterable[_Test], spec: Spec) -> int:
@@ -316,16 +307,12 @@ def _judged_together(
         if not decided:
             break
         undecided -= decided
-    return tuple(
-        replace(
-            gap,
-            verdict=GapVerdict.INCONCLUSIVE,
-            reason=why if (why := stricter[i].reason) in missing else WhyInconclusive.SEVERAL_GAPS,
-        )
-        if i in claims and i not in settled
-        else gap
-        for i, gap in enumerate(gaps)
-    )
+    judged = list(gaps)
+    for i in {*claims} - settled:
+        why = stricter[i].reason
+        why = why if why in missing else WhyInconclusive.SEVERAL_GAPS
+        judged[i] = replace(gaps[i], verdict=GapVerdict.INCONCLUSIVE, reason=why)
+    return tuple(judged)
 
 
 def _adjust_gaps(gaps: tuple[Gap, ...], spec: Spec) -> tuple[Gap, ...]:
@@ -346,13 +333,9 @@ def _adjusted_together(p_values: Mapping[_Test, float], spec: Spec) -> dict[_Tes
     return dict(zip(p_values, adjusted, strict=False))  # without the pairs
 
 
-_UNSEEN = (
-    WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.UNDEFINED,
-)  # fmt: skip
+_UNSEEN = (WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.UNDEFINED)
 """Why nothing is tested."""
-_CLAIMS = (
-    GapVerdict.REMAINS, GapVerdict.REVERSES, GapVerdict.WITHIN_MARGIN, GapVerdict.ACCOUNTED_FOR,
-)  # fmt: skip
+_CLAIMS = (*_FAILS, GapVerdict.WITHIN_MARGIN, GapVerdict.ACCOUNTED_FOR)
 
 
 def _contrast(estimate: Estimate) -> Contrast:
@@ -392,12 +375,10 @@ class _WithinStrata:
         self.varies = bool(self.whole.p < alpha or (self.p_of_strata < alpha).any())
 
     def distance(self, value: float) -> float:
-        """Return how far a value is from no difference, of a ratio its logarithm."""
         neutral = self.metric.neutral
         return math.log(value) if neutral and value > 0 else value - neutral
 
     def gap(self, gaps: int, *, listed: bool) -> Gap:
-        """Return it with its verdict, as one of so many ``gaps``, and with its strata."""
         estimate, parts, sides, whole = self.estimate, self.parts, self.sides, self.whole
         listed_parts = tuple(self.listed_parts())
         verdict, reason = self.verdict(
@@ -426,7 +407,6 @@ class _WithinStrata:
         )
 
     def verdict(self, averages: list[Interval]) -> tuple[GapVerdict, WhyInconclusive | None]:
-        """Return what becomes of it, with all that could withhold or undo that."""
         sides, parts, estimate = self.sides, self.parts, self.estimate
         verdict, reason = self.verdict_by(parts, averages)
         if verdict.is_pass and _varies_untested(sides):
@@ -449,13 +429,12 @@ class _WithinStrata:
         return verdict, reason
 
     def is_shown_in_a_stratum(self) -> bool:
-        """Return whether a stratum shows a difference in the direction of the gap."""
         towards = (np.less if self.size < 0 else np.greater)(*self.sides.rates)
         shown = self.sides.tested.sum() * self.sides.p_values < 1 - self.level
         return bool((self.sides.tested & towards & shown).any())
 
     def may_differ_alone(self, verdict: GapVerdict, averages: list[Interval]) -> bool:
-        """Return whether rows in strata of one side alone, in no comparison, could undo a pass."""
+        # whether rows in strata of one side alone, which are in no comparison, could undo a pass
         sides, parts = self.sides, self.parts
         if sides.common[(sides.n_d > 0) | (sides.n_a > 0)].all():
             return False
@@ -469,20 +448,17 @@ class _WithinStrata:
         return self.verdict_by(wider, [*averages, *ends])[0] is not verdict
 
     def widened(self) -> tuple[GapParts, list[Interval]]:
-        """Return the parts, and what is within, as they are with strata of one side alone.
-
-        The other side may have any rate there; of means it may be any number.
-        """
-        common = np.asarray(self.sides.common, dtype=np.bool_)
+        # parts within strata, and their intervals, where the other side may have any rate in strata
+        # of one side alone; of means it may be any number
+        sides, common, intervals = self.sides, self.sides.common, []
         wider: list[Part] = []
-        intervals = []
         for part, x, n in (
-            (self.parts.within_group, self.sides.x_d, self.sides.n_d),
-            (self.parts.within_reference, self.sides.x_a, self.sides.n_a),
+            (self.parts.within_group, sides.x_d, sides.n_d),
+            (self.parts.within_reference, sides.x_a, sides.n_a),
         ):
             kept, alone = ((x[of].sum(), n[of].sum()) for of in (common, ~common))
             ends: Sequence[Limits] = [(part.low, part.high)] * 2
-            if self.sides.squares is None:
+            if sides.squares is None:
                 ends = uncompared_limits(
                     ends[0], kept, alone, ratio=self.ratio, of_reference=bool(wider)
                 )
@@ -496,7 +472,6 @@ class _WithinStrata:
     def verdict_by(
         self, parts: GapParts, averages: Iterable[Interval]
     ) -> tuple[GapVerdict, WhyInconclusive | None]:
-        """Return what becomes of it by its parts, and by what ``averages`` over strata show."""
         # Where the difference varies over strata, differences may cancel in their average: it is
         # then not accounted for, nor within a margin. Nor does a gap pass where any of the averages
         # shows a difference that is not within the margin. Where no gap is shown, composition may
@@ -549,53 +524,49 @@ class _WithinStrata:
         return (inconclusive, why_not) if beyond else (passing, None)
 
     def listed_parts(self) -> Iterator[GapPart]:
-        """Yield the parts by all weights, those that add up to the gap first."""
-        found, sides = self.parts, self.sides
-        within, weights = GapPartKind.WITHIN, StratumWeights
-        yield self.listed_part(GapPartKind.NOT_COMPARABLE, found.not_comparable)
-        yield self.listed_part(GapPartKind.COMPOSITION, found.composition)
-        yield self.listed_part(within, found.within)
-        yield self.listed_part(within, found.within_group, weights.GROUP)
-        yield self.listed_part(within, found.within_reference, weights.REFERENCE)
-        if sides.sampling is not None and sides.sampling.clusters is not None:
-            return  # of clusters that are in several strata these intervals would be too narrow
-        if sides.means is None:
-            pooled, method = _mantel_haenszel(sides, self.z, self.ratio), IntervalMethod.SCORE
-            yield self.listed_part(within, pooled, weights.MANTEL_HAENSZEL, method)
-        elif not self.ratio:
-            pooled = sides.means[1].part(self.z)
-            yield self.listed_part(within, pooled, weights.MANTEL_HAENSZEL)
+        found, sides, within, weights = self.parts, self.sides, GapPartKind.WITHIN, StratumWeights
+        rows = [
+            (GapPartKind.NOT_COMPARABLE, weights.AVERAGE, found.not_comparable),
+            (GapPartKind.COMPOSITION, weights.AVERAGE, found.composition),
+            (within, weights.AVERAGE, found.within),
+            (within, weights.GROUP, found.within_group),
+            (within, weights.REFERENCE, found.within_reference),
+        ]
+        # of clusters that are in several strata intervals of these would be too narrow
+        clustered = sides.sampling is not None and sides.sampling.clusters is not None
+        if sides.means is None and not clustered:
+            rows.append((within, weights.MANTEL_HAENSZEL, self.mantel_haenszel()))
+        elif sides.means is not None and not (clustered or self.ratio):
+            rows.append((within, weights.MANTEL_HAENSZEL, sides.means[1].part(self.z)))
+        few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
+        for kind, by, part in rows:
+            score = by is weights.MANTEL_HAENSZEL and sides.means is None
+            method = IntervalMethod.SCORE if score else IntervalMethod.INFLUENCE
+            value, low, high = map(float, part)
+            of_share = sides.means is None and not self.ratio
+            if of_share and kind is not GapPartKind.NOT_COMPARABLE:
+                low, high = max(low, -1.0), min(high, 1.0)  # NaN stays
+            defined = math.isfinite(value)
+            known = defined and math.isfinite(low) and math.isfinite(high)
+            enough = known and not found.sparse
+            yield GapPart(
+                part=kind,
+                weights=by,
+                value=value if defined else None,
+                interval=Interval(low, high, self.level, (method,)) if known else None,
+                status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
+                reason=None if enough else few,
+            )
 
-    def listed_part(
-        self,
-        kind: GapPartKind,
-        part: Part,
-        weights: StratumWeights = StratumWeights.AVERAGE,
-        method: IntervalMethod = IntervalMethod.INFLUENCE,
-    ) -> GapPart:
-        """Return a part with its interval, or why it has none, or insufficient data."""
-        value, low, high = map(float, part)
-        of_share = self.sides.squares is None and not self.ratio
-        if of_share and kind is not GapPartKind.NOT_COMPARABLE:
-            low, high = max(low, -1.0), min(high, 1.0)  # NaN stays
-        defined = math.isfinite(value)
-        known = defined and math.isfinite(low) and math.isfinite(high)
-        enough, common = known and not self.parts.sparse, self.sides.common.any()
-        few = WhyInconclusive.TOO_FEW if common else WhyInconclusive.NOT_COMPARABLE
-        return GapPart(
-            part=kind,
-            weights=weights,
-            value=value if defined else None,
-            interval=Interval(low, high, self.level, (method,)) if known else None,
-            status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
-            reason=None if enough else few,
-        )
+    def mantel_haenszel(self) -> Part:
+        sides, of = self.sides, stratified_ratio if self.ratio else stratified_difference
+        low, high, _ = of(*sides.counts, sides.weights, self.z)
+        over, under = (np.where(sides.common, sides.weights * r, 0.0).sum() for r in sides.rates)
+        value = quotient(over, under) if self.ratio else over - under
+        return Part(value if sides.common.any() else np.asarray(math.nan), low, high)
 
     def strata(self, gaps: int) -> Iterator[StratumGap]:
-        """Yield the strata, outlying ones first.
-
-        These, and differences, are tested for all strata of so many ``gaps`` together (Bonferroni).
-        """
+        # these, and differences, are tested for all strata of so many gaps together (Bonferroni)
         sides, rates, against = self.sides, self.sides.rates, self.against
         tests, p_adjusted = (
             max(int(sides.common.sum()) * gaps, 1),
@@ -625,7 +596,7 @@ class _WithinStrata:
             "p_adjusted": p_adjusted,
             "outlying": p_adjusted < 1 - self.level,
         }
-        # then by the difference in the direction of the gap; without a test last
+        # outlying ones first, then by the difference towards the gap; without a test last
         towards = np.round(np.nan_to_num(columns["difference"]), _DIGITS)
         undefined = np.isnan(columns["difference"]), np.isnan(against.p), ~columns["outlying"]
         order = np.lexsort((towards * (1 if self.size < 0 else -1), *undefined))
@@ -674,7 +645,7 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
     for codes in crossed.codes:
         # of levels that the other side lacks effects are extrapolated; that combinations have one
         # side alone is usual where there are many, and leaves the difference identified
-        alone = _in_levels_of_one_side(sides, codes)
+        alone = _uncompared_levels(sides, codes)
         if max(n[alone].sum() / n.sum() for n in (sides.n_d, sides.n_a)) > 1 - LEAST_COMMON:
             return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     counts, z = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), critical(spec.confidence)
@@ -715,12 +686,3 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
         collinear={name: n for name, n in zip(crossed.columns, effect.collinear, strict=True) if n},
     )
     return replace(gap, adjusted=adjusted)
-
-
-def _mantel_haenszel(sides: GapSides, z: float, ratio: bool) -> Part:
-    low, high, _ = (stratified_ratio if ratio else stratified_difference)(
-        *sides.counts, sides.weights, z
-    )
-    over, under = (np.where(sides.common, sides.weights * rate, 0.0).sum() for rate in sides.rates)
-    value = quotient(over, under) if ratio else over - under
-    return Part(value if sides.common.any() else np.asarray(math.nan), low, high)

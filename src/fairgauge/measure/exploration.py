@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from math import prod
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from fairgauge.catalogue.statistics import Rate, tested_as
 from fairgauge.cube.cube import RANGE, Cube
 from fairgauge.cube.plan import GRID, Axis
 from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
-from fairgauge.enums import Closed, Level, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
-from fairgauge.errors import CubeError, Problem, SpecError, quote
+from fairgauge.enums import Closed, Level, Method, Profile, ReferenceRule, Role, Task
+from fairgauge.errors import CubeError, Problem, SpecError, problems_where, quote, refuse
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -42,6 +42,7 @@ FEWEST_PERSONS = 10
 MOST_CELLS = 100_000
 _STEPS = 100
 _MOST_CHECKED = 200
+_Cuts: TypeAlias = Sequence[float | None]
 _WAYS: tuple[Contrasts, ...] = ("difference", "ratio")
 _MANAGED = (
     "threshold", "sensitive", "intersections", "metrics", "reference", "where", "rules",
@@ -76,13 +77,14 @@ def explored(
         models.append((counts, resolve(counts, asked_of(spec, axis))))
     resolution = models[0][1]
     spec = resolution.spec
-    if resolution.task is not Task.BINARY:
-        message = "the page is of binary decisions: name the favourable values (--positive VALUE)"
-        raise SpecError(Problem("task", message))
-    crossed = [f for f in resolution.features if len(f.crossing.parts) > 1]
-    if any((each.crossing.group_of < 0).any() for each in crossed):
-        message = "excludes an intersection; the page can exclude the values of one column alone"
-        raise SpecError(Problem("exclude_groups", message))
+    crossed = [f.crossing for f in resolution.features if len(f.crossing.parts) > 1]
+    problems = problems_where(
+        (resolution.task is not Task.BINARY, "task",
+         "the page is of binary decisions: name the favourable values (--positive VALUE)"),
+        (any((each.group_of < 0).any() for each in crossed), "exclude_groups",
+         "excludes an intersection; the page can exclude the values of one column alone"),
+    )  # fmt: skip
+    refuse(problems)
     rates = _rates(resolution)
     groupings = list(group_columns(cube, spec).values())
     thresholds, audited = _thresholds(models[0][0] if len(models) == 1 else None, resolution)
@@ -192,18 +194,13 @@ def _thresholds(cube: Cube | None, resolution: Resolution) -> tuple[list[float |
 
 
 def _tables(
-    cube: Cube,
-    resolution: Resolution,
-    groupings: Sequence[Grouping],
-    thresholds: Sequence[float | None],
+    cube: Cube, resolution: Resolution, groupings: Sequence[Grouping], thresholds: _Cuts
 ) -> list[dict[str, Any]]:
     audited, label = [each.threshold for each in resolution.outcomes], cube.plan.axis(Role.LABEL)
-    slides = len(thresholds) > len(audited)
+    scored = [(Role.SCORE, thresholds)] if len(thresholds) > len(audited) else []
     tables: list[dict[str, Any]] = []
-    for role, places in ((Role.SCORE, thresholds), (Role.PREDICTION, audited)):
+    for role, places in (*scored, (Role.PREDICTION, audited)):
         axis = cube.plan.axis(role)
-        if role is Role.SCORE and not slides:
-            continue
         at, needed = [thresholds.index(each) for each in places], {a for a in (label, axis) if a}
         counted = {
             tuple(i for i, grouping in enumerate(groupings) if grouping.axis in table.axes)
@@ -224,7 +221,7 @@ def _table(
     groupings: Sequence[Grouping],
     columns: list[int],
     axis: Axis | None,
-    thresholds: Sequence[float | None],
+    thresholds: _Cuts,
     places: list[int],
 ) -> dict[str, Any]:
     # counts by groups of some columns, label and place: how many thresholds a score reaches; of
@@ -232,22 +229,20 @@ def _table(
     outcome = resolution.outcomes[0]
     label = cube.plan.axis(Role.LABEL)
     parts = [groupings[i] for i in columns]
-    table = cube.marginal([*(part.axis for part in parts), *(a for a in (label, axis) if a)])
-    groups = [part.group_of[table.codes[:, i]] for i, part in enumerate(parts)]
+    axes = [*(part.axis for part in parts), *(a for a in (label, axis) if a)]
+    table = cube.marginal(axes)
+    code_of = dict(zip(axes, table.codes.T, strict=True))
+    groups = [part.group_of[code_of[part.axis]] for part in parts]
     sizes = [len(part.groups) for part in parts]  # codes after these are of values outside them
     codes = np.stack(
         [np.where(g < 0, n - 1 - g, g) for g, n in zip(groups, sizes, strict=True)], axis=-1
     )
-    at = len(parts)
-    labels = np.full(len(codes), 2)
-    if label:
-        labels = np.append(np.where(outcome.labels, 0, 1), 2)[table.codes[:, at]]
-        at += 1
     missing = len(thresholds) + 1
-    bins = np.full(len(codes), missing)
+    labels, bins = np.full(len(codes), 2), np.full(len(codes), missing)
+    if label:
+        labels = np.append(np.where(outcome.labels, 0, 1), 2)[code_of[label]]
     if axis:
-        reached = _reached(axis, resolution, thresholds, cube)
-        bins = np.append(reached, missing)[table.codes[:, at]]
+        bins = np.append(_reached(axis, resolution, thresholds, cube), missing)[code_of[axis]]
     every, index = np.unique(codes, axis=0, return_inverse=True)
     shape = (len(every), 3, len(places) + 2)
     flat = np.ravel_multi_index((index.ravel(), labels, bins), shape)
@@ -259,9 +254,7 @@ def _table(
     }  # fmt: skip
 
 
-def _reached(
-    axis: Axis, resolution: Resolution, thresholds: Sequence[float | None], cube: Cube
-) -> Index:
+def _reached(axis: Axis, resolution: Resolution, thresholds: _Cuts, cube: Cube) -> Index:
     # of a score of the negative value these are the last ones; else the first
     if axis.role is not Role.SCORE:
         masks = np.array([each.predictions for each in resolution.outcomes])
@@ -304,14 +297,16 @@ def _reference(
 ) -> str | list[int]:
     # of the first view: what the audit compares with
     feature, spec = resolution.features[0], resolution.spec
-    if feature.protected and isinstance(spec.reference, ReferenceRule):
-        return "others"  # a group that is chosen by its rate has no bounds
+    # of protected counts a group that is chosen by its rate has no bounds
+    if not feature.groups or (feature.protected and isinstance(spec.reference, ReferenceRule)):
+        return "others"
+    if spec.reference is ReferenceRule.OVERALL:
+        return "overall"
     rate = next((each for each in rates if "prediction" in each.needs), rates[0])
     sides = CountsBySide(feature, resolution.outcomes[0], spec.profile)
-    references = resolve_references(feature, sides, contrast_of(rate, "difference"), spec).each
-    if references and references[0].group_id is not None:
-        return _codes(references[0].group_id, feature, groupings)
-    return "overall" if references and references[0].kind is ReferenceKind.OVERALL else "others"
+    references = resolve_references(feature, sides, contrast_of(rate, "difference"), spec)
+    group = references.each[0].group_id
+    return "others" if group is None else _codes(group, feature, groupings)
 
 
 def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:

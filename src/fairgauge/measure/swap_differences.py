@@ -6,7 +6,7 @@ Each is held against what names of one group, and irrelevant edits, move the ans
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -159,13 +159,8 @@ class _Cells:
 class _Sides(NamedTuple):
     """Two sides that are compared: a group, and the groups of its reference, with their names."""
 
-    group: int
-    reference: tuple[int, ...]
+    groups: SideGroups
     names: tuple[str, str]
-
-    @property
-    def groups(self) -> SideGroups:
-        return (self.group,), self.reference
 
 
 _Draft: TypeAlias = tuple[SwapDifference, float]
@@ -193,6 +188,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
         result = _compare(cells, side, effects[cells.code], question, answers.family_of)
         result = replace(result, p_missing=p_missing.get(key))
         drafts[key] = result, _reach(result, lacking.get(key, (0.0, 0.0)), ends)
+    results = [result for result, _ in drafts.values()]
     return {
         "differences": tuple(_judge_differences(drafts, question)),
         "variants": tuple(v for cells in models for v in _variants(answers, cells, question)),
@@ -202,7 +198,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
             if len(effects[cells.code])
         ),
         "answered": tuple(answered_shares(answers)),
-        "notes": tuple(_swap_notes(answers, question, drafts, effects)),
+        "notes": tuple(_swap_notes(answers, question, results, [*map(len, effects.values())])),
     }
 
 
@@ -214,9 +210,9 @@ def _compared_sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides
         if reference is None:
             others = tuple(g for g in named if g != group)
             name = answers.groups[others[0]] if len(others) == 1 else OTHERS
-            yield _Sides(group, others, (own, name))
+            yield _Sides(((group,), others), (own, name))
         elif group != reference:
-            yield _Sides(group, (reference,), (own, answers.groups[reference]))
+            yield _Sides(((group,), (reference,)), (own, answers.groups[reference]))
 
 
 def _common_reference(answers: Answers, question: SwapQuestion) -> int | None:
@@ -242,12 +238,12 @@ def _common_reference(answers: Answers, question: SwapQuestion) -> int | None:
 def _compare(
     cells: _Cells, sides: _Sides, placebo: Array, question: SwapQuestion, family_of: Index | None
 ) -> SwapDifference:
-    both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
-    in_group = both.group == sides.group
+    both = cells.of(np.isin(cells.group, sum(sides.groups, ())))
+    in_group = np.isin(both.group, sides.groups[0])
     items = np.intersect1d(both.item[in_group], both.item[~in_group])
     excluded = len(np.unique(both.item)) - len(items)
     both = both.of(np.isin(both.item, items))
-    in_group = both.group == sides.group
+    in_group = np.isin(both.group, sides.groups[0])
     variants = (len(np.unique(both.variant[in_group])), len(np.unique(both.variant[~in_group])))
     result = SwapDifference(
         model=cells.model,
@@ -355,14 +351,10 @@ def _judge_differences(
 ) -> Iterator[SwapDifference]:
     # the differences with the verdicts of one family: groups and models that have one each
     alpha = 1 - question.spec.confidence
-    decided = {key: each for key, (each, _) in drafts.items() if each.reason is None}
-    differs, equivalent = (
-        _adjusted_together({key: p for key, p in family.items() if p is not None})
-        for family in (
-            {key: each.p_value for key, each in decided.items()},
-            {key: each.p_equivalence for key, each in decided.items()},
-        )
-    )
+    open_ = [(key, each) for key, (each, _) in drafts.items() if each.reason is None]
+    p_values = {key: each.p_value for key, each in open_ if each.p_value is not None}
+    of_margin = {key: each.p_equivalence for key, each in open_ if each.p_equivalence is not None}
+    differs, equivalent = _adjusted_together(p_values), _adjusted_together(of_margin)
     for key, (result, reach) in drafts.items():
         p, p_equivalence = differs.get(key), equivalent.get(key)
         verdict, reason = SwapVerdict.CANNOT_TELL, result.reason
@@ -420,13 +412,9 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
 
 
 def _placebo_spread(answers: Answers, cells: _Cells, effects: Array) -> PlaceboSpread:
-    squares, df = 0.0, 0
-    for group in answers.named:
-        own = cells.of(cells.group == group)
-        if len(own.y):
-            names = _effects(own)
-            squares += float(names @ names)
-            df += len(names) - 1
+    of_groups = (cells.of(cells.group == group) for group in answers.named)
+    names = [_effects(own) for own in of_groups if len(own.y)]
+    squares, df = sum(float(each @ each) for each in names), sum(len(each) - 1 for each in names)
     return PlaceboSpread(
         model=cells.model,
         variants=len(effects),
@@ -436,10 +424,7 @@ def _placebo_spread(answers: Answers, cells: _Cells, effects: Array) -> PlaceboS
 
 
 def _swap_notes(
-    answers: Answers,
-    question: SwapQuestion,
-    drafts: Mapping[Compared, _Draft],
-    effects: Mapping[int, Array],
+    answers: Answers, question: SwapQuestion, results: Iterable[SwapDifference], edits: list[int]
 ) -> Iterator[SwapNote]:
     reference = _common_reference(answers, question)
     if reference is not None:
@@ -447,10 +432,9 @@ def _swap_notes(
         names = [answers.groups[reference], *(answers.variants[v] for v in variants)]
         if len(variants) == 1 and any(word in n.casefold() for word in _BASELINES for n in names):
             yield SwapNote(SwapNoteCode.BASELINE_REFERENCE, answers.groups[reference])
-    edits = [len(each) for each in effects.values() if 0 < len(each) < _FEWEST_PLACEBOS]
-    if edits:
-        yield SwapNote(SwapNoteCode.FEW_PLACEBOS, count=min(edits))
-    compared = [result for result, _ in drafts.values() if result.items]
+    if few := [n for n in edits if 0 < n < _FEWEST_PLACEBOS]:
+        yield SwapNote(SwapNoteCode.FEW_PLACEBOS, count=min(few))
+    compared = [each for each in results if each.items]
     if not all(each.complete for each in compared):
         yield SwapNote(SwapNoteCode.INCOMPLETE)
     if len(answers.unfavourable) > 1:
