@@ -70,6 +70,7 @@ from fairgauge.results.sections import (
     size_beside_rates,
     size_of_rate,
 )
+from fairgauge.statements.compared import unit_of
 
 _MOST_SECTIONS, _MOST_SECTIONS_FULL = 6, 24
 _MOST_GROUPS, _MOST_GROUPS_FULL = 12, 200
@@ -436,7 +437,7 @@ def _facts(report: Report) -> dict[str, Any]:
         "clarify": report.profile is Profile.CLARIFY,
         "partial": size_notes(report),
         "interval_note": _interval_note(report.estimates),
-        "unit": question.unit(report),
+        "unit": unit_of(report.spec),
         "lacking": question.unstated(report),
     }
 

@@ -24,7 +24,7 @@ from fairgauge.render.page import first_page
 from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, file_of, printable
-from fairgauge.render.words.question_sentences import caveat, unit_of
+from fairgauge.render.words.question_sentences import caveat
 from fairgauge.render.words.verdict_sentences import (
     describe_verdict,
     held_against,
@@ -37,6 +37,7 @@ from fairgauge.results.estimates import DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS, OVERALL, Interval
 from fairgauge.results.verdicts import Verdict
 from fairgauge.statements.changes import candidate_statements, changes_shown
+from fairgauge.statements.compared import unit_of
 
 ARROW = "→"
 """Between a value before and after."""

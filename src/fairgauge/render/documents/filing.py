@@ -47,6 +47,7 @@ from fairgauge.results.disparities import is_of_other_rows, is_ratio
 from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
 from fairgauge.results.sections import FeatureResults, reference_group, sections_of, size_of_rate
+from fairgauge.statements.compared import unit_of
 
 _BLOCKS = re.compile("\0(\\d+)\0")
 _RATE, _RATIO, _REJECTED = "selection_rate", "selection_rate.ratio", "rejection_share"
@@ -266,7 +267,7 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
     yield {
         "title": called(section.name), "rows": rows, "together": together, "wider": wider,
         "rate": rate,
-        "selected": rate_heading(rate), "unit": question.unit(report), "weight": weight,
+        "selected": rate_heading(rate), "unit": unit_of(report.spec), "weight": weight,
         "absent": () if metrics else dict.fromkeys(_heading(e.definition, terms) for e in every),
         "reasons": dict.fromkeys(describe_reason(e.reason) for e in every if e.reason),
         "open": any(map(_is_open, every)), "estimated": estimated,
@@ -351,7 +352,7 @@ def gap_tables(report: Report) -> list[tree.Table]:
                 "what": of.terms.get(first.metric.removesuffix(".ratio"), first.metric),
                 "limit": f"{100 * (of.category_limit or 0):.4g}%", "several": groups > 2,
                 "limited": of.category_limit is not None, "amount": called(report.spec["label"]),
-                "column": "", "without": 0, "withheld": False, "unit": question.unit(report),
+                "column": "", "without": 0, "withheld": False, "unit": unit_of(report.spec),
             }  # fmt: skip
             same = [e for e in ours if e.group == first.group]
             few = [{*_cells(e)} if _is_of_few(e) else set() for e in same]

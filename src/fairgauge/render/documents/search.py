@@ -12,10 +12,10 @@ from fairgauge.render.page import first_page
 from fairgauge.render.streams import layouts
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import shown, shown_range, titled
-from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.results.codec import to_dict
 from fairgauge.results.name_swaps import PairsAudit, SwapVerdict
 from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
+from fairgauge.statements.compared import unit_of
 from fairgauge.statements.search import nearer_end
 from fairgauge.statements.swaps import spread_statement
 

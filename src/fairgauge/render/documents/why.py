@@ -15,11 +15,12 @@ from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
-from fairgauge.render.words.question_sentences import counts_people, excluded_why
+from fairgauge.render.words.question_sentences import excluded_why
 from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.resolve.excluded_rows import missing_in_condition, unit_excluded
 from fairgauge.results.codec import saved_fields
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, GapPart, test_of
+from fairgauge.statements.compared import unit_of
 from fairgauge.statements.why import gap_statements
 
 Row = dict[str, Any]
@@ -173,9 +174,9 @@ def _facts(found: Decomposition) -> Row:
 def _unit(found: Decomposition) -> str:
     # what rows are called: of a count column cases, or as the user names them
     words = found.spec.get("words") or {}
-    counted = found.spec.get("count") and (words.get("noun") or "cases")
-    counted = "people" if counts_people(found.spec) else counted
-    return called(words.get("unit") or counted or "rows")
+    counted = unit_of(found.spec)
+    counted = words.get("noun") or counted if counted == "cases" else counted
+    return called(words.get("unit") or counted)
 
 
 def _excluded_texts(found: Decomposition) -> Iterator[tuple[str, str]]:
