@@ -5,7 +5,7 @@ Beside them stands what is drawn of statements: dots, strata, and the grid of ru
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fairgauge.enums import Favourable, Outcome
@@ -112,6 +112,12 @@ def first_page(result: ShownResult) -> WordedPage:
     if language != "en":  # words that a result was asked with are English
         page = replace(page, words={key: page.words[key] for key in _KEPT if key in page.words})
     return word_page(page, language, dict(words))
+
+
+def said(result: ShownResult, statements: Iterable[Statement], *places: str) -> list[str]:
+    """Return what some statements about a result are, each at some places of a page."""
+    say = first_page(result).language.say
+    return [text for s in statements for place in places if (text := say(s.code, place, s))]
 
 
 _KEPT = ("favourable", "values")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.documents.report_notes import TONES, record_blocks
 from fairgauge.render.grammar import Grammar, describe_reason, in_words, spoken
-from fairgauge.render.page import first_page
+from fairgauge.render.page import first_page, said
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
@@ -31,7 +31,6 @@ from fairgauge.results.monitor_results import (
     MonitorState,
     Unmatched,
 )
-from fairgauge.results.statement import Statement
 from fairgauge.statements.monitor import alarm_statements, chart_statement, open_states
 
 _DECIDED = (Outcome.FAIL, Outcome.PASS)
@@ -65,14 +64,8 @@ def _verdict(report: MonitorReport) -> str:
     return spoken().say("monitored_text", "verdict", **facts) or ""
 
 
-def _sentence(report: MonitorReport, stated: Sequence[Statement], *places: str) -> list[str]:
-    language = first_page(report).language
-    said = (language.say(s.code, place, s) for s in stated for place in places)
-    return [text for text in said if text]
-
-
 def _open_sentences(report: MonitorReport) -> str:
-    return " ".join(_sentence(report, open_states(report), "verdict"))
+    return " ".join(said(report, open_states(report), "verdict"))
 
 
 def _drawn_caption(report: MonitorReport, each: MonitoredComparison) -> str:
@@ -215,9 +208,7 @@ def _history_facts(health: HistoryHealth) -> dict[str, Any]:
 STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
     "frame": _frame,
-    "alarms": lambda report: _sentence(
-        report, alarm_statements(report), "headline", "found", "certain"
-    ),
+    "alarms": lambda report: said(report, alarm_statements(report), "headline", "found", "certain"),
     "compared": _comparison_rows,
     "baselines": lambda report: [
         f"{name_of(each)}. {describe_baseline(each, each.baseline)}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fairgauge.enums import DiagnosticCode, IntervalMethod, Level, Outcome, Status
+from fairgauge.enums import CandidateVerdict, DiagnosticCode, IntervalMethod, Level, Outcome, Status
 from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
 from fairgauge.question.readers import Location
 from fairgauge.render import _document_tree as tree
@@ -122,8 +122,14 @@ TONES = {
     Outcome.INCONCLUSIVE: tree.Tone.UNSURE,
     Outcome.NOT_EVALUATED: tree.Tone.UNSURE,
     Outcome.NONE: tree.Tone.PLAIN,
+    CandidateVerdict.DOMINATES: tree.Tone.GOOD,
+    CandidateVerdict.TRADE_OFF: tree.Tone.UNSURE,
+    CandidateVerdict.WORSE: tree.Tone.BAD,
+    CandidateVerdict.CANNOT_TELL: tree.Tone.UNSURE,
+    "differs": tree.Tone.BAD,  # of swapped names, of which no audit loads the verdicts
+    "equivalent": tree.Tone.GOOD,
 }
-"""How the outcomes of rules are meant; there is none without rules, and of what a rule ignores."""
+"""How outcomes are meant; that of rules is none without them, and of what a rule ignores."""
 
 
 def repeat_blocks(result: Asked, fingerprint: str, verb: str) -> Iterator[tree.Block]:

@@ -10,7 +10,7 @@ from fairgauge.enums import GapPartKind, GapVerdict, Level, ReferenceKind, Strat
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.report_notes import repeat_blocks
 from fairgauge.render.grammar import describe_diagnostic, spoken
-from fairgauge.render.page import first_page, rows_read
+from fairgauge.render.page import first_page, rows_read, said
 from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
@@ -57,15 +57,10 @@ class _Gap:
         facts["regression"] = regression and str(regression)
         return spoken().say("gap_verdict", "text", **facts) or ""
 
-    def said(self, *places: str, code: str = "") -> Iterator[str]:
-        """Yield what is stated of it at some places of a page, or under one code alone."""
-        language, stated = (
-            first_page(self.found).language,
-            gap_statements(self.found, self.at, self.of),
-        )
-        for place in places:
-            of_code = (s for s in stated if code in ("", s.code))
-            yield from filter(None, (language.say(s.code, place, s) for s in of_code))
+    def said(self, place: str, code: str = "") -> list[str]:
+        """Return what is stated of it at a place of a page, or under one code alone."""
+        stated = gap_statements(self.found, self.at, self.of)
+        return said(self.found, (s for s in stated if code in ("", s.code)), place)
 
     @property
     def parts(self) -> list[GapPart]:
@@ -222,8 +217,8 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "every": _gaps,
     "first": lambda found: _gaps(found)[:1],
     "stated": lambda gap: gap.said("found"),
-    "stated_below": lambda gap: gap.said("certain", "note"),
-    "no_regression": lambda gap: [*gap.said("found", code="no_regression")],
+    "stated_below": lambda gap: [*gap.said("certain"), *gap.said("note")],
+    "no_regression": lambda gap: gap.said("found", "no_regression"),
     "others": lambda gap: _others(gap.found),
     "noted": lambda found: [
         f"{capitalised(describe_diagnostic(each))}."

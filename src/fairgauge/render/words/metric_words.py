@@ -327,10 +327,15 @@ def metric_range(
 
 
 def metric_ci(metric: Metric | Statistic, interval: Interval | None) -> str:
+    """Write the confidence interval of a metric with its level; nothing where there is none."""
+    return shown_ci(interval, unit(metric), sign=signed(metric))
+
+
+def shown_ci(interval: Interval | None, kind: Unit, *, sign: bool) -> str:
     """Write an interval with its level: ``95% CI −19.6 to −14.3``; nothing where there is none."""
     if interval is None:
         return ""
-    ends = metric_range(metric, interval.low, interval.high)
+    ends = shown_range(interval.low, interval.high, kind, sign=sign)
     return f"{100 * interval.level:.4g}% CI {ends}"
 
 
