@@ -402,9 +402,9 @@ def _filing(report: Report) -> Iterator[tree.Block]:
     if not report.spec.get("preset"):
         return
     page = first_page(report)
-    sentences = (f"{page.headline}.", *(text for text, _ in page.verdict))
-    answers = {place: said for place, _, said in page.answers}
-    looked = tuple(text for text, s in answers.get("looked", ()) if s.code != "preset")
+    texts = page.texts
+    looked = tuple(text for text, s in texts["looked"] if s.code != "preset")
+    stated = (f"{page.headline}.", *(text for text, _ in (*texts["verdict"], *texts["found"])))
 
     def strata() -> Iterator[tree.Block]:
         parts = DocumentParts(report)
@@ -415,7 +415,7 @@ def _filing(report: Report) -> Iterator[tree.Block]:
                 yield from parts.blocks("filed_strata", each, each=each)
 
     own = {
-        "page": lambda: [tree.Items((*sentences, *(t for t, _ in answers.get("found", ()))))],
+        "page": lambda: [tree.Items(stated)],
         "rules": lambda: _rule_lines(report, terms_of(report)),
         "audited": lambda: [tree.Facts(tuple(question.audited(report))), tree.Items(looked)],
         "strata": strata,

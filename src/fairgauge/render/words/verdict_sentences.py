@@ -91,7 +91,7 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
 
     ``terms``: what a preset calls metrics.
     """
-    written, g = metrics.rules_of(report), spoken()
+    g = spoken()
     for rule in report.by_rule:
         outcomes: dict[Outcome, list[str]] = {}
         for each in rule.verdicts:
@@ -111,8 +111,7 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
             f"{g.listing(names, 'and', _MOST_NAMED)}"
             for outcome, names in outcomes.items()
         )
-        of = rule.worst.definition
-        words = metrics.rule_words(written.get(rule.rule), rule.rule, of)
+        of, words = rule.worst.definition, metrics.rule_in_words(report, rule)
         if own := (terms or {}).get(of.name):
             words = words.replace(metrics.metric_words(of), own)
         yield g.cell(words), "; ".join(texts)
@@ -120,9 +119,7 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
 
 def verdict_rows(report: Report) -> Iterator[dict[str, Any]]:
     """Yield every rule with its verdicts, the gravest first."""
-    written = metrics.rules_of(report)
     for rule in report.by_rule:
-        words = metrics.rule_words(written.get(rule.rule), rule.rule, rule.worst.definition)
         rows = [
             {
                 "group": verdict_name(each, report),
@@ -132,7 +129,8 @@ def verdict_rows(report: Report) -> Iterator[dict[str, Any]]:
             }
             for each in rule.verdicts
         ]
-        yield {"title": capitalised(spoken().cell(words)), "verdicts": rows}
+        title = spoken().cell(metrics.rule_in_words(report, rule))
+        yield {"title": capitalised(title), "verdicts": rows}
 
 
 def verdict_name(verdict: Verdict, report: Report, *, apart: bool = True) -> str:
