@@ -76,7 +76,6 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     parts = DocumentParts(report)
     whole = partial(parts.blocks, root=report, each=of)
 
-    signatures = tree.SignOff(tuple(spoken().terms["record"]["roles"]))
     published = tables_to_publish(report)
     blocks = {
         "tables": lambda: [
@@ -90,7 +89,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         "comparisons": lambda: whole("compared"),
         "estimators": lambda: whole("estimators"),
         "not_stated": lambda: whole("not_stated"),
-        "signatures": lambda: [signatures],
+        "signatures": lambda: [tree.SignOff()],
         "statements": lambda: [tree.Items(of.statements)],
         "published": lambda: [tree.Items(of.publishes)],
         **more,
@@ -128,7 +127,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     for part in re.split(r"\n\s*\n", text):
         yield from _block(part.strip(), held)
     if not any(isinstance(block, tree.SignOff) for blocks in held for block in blocks):
-        yield signatures
+        yield tree.SignOff()
     yield from whole("quoted")
 
 
@@ -256,6 +255,8 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
                 own = _compared(section.any_of(metric, group.group), together=together)
             yield {"head": _heading(section.metric_row(metric), terms), **own}
 
+    to = question.rounded_to(report)
+    rounding = spoken().say("rounded_counts", "looked", min_cell=to)
     rows = [{"group": g.group, "below": "", **cell} for g in groups for cell in cells(g)]
     shown = [] if estimated else list(dict.fromkeys(each["head"] for each in rows))
     for name, n in _unknown_rows(report, section.feature):
@@ -271,7 +272,7 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
         "absent": () if metrics else dict.fromkeys(_heading(e.definition, terms) for e in every),
         "reasons": dict.fromkeys(describe_reason(e.reason) for e in every if e.reason),
         "open": any(map(_is_open, every)), "estimated": estimated,
-        "rounded": question.rounding_sentence(report),
+        "rounded": rounding if to else "",
         "weightless": question.weightless_rows(report),
         "lacking": 0 if estimated else _lacking(groups),
     }  # fmt: skip

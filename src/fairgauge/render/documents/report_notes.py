@@ -152,7 +152,7 @@ def record_blocks(
     yield tree.Facts(tuple((words[k], printable(text)) for k, text in known.items() if text))
     yield tree.Heading(g.say("repeat", "text", **how) or "")
     yield tree.Code(printable(line))
-    yield tree.SignOff(tuple(words["roles"]))
+    yield tree.SignOff()
 
 
 _SPELT = {"mover": "MOVER", "delong": "DeLong"}
@@ -252,17 +252,13 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
 
 def _flags(option: Option, value: Any) -> list[str] | None:
     texts = option.type.write(value)
-    if _texts_of_values(_parse_texts(option, texts)) != _texts_of_values(value):
+    at = Location(option.name)
+    meaning = option.type.read(option.type.parse(texts, at), at)
+    if at.problems or _texts_of_values(option.type.plain(meaning)) != _texts_of_values(value):
         return None
     if option.type.arguments > 1:
         return [option.flag, *texts]
     return [word for text in texts for word in (option.flag, text)]
-
-
-def _parse_texts(option: Option, texts: Sequence[str]) -> object:
-    at = Location(option.name)
-    meaning = option.type.read(option.type.parse(texts, at), at)
-    return None if at.problems else option.type.plain(meaning)
 
 
 def _texts_of_values(value: object) -> object:

@@ -14,7 +14,7 @@ from fairgauge.render.page import first_page, rows_read, said
 from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
+from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.question_sentences import excluded_why
 from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.resolve.excluded_rows import missing_in_condition, unit_excluded
@@ -37,7 +37,7 @@ class _Gap:
         differences = {test_of(each) for each in found.gaps if each.scale == "difference"}
         self.beside = self.ratio and test_of(gap) in differences
         """Whether strata are those of the difference of the same rate."""
-        self.columns = all_called(gap.columns)
+        self.columns = numbers.listing([*map(called, gap.columns)])
         self.group = called(gap.estimate.group)
         self.reference = called(reference_name(gap.estimate.reference))
         self.quoted = not (gap.controls or gap.reason in UNADJUSTED or self.of.varies)
@@ -154,7 +154,7 @@ def _facts(found: Decomposition) -> Row:
         own = _Gap(found, at, gap)
         by_verdict.setdefault(own.verdict.upper(), []).append(own.short)
     return {
-        "columns": all_called(found.gaps[0].columns),
+        "columns": numbers.listing([*map(called, found.gaps[0].columns)]),
         "several": several,
         "best": ReferenceKind.BEST in kinds,
         "verdict": "; ".join(

@@ -81,12 +81,6 @@ def rounded_to(report: Report) -> int:
     return next(found, 0)
 
 
-def rounding_sentence(report: Report) -> str:
-    """Return that the counts are protected; nothing where they are exact."""
-    to = rounded_to(report)
-    return (spoken().say("rounded_counts", "looked", min_cell=to) or "") * bool(to)
-
-
 def document(report: Report) -> Mapping[str, str]:
     """Return the fields of the cover: title, author, organisation, period and others."""
     fields = report.spec.get("document") or {}

@@ -35,6 +35,7 @@ def write(document: tree.DocumentTree, shown: object = None, *, whole: bool = Tr
         whole=whole,
         fresh=anchors(),
         frame=spoken().terms["frame"],
+        roles=spoken().terms["record"]["roles"],
         style=Markup(style),  # noqa: S704 - our own file
         policy=policy(style),
     ) + "\n"  # fmt: skip

@@ -181,9 +181,12 @@ def _(block: tree.Block) -> Iterator[str]:
 
 @_block.register(tree.SignOff)
 def _(block: tree.SignOff) -> Iterator[str]:
-    title, *heads = spoken().terms["frame"]["signoff"]
+    del block
+    terms = spoken().terms
+    title, *heads = terms["frame"]["signoff"]
     yield from ["", f"**{title}**"]
-    yield from _rows(["", *heads], [[role, *[""] * len(heads)] for role in block.roles])
+    rows = [[role, *[""] * len(heads)] for role in terms["record"]["roles"]]
+    yield from _rows(["", *heads], rows)
 
 
 def _notes(notes: Iterable[str]) -> Iterator[str]:

@@ -80,9 +80,10 @@ class _Workbook:
             if text:
                 sheet.write_string(row, 1, _text(text), self.words)
             row += 1
-        self._sign_off(sheet, spoken().terms["record"]["roles"], row + 1)
+        self._sign_off(sheet, row + 1)
 
-    def _sign_off(self, sheet: Any, roles: Sequence[str], row: int) -> int:
+    def _sign_off(self, sheet: Any, row: int) -> int:
+        roles = spoken().terms["record"]["roles"]
         sheet.write_string(row, 0, spoken().terms["sheet"]["sign"], self.heading)
         for i, role in enumerate(roles, row + 1):
             sheet.write_string(i, 0, role)
@@ -122,7 +123,7 @@ class _Workbook:
                 row = self._table_to_publish(sheet, block, row) + 1
                 continue
             if isinstance(block, tree.SignOff):
-                row = self._sign_off(sheet, block.roles, row) + 1
+                row = self._sign_off(sheet, row) + 1
                 continue
             pairs: tuple[tuple[str, str], ...] = ()
             match block:
