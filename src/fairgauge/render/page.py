@@ -203,8 +203,8 @@ def strata_chart(g: Grammar, within: Any, elsewhere: str) -> Iterator[tree.Chart
     rows = tuple(
         tree.ChartRow(
             called(s.facts["stratum"]), tree.Mark(s.who.rate),
-            _sides(texts["shares"], [f"{100 * side.rate:.0f}" for side in (s.who, s.than)]),
-            _sides(texts["sizes"], [g.count(size) for size in s.facts["sizes"]]),
+            texts["shares"].format(*(f"{100 * side.rate:.0f}" for side in (s.who, s.than))),
+            texts["sizes"].format(*map(g.count, s.facts["sizes"])),
             before=tree.Mark(s.than.rate),
         )
         for s in inside if s in largest
@@ -228,10 +228,6 @@ def strata_chart(g: Grammar, within: Any, elsewhere: str) -> Iterator[tree.Chart
         g.say("strata", "caption", within) or "", rows, tree.Unit.PERCENT,
         notes=tuple(filter(None, notes)), legend=texts["legend"].format(**sides),
     )  # fmt: skip
-
-
-def _sides(text: str, numbers: list[str]) -> str:
-    return text.format(mine=numbers[0], theirs=numbers[1])
 
 
 def rule_grid(worded: WordedPage) -> tree.RuleGrid | None:

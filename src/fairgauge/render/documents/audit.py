@@ -35,9 +35,8 @@ from fairgauge.render.documents.report_notes import (
     report_notes,
     report_warnings,
     size_notes,
-    what_no_report_shows,
 )
-from fairgauge.render.grammar import describe_reason, spoken
+from fairgauge.render.grammar import describe_reason, english, spoken
 from fairgauge.render.page import WordedPage, brief_of_page, exhibits, first_page, rows_read
 from fairgauge.render.streams import Value, flat
 from fairgauge.render.words import metric_words as metrics
@@ -449,7 +448,7 @@ def _frame(report: Report, **_: bool) -> dict[str, Any]:
     return {
         "beside": rows_read(page),
         "lead": question.caveat(report.spec),
-        "cover": question.cover(report),
+        "cover": question.cover(question.document(report)),
         "warnings": opening_warnings(warnings),
         "warned": len(warnings),
         "to_publish": tuple(_filing(report)),
@@ -526,7 +525,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     ],
     "noted": report_notes,
     "method_rows": described_methods,
-    "limits": lambda _: what_no_report_shows(),
+    "limits": lambda _: english().table["method"]["limits"],
     "number_rows": _numbers,
     "compared_rows": _compared_rows,
     "stratum_rows": stratum_rows,

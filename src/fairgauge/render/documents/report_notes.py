@@ -192,11 +192,6 @@ def described_methods(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-def what_no_report_shows() -> tuple[str, ...]:
-    """Return what no report can show."""
-    return tuple(english().table["method"]["limits"])
-
-
 _FILE = re.compile(r"[./]")
 NO_FILE = "DATA"
 """What stands in a command for data that are not in a file."""

@@ -87,12 +87,8 @@ def document(report: Report) -> Mapping[str, str]:
     return {key: str(value) for key, value in fields.items() if value}
 
 
-def cover(report: Report) -> list[tuple[str, str]]:
+def cover(fields: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return what the cover states, with its headings."""
-    return _cover(document(report))
-
-
-def _cover(fields: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(_word_of_key(key) or key, printable(fields[key])) for key in _COVER if key in fields]
 
 
@@ -101,7 +97,7 @@ def audited(report: Report) -> list[tuple[str, str]]:
     stated = {k: value for k, value in document(report).items() if k not in _placed(report)}
     reasons = "; ".join(f"{reason}: {count(rows)}" for reason, rows in excluded(report))
     left_out = [(_sentence_at("rows_excluded"), reasons)] * bool(reasons)
-    return [(_sentence_at("data"), called(report.data.source)), *left_out, *_cover(stated)]
+    return [(_sentence_at("data"), called(report.data.source)), *left_out, *cover(stated)]
 
 
 def _word_of_key(key: str) -> str | None:
