@@ -489,15 +489,13 @@ def _cases_and_weights(
 ) -> dict[str, Array]:
     # the cases and the weight of every row, 0 where it cannot be counted
     cases = np.ones(rows) if spec.count is None else numbers_of(columns[spec.count])
-    usable = np.isfinite(cases)
-    weight = None if spec.weight is None else numbers_of(columns[spec.weight]) / mean_weight
-    if weight is not None:
-        usable &= np.isfinite(weight)
-    factors = {"rows": usable * 1.0, "n": np.where(usable, cases, 0.0)}
-    if weight is not None:
-        factors["n"] = np.where(usable & (weight > 0), cases, 0.0)
-        for power, name in enumerate(WEIGHTS, 1):
-            factors[name] = np.where(usable, cases * weight**power, 0.0)
+    weight = np.ones(rows)
+    if spec.weight is not None:
+        weight = numbers_of(columns[spec.weight]) / mean_weight
+    usable = np.isfinite(cases) & np.isfinite(weight)
+    factors = {"rows": usable * 1.0, "n": np.where(usable & (weight > 0), cases, 0.0)}
+    for power, name in enumerate(WEIGHTS if spec.weight else (), 1):
+        factors[name] = np.where(usable, cases * weight**power, 0.0)
     return factors
 
 

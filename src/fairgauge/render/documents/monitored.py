@@ -68,15 +68,6 @@ def _open_sentences(report: MonitorReport) -> str:
     return " ".join(said(report, open_states(report), "verdict"))
 
 
-def _drawn_caption(report: MonitorReport, each: MonitoredComparison) -> str:
-    # what a chart over time is of, in words: who is compared with whom, and what may be
-    s, language = chart_statement(report, each), first_page(report).language
-    text = language.say("drawn", s.of.kind if s.of else "number", s)
-    return (
-        f"{text}; {language.say('drawn', 'tolerated', text=tolerated_words(each))}" if text else ""
-    )
-
-
 def finding_text(finding: HistoryFinding) -> str:
     """Return what may be wrong with the rows of a period, and what to do, as a sentence."""
     return Grammar({}).say("finding", "text", f=finding) or ""
@@ -91,11 +82,11 @@ def _tone(report: MonitorReport) -> tree.Tone:
 
 
 def _frame(report: MonitorReport, **_: bool) -> dict[str, Any]:
-    drawn = [
-        replace(chart, caption=_drawn_caption(report, each) or chart.caption)
-        for each in report.gravest[:1]
-        for chart in [_chart(each, report)]
-    ]
+    drawn = [_chart(each, report) for each in report.gravest[:1]]
+    for each in report.gravest[:1]:  # in words: who is compared with whom, and what may be
+        s = chart_statement(report, each)
+        for text in said(report, [s], s.of.kind if s.of else "number"):
+            drawn = [replace(drawn[0], caption=f"{text}; {_tolerated(each)}")]
     named = [*map(name_of, report.alarms)]
     return {"exhibits": drawn, "subject": numbers.listing(named, most=_MOST_NAMED)}
 
@@ -142,10 +133,9 @@ def _chart(each: MonitoredComparison, report: MonitorReport) -> tree.TimeChart:
     times = tuple(sorted({*points, *report.absent}))  # no line spans periods without counts
     held, kind = [points.get(time) for time in times], metrics.unit(each.definition)
     note = spoken().say("drawn", "note", alarm=each.alarm, length=report.length) or ""
-    tolerated = spoken().say("drawn", "tolerated", text=tolerated_words(each)) or ""
     named = metrics.metric_words(each.definition) + metrics.unit_name(kind)
     return tree.TimeChart(
-        f"{named}, {sides_of(each)}, {tolerated}",
+        f"{named}, {sides_of(each)}, {_tolerated(each)}",
         times,
         tuple(tree.Mark(p.value, p.low, p.high, p.sparse) if p else tree.Mark(None) for p in held),
         kind,
@@ -154,6 +144,10 @@ def _chart(each: MonitoredComparison, report: MonitorReport) -> tree.TimeChart:
         alarm=None if each.alarm is None else times.index(each.alarm.period),
         notes=(note,),
     )
+
+
+def _tolerated(each: MonitoredComparison) -> str:
+    return spoken().say("drawn", "tolerated", text=tolerated_words(each)) or ""
 
 
 def _note_rows(report: MonitorReport) -> Iterator[str]:

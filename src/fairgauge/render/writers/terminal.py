@@ -210,7 +210,7 @@ class _Text:
         yield f"  {mark}{first}"
         yield from (" " * indent + line for line in others)
 
-    def _beside(self, word: str, text: str, column: int, least: int = 0) -> Iterator[str]:
+    def _pair_lines(self, word: str, text: str, column: int, least: int = 0) -> Iterator[str]:
         lines = wrap(printable(text), max(self.width - column - 4, least))
         for name, line in zip_longest(wrap(printable(word), column), lines, fillvalue=""):
             yield f"  {name}{' ' * (column - width(name))}  {line}".rstrip()
@@ -279,7 +279,7 @@ class _Text:
             if longest > self.width * _WIDEST_WORD:
                 yield from self._hanging(f"{word}: {text}", 6)
             else:
-                yield from self._beside(word, text, longest)
+                yield from self._pair_lines(word, text, longest)
 
     @show.register(tree.Code)
     def _(self, block: tree.Code) -> Iterator[str]:
@@ -312,7 +312,7 @@ class _Text:
         longest = max((width(part) for parts in labels for part in parts), default=0)
         for row in block.rows:
             own = _GAP.join(filter(None, [row.text, row.below]))
-            yield from self._beside(row.label, own, longest, 30)
+            yield from self._pair_lines(row.label, own, longest, 30)
         for note in block.notes:
             yield from self.wrapped(note, 2, Tone.SOFT)
 

@@ -125,20 +125,19 @@ class _Workbook:
             if isinstance(block, tree.SignOff):
                 row = self._sign_off(sheet, row) + 1
                 continue
-            pairs: tuple[tuple[str, str], ...] = ()
+            lines: list[str] = []
             match block:
                 case tree.Facts():
-                    pairs = block.pairs
+                    lines = [f"{word}: {text}" if text else word for word, text in block.pairs]
                 case tree.Items():
-                    pairs = tuple(("-", each) for each in block.items)
+                    lines = [f"- {each}" for each in block.items]
                 case tree.Heading() | tree.Paragraph():
-                    pairs = ((block.text, ""),)
+                    lines = [block.text]
             style = self.title if isinstance(block, tree.Heading) else None
-            for word, text in pairs:
-                line = f"{word} {text}" if word == "-" else f"{word}: {text}" if text else word
+            for line in lines:
                 sheet.write_string(row, 0, _text(line), style)
                 row += 1
-            row += bool(pairs)
+            row += bool(lines)
 
     def _table_to_publish(self, sheet: Any, table: tree.Table, row: int) -> int:
         beside = spoken().terms["sheet"]["below"]
