@@ -622,7 +622,9 @@ class _Audit(PageStatements):
         if self.report.task is Task.REGRESSION:
             known = [e for e in self._overall if None not in (e.rate_group, e.rate_reference)]
             compared = [e for e in known if e.reference and e.mirror_of is None]
-            means = [e for e in compared if e.status is Status.OK and _is_difference(e.definition)]
+            valued = [e for e in compared if e.status is Status.OK]
+            contrasts = [e for e in valued if isinstance(e.definition, Contrast)]
+            means = [e for e in contrasts if not disparities.is_ratio(e.definition)]
             if means:
                 largest = max(means, key=lambda e: abs(gap(e)))
                 yield self.statement(largest, sources=self._place(largest))
@@ -959,10 +961,6 @@ def is_of_shares(s: Statement) -> bool:
 
 def _rate_difference(s: Any) -> float:
     return float((s.who.rate or 0) - (s.than.rate or 0))
-
-
-def _is_difference(row: Any) -> bool:
-    return isinstance(row, Contrast) and not disparities.is_ratio(row)
 
 
 def _is_small(reason: Any) -> bool:

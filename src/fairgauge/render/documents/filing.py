@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 from jinja2 import StrictUndefined, TemplateError
@@ -108,19 +108,16 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         yield tree.Items(tuple(warnings))
     stated = defaultdict(str, question.document(report))
     made = {name: placed(each) for name, each in blocks.items()}
+    texts = SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, trim_blocks=True)
     try:
-        text = (
-            _environment()
-            .from_string(of.filing)
-            .render(
-                kit=of,
-                stated=stated,
-                some_estimated=bool(estimated),
-                estimated=bool(estimated) and {*estimated} >= {e.feature for e in report.groups},
-                amounts=report.spec.get("task") == Task.REGRESSION,
-                stratified=bool(report.spec.get("strata")),
-                **made,
-            )
+        text = texts.from_string(of.filing).render(
+            kit=of,
+            stated=stated,
+            some_estimated=bool(estimated),
+            estimated=bool(estimated) and {*estimated} >= {e.feature for e in report.groups},
+            amounts=report.spec.get("task") == Task.REGRESSION,
+            stratified=bool(report.spec.get("strata")),
+            **made,
         )
     except TemplateError as error:
         raise SpecError(Problem(f"preset {of.name}", f"filing.md.j2: {error}")) from None
@@ -129,11 +126,6 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     if not any(isinstance(block, tree.SignOff) for blocks in held for block in blocks):
         yield tree.SignOff()
     yield from whole("quoted")
-
-
-@cache
-def _environment() -> SandboxedEnvironment:
-    return SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, trim_blocks=True)
 
 
 def _block(text: str, held: list[tuple[tree.Block, ...]]) -> Iterator[tree.Block]:

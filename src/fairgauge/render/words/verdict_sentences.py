@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 from typing import Any
 
 from fairgauge.catalogue.across import Across, is_of_one_group
@@ -324,8 +323,6 @@ def place_words(
 # ---- what became of a sealed bundle
 
 _MOST_LISTED = 20
-_LONG, _CONTEXT = 120, 40
-"""Characters: texts that are shown in part, and how much before the place where they differ."""
 
 
 def describe_verification(found: Verification) -> str:
@@ -347,22 +344,8 @@ def describe_verification(found: Verification) -> str:
 
 def _number_lines(different: Sequence[DifferentNumber]) -> Iterator[str]:
     for each in different[:_MOST_LISTED]:
-        sealed, other = _quote_difference(each.sealed, each.recomputed)
-        facts: dict[str, Any] = {
-            "subject": each.subject,
-            "path": each.path,
-            "sealed": sealed,
-            "other": other,
-        }
+        facts: dict[str, Any] = {"subject": each.subject, "path": each.path}
+        facts |= {"sealed": called(each.sealed), "other": called(each.recomputed)}
         yield english().say("verification", "different", **facts) or ""
     if (more := len(different) - _MOST_LISTED) > 0:
         yield english().say("verification", "more", n=more) or ""
-
-
-def _quote_difference(one: str, other: str) -> tuple[str, str]:
-    if max(len(one), len(other)) <= _LONG:
-        return called(one), called(other)
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    start = max(0, same - _CONTEXT)
-    mark = "…" if start else ""
-    return f"{mark}{called(one[start:])}", f"{mark}{called(other[start:])}"
