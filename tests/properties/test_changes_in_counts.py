@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.render.counts import Share, counted_changes
+from fairgauge.render.grammar import Share, counted_changes
 
 COUNTED = re.compile(
     r"[Oo]f (?P<n>[\d,]+) (?P<who>women|men), (?P<old>[\d,]+)"

@@ -224,9 +224,7 @@ class RuleGrid:
 
 @dataclass(frozen=True, slots=True)
 class SignOff:
-    """Room for names, dates and signatures, on paper."""
-
-    roles: tuple[str, ...]
+    """Room for names, dates and signatures of the roles that the language names, on paper."""
 
 
 @dataclass(frozen=True, slots=True)

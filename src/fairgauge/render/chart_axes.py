@@ -60,19 +60,6 @@ class Scale:
         return math.log(value) if self.log else value
 
 
-def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool = False) -> Scale:
-    """Return an axis that reaches as far as the finite values and those to include."""
-    found = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
-    if log:
-        found = [v for v in found if v > 0]
-        low, high = min([0.8, *found]), max([1.25, *found])
-        return Scale(max(low / 1.05, 0.01), min(high * 1.05, 100.0), log=True)
-    low, high = min(found), max(found)
-    if high - low < _NO_RANGE:
-        low, high = low - 0.5, high + 0.5
-    return Scale(low, high)
-
-
 def ticks(axis: Scale, unit: tree.Unit) -> list[Tick]:
     """Return a few round places on an axis."""
     if axis.log:
@@ -208,12 +195,17 @@ def _axis(
 
 
 def _fitted(marks: Iterable[tree.Mark], include: Sequence[float], unit: tree.Unit) -> Scale:
-    # an axis that holds marks with their intervals, and what is to be included
-    log = unit is tree.Unit.RATIO
-    include = [end for end in include if end > 0 or not log]
+    # an axis that reaches as far as marks with their intervals, and what is to be included
     values = [v for mark in marks for v in (mark.value, mark.low, mark.high)]
-    known = include or any(v is not None and math.isfinite(v) for v in values)
-    return scale(values, include if known else [0.0, 1.0], log=log)
+    found = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
+    if unit is tree.Unit.RATIO:
+        found = [v for v in found if v > 0]
+        low, high = min([0.8, *found]), max([1.25, *found])
+        return Scale(max(low / 1.05, 0.01), min(high * 1.05, 100.0), log=True)
+    low, high = min(found, default=0.0), max(found, default=1.0)
+    if high - low < _NO_RANGE:
+        low, high = low - 0.5, high + 0.5
+    return Scale(low, high)
 
 
 def placed_on(mark: tree.Mark, axis: Scale) -> PlacedMark:
@@ -242,7 +234,6 @@ class PlacedTimes:
     ``points``: the place of each period across, with its mark; places grow downwards.
     """
 
-    chart: tree.TimeChart
     ticks: list[Tick]
     times: list[Tick]
     points: list[tuple[float, PlacedMark]]
@@ -271,7 +262,6 @@ def placed_times(chart: tree.TimeChart) -> PlacedTimes:
     anchors = {0: "start", last: "end"} if last else {}  # so that the ends stay in the drawing
     allowed = _allowed_band(axis, chart.allowed) if chart.allowed else None
     return PlacedTimes(
-        chart,
         [Tick(100 - each.at, each.label, each.anchor) for each in ticks(axis, chart.unit)],
         [
             Tick(across[i], chart.times[i], anchors.get(i, "middle"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, quote, suggest
 from fairgauge.render.language import in_language
-from fairgauge.render.words.numbers import listing, plural
+from fairgauge.render.words.numbers import listing
 from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def save_all(
     write_all(contents)
     if unmade:
         written = listing([quote(path) for path in contents])
-        verb = plural(len(contents), "is", "are")
+        verb = "is" if len(contents) == 1 else "are"
         raise DataError("; ".join([*unmade, *([f"{written} {verb} written"] if contents else [])]))
 
 

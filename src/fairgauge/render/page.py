@@ -5,7 +5,7 @@ Beside them stands what is drawn of statements: dots, strata, and the grid of ru
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fairgauge.enums import Favourable, Outcome
@@ -19,19 +19,23 @@ from fairgauge.results.statement import Page, Side, Statement
 from fairgauge.start.records import dataclass, field, replace
 
 PLACES = ("looked", "found", "certain", "limits", "next")
-MOST = {"looked": 9, "found": 9, "certain": 9, "limits": 4, "next": 3}
+MOST = {"headline": 1, "looked": 9, "found": 9, "certain": 9, "limits": 4, "next": 3}
+_PARTS = {"looked": "looked_at", "certain": "certainty"}
+"""The parts of a first page as results name them."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordedPage:
-    """A page in words: the same for every format; each sentence with its statement."""
+    """A page in words: the same for every format; at each place sentences with their statements."""
 
     language: Grammar
-    headline: str
-    headed: Statement | None
-    verdict: tuple[tuple[str, Statement], ...]
-    answers: tuple[tuple[str, str, tuple[tuple[str, Statement], ...]], ...]
+    question: str  # that of what was found
+    texts: Mapping[str, tuple[tuple[str, Statement], ...]]
     page: Page = field(repr=False)
+
+    @property
+    def headline(self) -> str:
+        return next((text for text, _ in self.texts["headline"]), "")
 
 
 def word_page(page: Page, language: str = "en", words: dict[str, Any] | None = None) -> WordedPage:
@@ -39,7 +43,6 @@ def word_page(page: Page, language: str = "en", words: dict[str, Any] | None = N
     g = LANGUAGES[language](page.words if words is None else page.words | words)
     if not (g.words.get("positive") or g.words.get("negative")):
         g.words |= g.table["page"].get("decision", {}).get(page.kind, {})
-    g.env.globals |= {"inf": float("inf")}
 
     def sentences(place: str) -> tuple[tuple[str, Statement], ...]:
         texts = [(text, s) for s in page.statements if (text := g.say(s.code, place, s))]
@@ -48,22 +51,16 @@ def word_page(page: Page, language: str = "en", words: dict[str, Any] | None = N
             texts = [(f"{g.table['actor'][actor]}: {step}", s) for actor, _, step, s in steps]
         return tuple(dict(texts).items())[: MOST.get(place)]
 
-    headline, headed = next(iter(sentences("headline")), ("", None))
-    titles = g.table["page"]
     compared = [s for s in page.statements if s.code in ("differs", "headline") and s.shown]
     undirected = g.words.get("favourable") == Favourable.NEITHER or any(
         s.code == "state_direction" for s in page.statements
     )
-    asked = g.made(titles["found"][page.kind]).render(
+    question = g.made(g.table["page"]["found"][page.kind]).render(
         neutral=bool(compared or undirected) and not any(s.harm == "worse" for s in compared),
         alarms=any(s.code == "alarm" for s in page.statements),
     )
-    answers = [
-        (place, asked if place == "found" else titles[place], sentences(place)) for place in PLACES
-    ]
-    return WordedPage(
-        g, headline, headed, sentences("verdict"), tuple(each for each in answers if each[2]), page
-    )
+    texts = {place: sentences(place) for place in ("headline", "verdict", *PLACES)}
+    return WordedPage(g, question, texts, page)
 
 
 def rows_read(worded: WordedPage) -> str:
@@ -86,22 +83,20 @@ def counts_of(g: Grammar, s: Statement) -> str:
 
 def brief_of_page(worded: WordedPage) -> Brief:
     """Return a page as the brief that every writer shows."""
-    answers = {
-        place: tuple(Sentence(text, s.sources) for text, s in sentences)
-        for place, _, sentences in worded.answers
+    g, names = worded.language, {**_PARTS, "next": "steps"}
+    parts = {
+        names.get(place, place): tuple(Sentence(text, s.sources) for text, s in texts)
+        for place, texts in worded.texts.items()
+        if place != "headline"
     }
-    question = next((question for place, question, _ in worded.answers if place == "found"), "")
-    parts = {place: _PARTS.get(place, place) for place in PLACES} | {"next": "steps"}
-    headed = worded.headed
-    every = () if headed is None else (headed, *headed.parts)  # it states its parts beside
-    sources = (source for each in every for source in each.sources)
+    headed = [each for _, s in worded.texts["headline"] for each in (s, *s.parts)]
+    sources = (source for each in headed for source in each.sources)  # it states its parts beside
     return Brief(
         headline=Sentence(worded.headline, tuple(dict.fromkeys(sources))),
-        verdict=tuple(Sentence(text, s.sources) for text, s in worded.verdict),
-        question=question,
-        language=next(name for name, of in LANGUAGES.items() if type(worded.language) is of),
-        headings=tuple(worded.language.table["page"][p] for p in PLACES if p != "found"),
-        **{name: answers.get(place, ()) for place, name in parts.items()},
+        question=worded.question,
+        language=next(name for name, of in LANGUAGES.items() if type(g) is of),
+        headings=tuple(g.table["page"][place] for place in PLACES if place != "found"),
+        **parts,
     )
 
 
@@ -112,6 +107,12 @@ def first_page(result: ShownResult) -> WordedPage:
     if language != "en":  # words that a result was asked with are English
         page = replace(page, words={key: page.words[key] for key in _KEPT if key in page.words})
     return word_page(page, language, dict(words))
+
+
+def said(result: ShownResult, statements: Iterable[Statement], *places: str) -> list[str]:
+    """Return what some statements about a result are, each at some places of a page."""
+    say = first_page(result).language.say
+    return [text for s in statements for place in places if (text := say(s.code, place, s))]
 
 
 _KEPT = ("favourable", "values")
@@ -126,22 +127,13 @@ def brief_of(result: ShownResult) -> Brief:
 def placed(result: ShownResult) -> tuple[Statement, ...]:
     """Return what a first page states, each with the parts of the page that state it."""
     page: Page = function_at(result.KIND.page)(result)
-    sentences = word_page(page)
-    stated_in: dict[int, list[str]] = {id(sentences.headed): ["headline"]}
-    parts = [
-        ("verdict", sentences.verdict),
-        *((_PARTS.get(p, p), texts) for p, _, texts in sentences.answers),
-    ]
-    for part, texts in parts:
+    stated_in: dict[int, list[str]] = {}
+    for place, texts in word_page(page).texts.items():
         for _, s in texts:
-            stated_in.setdefault(id(s), []).append(part)
+            stated_in.setdefault(id(s), []).append(_PARTS.get(place, place))
     return tuple(
         replace(s, part=tuple(stated_in[id(s)])) for s in page.statements if id(s) in stated_in
     )
-
-
-_PARTS = {"looked": "looked_at", "certain": "certainty"}
-"""The parts of a first page as results name them."""
 
 
 def stated(stated_by: str, place: str, *parts: Any) -> str:
@@ -159,7 +151,7 @@ _MOST_STRATA = 14
 
 def exhibits(worded: WordedPage, elsewhere: str) -> Iterator[tree.Block]:
     """Yield what is drawn of a first page; numbers for which there is no room are ``elsewhere``."""
-    found = next((sentences for place, _, sentences in worded.answers if place == "found"), ())
+    found = worded.texts["found"]
     for text, s in found:
         if (arrays := dots(worded.language, text, s)) is not None:
             yield arrays
@@ -211,8 +203,8 @@ def strata_chart(g: Grammar, within: Any, elsewhere: str) -> Iterator[tree.Chart
     rows = tuple(
         tree.ChartRow(
             called(s.facts["stratum"]), tree.Mark(s.who.rate),
-            _sides(texts["shares"], [f"{100 * side.rate:.0f}" for side in (s.who, s.than)]),
-            _sides(texts["sizes"], [g.count(size) for size in s.facts["sizes"]]),
+            texts["shares"].format(*(f"{100 * side.rate:.0f}" for side in (s.who, s.than))),
+            texts["sizes"].format(*map(g.count, s.facts["sizes"])),
             before=tree.Mark(s.than.rate),
         )
         for s in inside if s in largest
@@ -236,10 +228,6 @@ def strata_chart(g: Grammar, within: Any, elsewhere: str) -> Iterator[tree.Chart
         g.say("strata", "caption", within) or "", rows, tree.Unit.PERCENT,
         notes=tuple(filter(None, notes)), legend=texts["legend"].format(**sides),
     )  # fmt: skip
-
-
-def _sides(text: str, numbers: list[str]) -> str:
-    return text.format(mine=numbers[0], theirs=numbers[1])
 
 
 def rule_grid(worded: WordedPage) -> tree.RuleGrid | None:

@@ -8,7 +8,7 @@ without blocks of rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,6 @@ from fairgauge.enums import DiagnosticCode, IntervalMethod, Profile, ReferenceRu
 from fairgauge.inference.interval import (
     Intervals,
     Methods,
-    NoInterval,
     certainty,
     first_reasons,
     generator,
@@ -139,10 +138,7 @@ class RowSlice:
             return RowAnswer(math.nan, n, m)
         ours, theirs = label[sides.group], label[sides.reference]
         quantiles = float(np.quantile(ours, q)), float(np.quantile(theirs, q))
-        found = interval_or_reason(
-            lambda: quantile_interval(ours, theirs, q, sides.part, self._spec, ratio=ratio),
-            self._spec,
-        )
+        found = _quantile_interval(ours, theirs, q, sides.part, self._spec, ratio=ratio)
         value = quantiles[0] - quantiles[1]
         if ratio:
             value = quantiles[0] / quantiles[1] if min(quantiles) > 0 else math.nan
@@ -163,9 +159,8 @@ class RowSlice:
         held[known] = ranking.within(ends[1]) - ranking.within(ends[0])
         places = ends[1] - ends[0]
         mine, theirs = sides.sum(held) / places, math.fsum(held[sides.reference]) / places
-        found = interval_or_reason(
-            lambda: quarter_share_interval(mine, places, min(n, m), self._spec), self._spec
-        )
+        limits = wilson(mine * places, places, critical(self._spec.confidence))
+        found = _single_interval(limits, np.nan, (IntervalMethod.WILSON,), min(n, m))
         return RowAnswer(mine, n, m, (mine, theirs), found)
 
     def _flip(self, sides: RowSides) -> RowAnswer:
@@ -185,10 +180,12 @@ class RowSlice:
         worse = int(((selected[ours] == 1) & (votes < 0.5)).sum())
         favoured = self._spec.profile.as_smclarify
         more, less = (worse, better) if favoured else (better, worse)
-        n, m, apart = len(ours), len(theirs), not sides.part
-        found = interval_or_reason(
-            lambda: flip_interval(more, less, n, m, self._spec, apart=apart), self._spec
-        )
+        n, m = len(ours), len(theirs)
+        limits = paired_difference(more, less, n, critical(self._spec.confidence))
+        p = paired_p(more, less)  # the rows of the reference are taken as fixed
+        found = _single_interval(limits, p, (IntervalMethod.SCORE,), min(n, m))
+        if sides.part:
+            found = no_intervals(1, Reason.of(ReasonCode.OWN_NEIGHBOURS))
         return RowAnswer((more - less) / n, n, m, (better / n, worse / n), found)
 
     def _ranking_answer(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
@@ -204,10 +201,7 @@ class RowSlice:
             held[known] = ranking.exposure()
             means = sides.sum(held) / n, math.fsum(held[sides.reference]) / m
             value = means[0] / means[1]
-            ours, theirs = held[sides.group], held[sides.rest]
-            found = interval_or_reason(
-                lambda: exposure_ratio_interval(ours, theirs, sides.part, spec), spec
-            )
+            found = _exposure_ratio_interval(held[sides.group], held[sides.rest], sides.part, spec)
             return RowAnswer(value, n, m, means, found)
         top = metric.top or 0.0
         places = min(math.ceil(total * top / 100) if metric.percent else int(top), total)
@@ -218,9 +212,7 @@ class RowSlice:
         share, rest = mine / n, math.fsum(held[sides.reference]) / m
         value = float(divide(np.array(share), np.array(rest), Profile.DOCUMENTED))
         others, size = math.fsum(held[sides.rest]), int(sides.rest.sum())
-        found = interval_or_reason(
-            lambda: top_interval(mine, others, n, size, sides.part, spec), spec
-        )
+        found = _top_interval(mine, others, n, size, sides.part, spec)
         reason = Reason.of(ReasonCode.NONE_AT_TOP)
         return RowAnswer(value, n, m, (share, rest), found, reason)
 
@@ -233,9 +225,10 @@ def consistency(metric: RowMetric, rows: Rows, spec: Spec) -> Estimate:
         return row_estimate(metric, None, EVERYONE, None, RowAnswer(math.nan, 0, None), spec)
     rng = generator(spec, metric.name)
     away = disagreement(rows.points[usable], rows.selected[usable], NEIGHBOURS, rng)
-    off = float(away[0])
-    found = interval_or_reason(lambda: consistent(away, n, spec), spec)
-    answer = RowAnswer(1 - off, n, None, interval=found)
+    low, high = jackknifed_share(away, n, spec.confidence)
+    method = (IntervalMethod.JACKKNIFE, IntervalMethod.WILSON)
+    found = _single_interval((1 - high, 1 - low), np.nan, method, n)
+    answer = RowAnswer(1 - float(away[0]), n, None, interval=found)
     return row_estimate(metric, None, EVERYONE, None, answer, spec)
 
 
@@ -310,67 +303,28 @@ def row_estimate(
     if math.isnan(answer.value) or answer.interval is None:
         return replace(estimate, status=Status.UNDEFINED, reason=answer.reason)
     intervals = answer.interval.containing(np.array([answer.value]), metric.range)
+    if spec.cluster is not None or spec.design is not None:
+        intervals = no_intervals(1, Reason.of(ReasonCode.NO_CLUSTER_METHOD))
     return replace(estimate, value=answer.value, **certainty(intervals, 0, spec.confidence))
 
 
-def interval_or_reason(make: Callable[[], Intervals], spec: Spec) -> Intervals:
-    """Return the interval of one comparison of rows, or the reason why there is none."""
-    if spec.cluster is not None or spec.design is not None:
-        return no_intervals(1, Reason.of(ReasonCode.NO_CLUSTER_METHOD))
-    try:
-        return make()
-    except NoInterval as why:
-        return no_intervals(1, why.reason)
-
-
-def quarter_share_interval(share: float, places: int, rows: int, spec: Spec) -> Intervals:
-    """Return the interval of a share of the rows in a quarter, of which there are so many."""
-    limits = wilson(share * places, places, critical(spec.confidence))
-    return _single_interval(limits, np.nan, (IntervalMethod.WILSON,), rows)
-
-
-def flip_interval(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool) -> Intervals:
-    """Return the interval of the flip test: its rows against what their neighbours would be given.
-
-    ``better, worse``: rows that their neighbours would decide better, and worse.
-    ``n, m``: rows of the group that are looked at, and of the reference.
-    ``apart``: whether the reference has none of the group's rows.
-    """
-    if not apart:
-        raise NoInterval(ReasonCode.OWN_NEIGHBOURS)
-    limits = paired_difference(better, worse, n, critical(spec.confidence))
-    p = paired_p(better, worse)  # the rows of the reference are taken as fixed
-    return _single_interval(limits, p, (IntervalMethod.SCORE,), min(n, m))
-
-
-def consistent(away: Array, rows: int, spec: Spec) -> Intervals:
-    """Return the interval of consistency, from the disagreement of all rows and without blocks."""
-    low, high = jackknifed_share(away, rows, spec.confidence)
-    method = (IntervalMethod.JACKKNIFE, IntervalMethod.WILSON)
-    return _single_interval((1 - high, 1 - low), np.nan, method, rows)
-
-
-def quantile_interval(
+def _quantile_interval(
     ours: Array, theirs: Array, q: float, part: float, spec: Spec, *, ratio: bool
 ) -> Intervals:
-    """Return the interval of the difference or ratio of a quantile of two samples."""
     if part:
         shared = Reason.of(ReasonCode.SHARED_ROWS, of="group and reference")
-        raise NoInterval(Reason.of(ReasonCode.OWN_REFERENCE) if part == 1 else shared)
+        return no_intervals(1, Reason.of(ReasonCode.OWN_REFERENCE) if part == 1 else shared)
     found = compared_quantiles(ours, theirs, q, spec.confidence, ratio=ratio)
     if not math.isfinite(found.low) or not math.isfinite(found.high) or (ratio and not found.low):
-        raise NoInterval(ReasonCode.UNBOUNDED)
+        return no_intervals(1, Reason.of(ReasonCode.UNBOUNDED))
     method = (IntervalMethod.ORDER_STATISTICS, IntervalMethod.MOVER)
     return _single_interval((found.low, found.high), found.p, method, min(len(ours), len(theirs)))
 
 
-def top_interval(held: float, others: float, n: int, m: int, part: float, spec: Spec) -> Intervals:
-    """Return the interval of the ratio of two shares of rows that are among the top.
-
-    ``part`` is the group's share of its reference; ``others`` and ``m`` are of its other rows.
-    """
+def _top_interval(held: float, others: float, n: int, m: int, part: float, spec: Spec) -> Intervals:
+    # ``part`` is the group's share of its reference; ``others`` and ``m`` are of its other rows
     if not m:
-        raise NoInterval(ReasonCode.OWN_REFERENCE)
+        return no_intervals(1, Reason.of(ReasonCode.OWN_REFERENCE))
     low, high = top_ratio(held, others, n, m, critical(spec.confidence))
     places = held + others
     return _single_interval(
@@ -382,16 +336,13 @@ def top_interval(held: float, others: float, n: int, m: int, part: float, spec: 
     )
 
 
-def exposure_ratio_interval(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
-    """Return the interval of the ratio of mean exposures of two sides that share no row.
-
-    ``part`` is the group's share of its reference; ``theirs`` are of the other rows of it.
-    """
+def _exposure_ratio_interval(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
+    # ``part`` is the group's share of its reference; ``theirs`` are of the other rows of it
     if not len(theirs):
-        raise NoInterval(ReasonCode.OWN_REFERENCE)
+        return no_intervals(1, Reason.of(ReasonCode.OWN_REFERENCE))
     low, high, p = exposure_interval(ours, theirs, critical(spec.confidence))
     if np.isnan(low):
-        raise NoInterval(ReasonCode.ONE_RANK)
+        return no_intervals(1, Reason.of(ReasonCode.ONE_RANK))
     limits = _ratio_to_all_rows(np.asarray(low), part), _ratio_to_all_rows(np.asarray(high), part)
     method = (IntervalMethod.MOVER, IntervalMethod.STUDENT_T)
     return _single_interval(limits, p, method, min(len(ours), len(theirs)))
@@ -538,15 +489,13 @@ def _cases_and_weights(
 ) -> dict[str, Array]:
     # the cases and the weight of every row, 0 where it cannot be counted
     cases = np.ones(rows) if spec.count is None else numbers_of(columns[spec.count])
-    usable = np.isfinite(cases)
-    weight = None if spec.weight is None else numbers_of(columns[spec.weight]) / mean_weight
-    if weight is not None:
-        usable &= np.isfinite(weight)
-    factors = {"rows": usable * 1.0, "n": np.where(usable, cases, 0.0)}
-    if weight is not None:
-        factors["n"] = np.where(usable & (weight > 0), cases, 0.0)
-        for power, name in enumerate(WEIGHTS, 1):
-            factors[name] = np.where(usable, cases * weight**power, 0.0)
+    weight = np.ones(rows)
+    if spec.weight is not None:
+        weight = numbers_of(columns[spec.weight]) / mean_weight
+    usable = np.isfinite(cases) & np.isfinite(weight)
+    factors = {"rows": usable * 1.0, "n": np.where(usable & (weight > 0), cases, 0.0)}
+    for power, name in enumerate(WEIGHTS if spec.weight else (), 1):
+        factors[name] = np.where(usable, cases * weight**power, 0.0)
     return factors
 
 

@@ -102,31 +102,23 @@ def unpack(path: str | Path) -> Bundle:
             hidden = _has_hidden_bytes(archive)
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-        NotImplementedError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(
             f"{quote(path)} is no bundle of fairgauge, or is damaged: {error}"
         ) from None
+    none = f"{quote(path)} is no bundle of fairgauge"
     content = parts.pop(MANIFEST, None)
-    if content is not None and len(content) > _MOST_MANIFEST:
-        raise DataError(f"{quote(path)} has a {MANIFEST} of more than {_MOST_MANIFEST:,} bytes")
     if content is None:
-        raise DataError(f"{quote(path)} is no bundle of fairgauge: it has no manifest")
+        raise DataError(f"{none}: it has no manifest")
+    if len(content) > _MOST_MANIFEST:
+        raise DataError(f"{quote(path)} has a {MANIFEST} of more than {_MOST_MANIFEST:,} bytes")
     try:
         manifest = read_json(content.decode())
         schema = manifest["schema"]
         known = _texts(manifest["parts"])
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{quote(path)} is no bundle of fairgauge: {MANIFEST} is no manifest of one"
-            + (f": {error}" if isinstance(error, ValueError) else "")
-        ) from None
+        why = f": {error}" if isinstance(error, ValueError) else ""
+        raise DataError(f"{none}: {MANIFEST} is no manifest of one{why}") from None
     if schema != SCHEMA:
         tool = manifest.get("tool")
         made = tool.get("version", "unknown") if isinstance(tool, dict) else "unknown"
@@ -135,10 +127,7 @@ def unpack(path: str | Path) -> Bundle:
             f"version reads {SCHEMA!r}: install that version or a newer one"
         )
     if missing := {COUNTS, REPORT} - known.keys():
-        raise DataError(
-            f"{quote(path)} is no bundle of fairgauge: its manifest lists no "
-            + " and no ".join(sorted(missing))
-        )
+        raise DataError(f"{none}: its manifest lists no {' and no '.join(sorted(missing))}")
     try:
         tool, libraries = _texts(manifest["tool"]), _texts(manifest["libraries"])
         origin = {
@@ -148,8 +137,7 @@ def unpack(path: str | Path) -> Bundle:
         }
     except (KeyError, TypeError, AttributeError):
         raise DataError(
-            f"{quote(path)} is no bundle of fairgauge: its manifest does not state when and with "
-            "which versions it was sealed"
+            f"{none}: its manifest does not state when and with which versions it was sealed"
         ) from None
     signature = parts.pop(SIGNATURE, None)
     odd = [name for name, count in times.items() if count > 1] + [HIDDEN] * hidden

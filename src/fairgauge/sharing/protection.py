@@ -33,7 +33,7 @@ from fairgauge.enums import Level, Role, Task
 from fairgauge.errors import CubeError, DataError, listing, quote
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import flag_of, named_identifiers
-from fairgauge.start.records import dataclass, replace
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Array, Index, Limits, Mask
 from fairgauge.stats.disclosure import (
     disclosed_by_history,
@@ -90,7 +90,8 @@ def protect(
     """
     check_min_cell(min_cell)
     exact = _load_cube(cube)
-    _check_protectable(exact)
+    if obstacle := why_unprotected(exact):
+        raise CubeError(f"these counts cannot be protected: {obstacle}")
     earlier = [_load_cube(each) for each in published]
     for each in earlier:
         _check_published(each, exact, min_cell)
@@ -114,8 +115,8 @@ def protect_counts(
     counts = np.append(table.cases, [float(n) for n in cube.excluded.values()])
     reasons = np.arange(len(counts)) >= len(table.codes)  # a reason that is listed has some rows
     before = [_ranges_before(each, cube, table) for each in earlier]
-    history = _History(min_cell, before, reasons & (counts > 0))
-    return _replace_counts(cube, table, _round_counts(counts, history, random), min_cell)
+    published = _round_counts(counts, min_cell, before, reasons & (counts > 0), random)
+    return _replace_counts(cube, table, published, min_cell)
 
 
 def _replace_counts(cube: Cube, table: CountTable, published: Array, min_cell: int) -> Cube:
@@ -136,51 +137,34 @@ def _replace_counts(cube: Cube, table: CountTable, published: Array, min_cell: i
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _History:
-    """What is known before the counts are published.
-
-    ``min_cell``: the smallest number of persons that may be known.
-    ``before``: the ranges of every cell in the tables that were published before.
-    ``occurs``: which cells are known to have someone.
-    """
-
-    min_cell: int
-    before: Sequence[Limits]
-    occurs: Mask
-
-    def ranges(self, published: Array) -> Limits:
-        """Return the ranges of every cell in all tables, those to be published last."""
-        low, high = range_of_rounded(published, self.min_cell)
-        low = np.where(self.occurs, np.maximum(low, 1.0), low)
-        lows, highs = zip(*self.before, (low, high), strict=True)
+def _round_counts(
+    counts: Array, base: int, before: Sequence[Limits], occurs: Mask, random: np.random.Generator
+) -> Array:
+    # Whether a rounding is accepted depends on nothing but what is published, and any rounding may
+    # be drawn first, so that every table that agrees with what is published could have given it.
+    # ``before``: the ranges of every cell in earlier tables; ``occurs``: cells known to have
+    # someone. The attacker may take all rows to be those of before, where ranges allow it.
+    def ranges(published: Array) -> Limits:
+        low, high = range_of_rounded(published, base)
+        low = np.where(occurs, np.maximum(low, 1.0), low)
+        lows, highs = zip(*before, (low, high), strict=True)
         return np.array(lows), np.array(highs)
 
-    def learned(self, published: Array) -> Mask:
-        """Return which cells the attacker would learn."""
-        return disclosed_by_history(*self.ranges(published), self.min_cell)
+    def learned(published: Array) -> Mask:
+        return disclosed_by_history(*ranges(published), base)
 
-    def learned_if_repeated(self, published: Array) -> Mask:
-        """Return which cells the attacker would learn who takes all rows to be those of before.
-
-        None, where the ranges of some cell do not allow the same rows.
-        """
-        low, high = self.ranges(published)
+    def learned_if_repeated(published: Array) -> Mask:
+        low, high = ranges(published)
         repeated = (low[-2:].max(axis=0) <= high[-2:].min(axis=0)).all()
-        return np.asarray(disclosed_by_repetition(low, high, self.min_cell) & repeated)
+        return np.asarray(disclosed_by_repetition(low, high, base) & repeated)
 
-
-def _round_counts(counts: Array, history: _History, random: np.random.Generator) -> Array:
-    # whether a rounding is accepted depends on nothing but what is published, and any rounding may
-    # be drawn first, so that every table that agrees with what is published could have given it
-    base = history.min_cell
     below, above = base * (counts // base), base * -(-counts // base)
-    defeated_below, defeated_above = history.learned(below), history.learned(above)
+    defeated_below, defeated_above = learned(below), learned(above)
     drawn = rounded_randomly(counts, base, random)
     safe = np.where(defeated_below, above, np.where(defeated_above, below, drawn))
     other = np.where(safe == below, above, below)
-    safe = np.where(history.learned_if_repeated(safe), other, safe)
-    lost = history.learned(safe) | history.learned_if_repeated(safe)
+    safe = np.where(learned_if_repeated(safe), other, safe)
+    lost = learned(safe) | learned_if_repeated(safe)
     if lost.any():
         raise DataError(
             f"{int(lost.sum()):,} of {len(counts):,} cells cannot be protected beside what was "
@@ -200,11 +184,6 @@ def _load_cube(cube: Cube | str | Path) -> Cube:
 def why_unprotected(cube: Cube) -> str | None:
     """Return what stands in the way of protecting counts; None where they can be tried."""
     return next(_obstacles(cube), None)
-
-
-def _check_protectable(cube: Cube) -> None:
-    if obstacle := why_unprotected(cube):
-        raise CubeError(f"these counts cannot be protected: {obstacle}")
 
 
 def _obstacles(cube: Cube) -> Iterator[str]:

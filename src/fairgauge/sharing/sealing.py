@@ -17,8 +17,8 @@ import math
 import os
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -68,7 +68,7 @@ from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Saved, read_json
 from fairgauge.version import __version__
 
-_LIBRARIES = ("numpy", "scipy")
+_VERSIONS = {name: version(name) for name in ("numpy", "scipy")}
 _STATED_OF_MANIFEST = ("created", "tool", "libraries")
 # the fields of a manifest
 _FIELDS = {"schema", "counts", "from_rows", "parts", *_STATED_OF_MANIFEST}
@@ -121,7 +121,9 @@ def seal(
     >>> str(found.finding)
     'reproduced'
     """
-    sealed, cube = _loaded_report(report), load_counts(counts)
+    sealed, cube = load(report) if isinstance(report, (str, Path)) else report, load_counts(counts)
+    if not isinstance(sealed, (Report, PairsAudit)):
+        raise DataError(f"{display(report)} is no report")
     saved = read_saved(report) if isinstance(report, (str, Path)) else sealed.to_dict()
     if not str(path).endswith(SUFFIX):
         raise DataError(f"a bundle ends in {SUFFIX}; {quote(path)} does not")
@@ -152,7 +154,7 @@ def seal(
         "tool": {"name": "fairgauge", "version": __version__},
         "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "counts": cube.digest,
-        "libraries": {"python": platform.python_version(), **_versions()},
+        "libraries": {"python": platform.python_version(), **_VERSIONS},
         "from_rows": list(checked.from_rows),
         "parts": {name: digest(content) for name, content in parts.items()},
     }
@@ -212,7 +214,8 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
         try:
             cube = read_cube(bundle.parts[COUNTS].decode(), COUNTS)
             saved = read_json(bundle.parts[REPORT].decode())
-            sealed = _read_sealed_report(saved)
+            of_pairs = isinstance(saved, dict) and saved.get("schema") == PairsAudit.KIND.schema
+            sealed = PairsAudit.from_dict(saved) if of_pairs else read_report(saved, REPORT)
             checked = recompute(cube, sealed, saved)
             changed += _unfitting(bundle.manifest, cube, sealed, checked)
         except ChangedCountsError:  # with a digest in the manifest that was made to fit
@@ -224,15 +227,19 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
                 f"cannot compute {quote(path)} again: a value of {COUNTS} or {REPORT} is of a type "
                 f"or in a place where none can be ({type(error).__name__}: {error})"
             ) from error
+    sealed_with = bundle.manifest["libraries"]
+    versions = {
+        n: sealed_with[n] for n in _VERSIONS if sealed_with.get(n) not in (None, _VERSIONS[n])
+    }
     stated = Verification(
         name=Path(path).name,
         sealed_by=bundle.manifest["tool"]["version"],
         verified_by=__version__,
-        libraries=_changed_versions(bundle.manifest["libraries"]),
+        libraries=tuple((name, there, _VERSIONS[name]) for name, there in versions.items()),
         created=bundle.manifest["created"],
         changed=tuple(changed),
-        drawn_by=bundle.manifest["libraries"].get("numpy", "an unknown version"),
-        redrawn_by=version("numpy"),
+        drawn_by=sealed_with.get("numpy", "an unknown version"),
+        redrawn_by=_VERSIONS["numpy"],
         signed_by=key,
         expected_signer=signed_by,
     )
@@ -263,13 +270,6 @@ def _add_comparison(
     return replace(found, report=sealed if agrees else None)
 
 
-def _read_sealed_report(saved: Saved) -> Sealed:
-    # read the report of a bundle, which has the format of those that are sealed
-    if isinstance(saved, dict) and saved.get("schema") == PairsAudit.KIND.schema:
-        return PairsAudit.from_dict(saved)
-    return read_report(saved, REPORT)
-
-
 def _unfitting(manifest: Saved, cube: Cube, sealed: Sealed, checked: Recomputation) -> list[str]:
     stated = manifest["tool"]["version"]
     if stated != sealed.version:
@@ -289,32 +289,6 @@ def load_counts(counts: Cube | str | Path) -> Cube:
     if not isinstance(found, Cube):
         raise DataError(f"{display(counts)} is no cube of counts")
     return found
-
-
-def _loaded_report(report: Sealed | str | Path) -> Sealed:
-    found = load(report) if isinstance(report, (str, Path)) else report
-    if not isinstance(found, (Report, PairsAudit)):
-        raise DataError(f"{display(report)} is no report")
-    return found
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _changed_versions(sealed: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
-    present = _versions()
-    return tuple(
-        (name, sealed[name], here)
-        for name, here in present.items()
-        if sealed.get(name) not in (None, here)
-    )
 
 
 KEY_PASSWORD = "FAIRGAUGE_KEY_PASSWORD"  # noqa: S105 - the name of a variable
@@ -435,7 +409,6 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     for key in ("statements", "doubts") if isinstance(again, Report) else ("statements",):
         if from_rows or saved.get(key) == stated[key]:
             other[key] = stated[key]  # they follow from its values, each of which is compared
-    another = sealed.version != again.version
     settled = dict(saved)
     _settle_diagnostics(cube, settled, other)
     if from_rows:
@@ -443,22 +416,21 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
             side["findings"] = [
                 f for f in side["findings"] if f["estimate"]["metric"] not in from_rows
             ]
-    compared = _Comparison(from_rows, another=another)
-    compared.compare_values(settled, other)
-    notes = sealed.diagnostics
-    if (
-        isinstance(sealed, Report) and sealed.own
-    ):  # a cube file cannot hold them, and their titles are not those of this version
+    different, deviations = _compare(settled, other, from_rows)
+    written = ("statements[", "metrics.") * (sealed.version != again.version)  # by one version
+    texts = [each for start in written for each in different if each.path.startswith(start)]
+    different = [each for each in different if each not in texts]
+    if isinstance(sealed, Report) and sealed.own:
+        # a cube file cannot hold them, and their titles are not those of this version
         names = ", ".join(rate.name for rate in sealed.own)
-        compared.different.append(DifferentNumber("metrics", "metrics", names, _leaf_text(None)))
-    of_rows = [f"diagnostic {each.code}" for each in notes if each.code in _OF_ROWS]
-    differ = {number.path for number in compared.different}
-    agree = (each for path, each in compared.deviations.items() if path not in differ)
+        different.append(DifferentNumber("metrics", "metrics", names, _leaf_text(None)))
+        deviations.pop("metrics", None)
+    of_rows = [f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in _OF_ROWS]
     return Recomputation(
         again=again,
-        different=tuple(compared.different),
-        deviations=tuple(agree),
-        texts=tuple(sorted(compared.texts, key=lambda each: each.path.startswith("metrics."))),
+        different=tuple(different),
+        deviations=tuple(deviations.values()),
+        texts=tuple(texts),
         from_rows=(*from_rows, *dict.fromkeys(of_rows)),
     )
 
@@ -472,11 +444,8 @@ def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
 def drawn_numbers(cube: Cube, report: Sealed) -> frozenset[str]:
     """Return the places of numbers that rest on random draws: those that another seed changes."""
     other = _recompute(cube, report, seed=report.spec.get("seed", 0) + 1)
-    compared = _Comparison((), another=False)
-    compared.compare_values(
-        _drop_section(report.to_dict(), "spec"), _drop_section(other.to_dict(), "spec")
-    )
-    return frozenset(number.path for number in compared.different)
+    different, _ = _compare(report.to_dict() | {"spec": None}, other.to_dict() | {"spec": None})
+    return frozenset(number.path for number in different)
 
 
 def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
@@ -524,46 +493,23 @@ def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
     ]
 
 
-class _Comparison:
-    """Collects what differs between two reports, and how far all other numbers deviate.
-
-    ``from_rows``: the metrics that counts cannot give.
-    ``another``: whether another version wrote the report.
-    """
-
-    def __init__(self, from_rows: Sequence[str], *, another: bool) -> None:
-        self.different: list[DifferentNumber] = []
-        self.texts: list[DifferentNumber] = []
-        self.deviations: dict[str, float] = {}
-        self._from_rows = frozenset(from_rows)
-        self._another = another
-
-    def compare_values(self, saved: Saved, again: Saved) -> None:
-        """Compare a report with the one computed again, in all that follows from counts."""
-        for path, subject, one, other in _leaves(saved, again):
-            if _is_stated(path) or self._needs_rows(path, subject):
-                continue
-            deviation = _deviation(one, other)
-            if deviation is not None and deviation <= _TOLERANCE:
-                self.deviations[path] = deviation
-            else:
-                text = path.startswith(("metrics.", "statements["))  # what one version writes
-                self._differ(
-                    DifferentNumber(path, subject, _leaf_text(one), _leaf_text(other)), text=text
-                )
-
-    def _needs_rows(self, path: str, subject: str) -> bool:
-        # whether a field is one of a metric of rows, and not one that states which
+def _compare(
+    saved: Saved, again: Saved, from_rows: Sequence[str] = ()
+) -> tuple[list[DifferentNumber], dict[str, float]]:
+    # what differs between a report and the one computed again, in all that follows from counts, and
+    # the relative deviation of everything else; ``from_rows``: the metrics that counts cannot give
+    different, deviations = [], {}
+    for path, subject, one, other in _leaves(saved, again):
         names_it = path.count(".") == 1 and path.rpartition(".")[2] in _NAMES
-        return subject.split(", ")[0] in self._from_rows and not names_it
-
-    def _differ(self, difference: DifferentNumber, *, text: bool) -> None:
-        among = self.texts if text and self._another else self.different
-        among.append(difference)
-
-
-def _is_stated(path: str) -> bool:
-    return any(path == field or path.startswith(f"{field}.") for field in STATED)
+        needs_rows = subject.split(", ")[0] in from_rows and not names_it
+        if needs_rows or any(path == of or path.startswith(f"{of}.") for of in STATED):
+            continue
+        deviation = _deviation(one, other)
+        if deviation is not None and deviation <= _TOLERANCE:
+            deviations[path] = deviation
+        else:
+            different.append(DifferentNumber(path, subject, _leaf_text(one), _leaf_text(other)))
+    return different, deviations
 
 
 def _leaves(one: Saved, other: Saved) -> Iterator[tuple[str, str, object, object]]:
@@ -580,10 +526,6 @@ def _default_option(name: str) -> object:
     if option is None:  # one of audits by swapped names alone, which have no defaults
         return None
     return option.type.plain(option.default)
-
-
-def _drop_section(report: Plain, section: str) -> Plain:
-    return {name: value for name, value in report.items() if name != section}
 
 
 def _pair_leaves(path: str, one: object, other: object, subject: str) -> Iterator[Leaf]:

@@ -29,11 +29,9 @@ from fairgauge.enums import (
     Status,
     Task,
 )
-from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_named
 from fairgauge.question.kits import kit_or_none
-from fairgauge.question.options import BY_NAME, DESIGN
-from fairgauge.question.readers import Location
+from fairgauge.question.options import DESIGN
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.results import disparities
@@ -50,7 +48,15 @@ from fairgauge.results.verdicts import (
     judged_estimate,
     reasons_of,
 )
-from fairgauge.statements.compared import PageStatements, is_used_partly, step, swap_sides, unit_of
+from fairgauge.statements.compared import (
+    OUTCOMES,
+    PageStatements,
+    asked_conditions,
+    is_used_partly,
+    step,
+    swap_sides,
+    unit_of,
+)
 
 CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.REMAINS,
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
@@ -295,12 +301,6 @@ class _Audit(PageStatements):
 
     def verdict(self) -> Iterator[Statement]:
         verdict, verdicts, n = self.report.verdict, self.report.verdicts, len(self.rules)
-        no_limit = fact("no_limit", "spec.preset", text=self.name and self.name.no_limit, rules=n)
-        if not self.rules:
-            yield from self._estimated_groups()
-            if self.name is not None and self.name.no_limit:
-                yield no_limit
-            return
         outcomes = dict(Counter(str(each.outcome) for each in self.rules))
         if verdict not in (Outcome.FAIL, Outcome.PASS):
             outcomes = self._count_undecided()
@@ -308,11 +308,14 @@ class _Audit(PageStatements):
             outcomes = {"fail": outcomes["fail"]}
         remain = {each.remains for each in verdicts}
         alone = False in remain and True not in remain
-        stated = fact("rules", "verdict", n=n, outcomes=outcomes, alone=alone)
-        yield replace(stated, verdict=str(verdict))
+        if self.rules:
+            stated = fact("rules", "verdict", n=n, outcomes=outcomes, alone=alone)
+            yield replace(stated, verdict=str(verdict))
         yield from self._estimated_groups()
         if self.name is not None and self.name.no_limit:
-            yield no_limit
+            yield fact("no_limit", "spec.preset", text=self.name.no_limit, rules=n)
+        if not self.rules:
+            return
         over_strata = sum(
             any(isinstance(each.definition, ConditionalDisparity) for each in rule.verdicts)
             for rule in self.rules
@@ -489,16 +492,9 @@ class _Audit(PageStatements):
             yield fact("preset", "spec.preset", **own, as_of=of.as_of.isoformat())
         for note in self.notes[DiagnosticCode.PROTECTED]:
             yield fact("rounded_counts", "diagnostics", min_cell=note["min_cell"])
-        if spec.get("where"):
-            outcomes = {spec.get(role) for role in OUTCOMES}
-            held = [e for e in read_conditions(spec["where"], Location()) if not e.holds(None)]
-            keeps = [(e.column, e.keeps_missing(outcomes)) for e in held]
-            yield fact("conditions", "spec.where",
-                conditions=list(BY_NAME["where"].type.write(spec["where"])),
-                absent=[column for column, kept in keeps if not kept],
-                kept=[column for column, kept in keeps if kept],
-                left_out=sum(note["rows"] for note in self.notes[DiagnosticCode.ROWS_LEFT_OUT]),
-            )  # fmt: skip
+        if conditions := asked_conditions(spec):
+            left_out = sum(note["rows"] for note in self.notes[DiagnosticCode.ROWS_LEFT_OUT])
+            yield fact("conditions", "spec.where", **conditions, left_out=left_out)
         for note in self.notes[DiagnosticCode.GROUPS_LEFT_OUT]:
             groups, rows = list(note["groups"]), note["rows"]
             yield fact(
@@ -626,7 +622,9 @@ class _Audit(PageStatements):
         if self.report.task is Task.REGRESSION:
             known = [e for e in self._overall if None not in (e.rate_group, e.rate_reference)]
             compared = [e for e in known if e.reference and e.mirror_of is None]
-            means = [e for e in compared if e.status is Status.OK and _is_difference(e.definition)]
+            valued = [e for e in compared if e.status is Status.OK]
+            contrasts = [e for e in valued if isinstance(e.definition, Contrast)]
+            means = [e for e in contrasts if not disparities.is_ratio(e.definition)]
             if means:
                 largest = max(means, key=lambda e: abs(gap(e)))
                 yield self.statement(largest, sources=self._place(largest))
@@ -947,7 +945,6 @@ _MOST_RULES, _MOST_ROWS, _MOST_FINDINGS, _MOST_SMALL = 2, 14, 2, 3
 _SEVERAL, _MANY_MISSING = 2, 0.05
 _SHARES = ("share", "fit", "misfit")
 _IN_WORDS = (*_SHARES, "mean")
-OUTCOMES = ("label", "prediction", "score")
 _NOT_BESIDE = (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
 _OF_ZERO = (ReasonCode.RATIO_MAY_BE_ZERO, ReasonCode.RATIO_NOT_ABOVE_ZERO)
 _BESIDE = {*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES}
@@ -968,10 +965,6 @@ def is_of_shares(s: Statement) -> bool:
 
 def _rate_difference(s: Any) -> float:
     return float((s.who.rate or 0) - (s.than.rate or 0))
-
-
-def _is_difference(row: Any) -> bool:
-    return isinstance(row, Contrast) and not disparities.is_ratio(row)
 
 
 def _is_small(reason: Any) -> bool:

@@ -34,7 +34,6 @@ from fairgauge.results.estimates import Became, DisparityChange, RateChange
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
 from fairgauge.statements.compared import PageStatements, Rates, inverse, side_of, step
 
-_OUTCOMES = ("label", "prediction", "score")
 _BETTER = (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED)
 _NOT_PASSED = (Outcome.FAIL, Outcome.INCONCLUSIVE)
 # the share of rows that lack an outcome from which it is stated beside the verdict

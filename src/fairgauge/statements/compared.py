@@ -13,8 +13,11 @@ from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task, Uncounted
+from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns
 from fairgauge.question.kits import kit_or_none
+from fairgauge.question.options import BY_NAME
+from fairgauge.question.readers import Location
 from fairgauge.resolve.resolution import missing_stratum
 from fairgauge.results import disparities
 from fairgauge.results.statement import Event, EventKind, Measure, Page, Range, Side, Statement
@@ -22,8 +25,7 @@ from fairgauge.results.statement import Event, EventKind, Measure, Page, Range, 
 EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
     TN + FN: ("decision", False), TP + FN: ("outcome", True), TN + FP: ("outcome", False),
 }  # fmt: skip
-
-
+OUTCOMES = ("label", "prediction", "score")
 Counted = dict[str, Any]
 """The number of a side, with the rows that it counts where it is a share of whole rows."""
 Rates = tuple[Counted, Counted]
@@ -49,6 +51,18 @@ def unit_of(spec: Mapping[str, Any]) -> str:
     """Return what a result counts: people, the cases of a count, or rows."""
     people = spec.get("person") and spec.get("per_person") != "each"
     return "people" if people else "cases" if spec.get("count") else "rows"
+
+
+def asked_conditions(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the conditions on rows, and of which columns these may lack a value, or may not."""
+    if not spec.get("where"):
+        return {}
+    outcomes = {spec.get(role) for role in OUTCOMES}
+    held = [each for each in read_conditions(spec["where"], Location()) if not each.holds(None)]
+    kept = [each.column for each in held if each.keeps_missing(outcomes)]
+    absent = [each.column for each in held if not each.keeps_missing(outcomes)]
+    conditions = list(BY_NAME["where"].type.write(spec["where"]))
+    return {"conditions": conditions, "absent": absent, "kept": kept}
 
 
 def is_used_partly(excluded: Iterable[str], spec: Mapping[str, Any]) -> bool:

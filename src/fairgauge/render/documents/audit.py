@@ -35,9 +35,8 @@ from fairgauge.render.documents.report_notes import (
     report_notes,
     report_warnings,
     size_notes,
-    what_no_report_shows,
 )
-from fairgauge.render.grammar import describe_reason, spoken
+from fairgauge.render.grammar import describe_reason, english, spoken
 from fairgauge.render.page import WordedPage, brief_of_page, exhibits, first_page, rows_read
 from fairgauge.render.streams import Value, flat
 from fairgauge.render.words import metric_words as metrics
@@ -70,6 +69,7 @@ from fairgauge.results.sections import (
     size_beside_rates,
     size_of_rate,
 )
+from fairgauge.statements.compared import unit_of
 
 _MOST_SECTIONS, _MOST_SECTIONS_FULL = 6, 24
 _MOST_GROUPS, _MOST_GROUPS_FULL = 12, 200
@@ -401,9 +401,9 @@ def _filing(report: Report) -> Iterator[tree.Block]:
     if not report.spec.get("preset"):
         return
     page = first_page(report)
-    sentences = (f"{page.headline}.", *(text for text, _ in page.verdict))
-    answers = {place: said for place, _, said in page.answers}
-    looked = tuple(text for text, s in answers.get("looked", ()) if s.code != "preset")
+    texts = page.texts
+    looked = tuple(text for text, s in texts["looked"] if s.code != "preset")
+    stated = (f"{page.headline}.", *(text for text, _ in (*texts["verdict"], *texts["found"])))
 
     def strata() -> Iterator[tree.Block]:
         parts = DocumentParts(report)
@@ -414,7 +414,7 @@ def _filing(report: Report) -> Iterator[tree.Block]:
                 yield from parts.blocks("filed_strata", each, each=each)
 
     own = {
-        "page": lambda: [tree.Items((*sentences, *(t for t, _ in answers.get("found", ()))))],
+        "page": lambda: [tree.Items(stated)],
         "rules": lambda: _rule_lines(report, terms_of(report)),
         "audited": lambda: [tree.Facts(tuple(question.audited(report))), tree.Items(looked)],
         "strata": strata,
@@ -436,7 +436,7 @@ def _facts(report: Report) -> dict[str, Any]:
         "clarify": report.profile is Profile.CLARIFY,
         "partial": size_notes(report),
         "interval_note": _interval_note(report.estimates),
-        "unit": question.unit(report),
+        "unit": unit_of(report.spec),
         "lacking": question.unstated(report),
     }
 
@@ -448,7 +448,7 @@ def _frame(report: Report, **_: bool) -> dict[str, Any]:
     return {
         "beside": rows_read(page),
         "lead": question.caveat(report.spec),
-        "cover": question.cover(report),
+        "cover": question.cover(question.document(report)),
         "warnings": opening_warnings(warnings),
         "warned": len(warnings),
         "to_publish": tuple(_filing(report)),
@@ -525,7 +525,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     ],
     "noted": report_notes,
     "method_rows": described_methods,
-    "limits": lambda _: what_no_report_shows(),
+    "limits": lambda _: english().table["method"]["limits"],
     "number_rows": _numbers,
     "compared_rows": _compared_rows,
     "stratum_rows": stratum_rows,

@@ -14,17 +14,18 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.report_notes import (
+    TONES,
     note_lines,
     opening_warnings,
     repeat_blocks,
     report_warnings,
 )
 from fairgauge.render.grammar import describe_reason, in_words, spoken
-from fairgauge.render.page import first_page
+from fairgauge.render.page import first_page, said
 from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, file_of, printable
-from fairgauge.render.words.question_sentences import caveat, unit_of
+from fairgauge.render.words.question_sentences import caveat
 from fairgauge.render.words.verdict_sentences import (
     describe_verdict,
     held_against,
@@ -34,19 +35,14 @@ from fairgauge.render.words.verdict_sentences import (
 )
 from fairgauge.results.comparison import Candidate, Change
 from fairgauge.results.estimates import DisparityChange, RateChange
-from fairgauge.results.scopes import NO_CLASS, OVERALL, Interval
+from fairgauge.results.scopes import NO_CLASS, OVERALL
 from fairgauge.results.verdicts import Verdict
 from fairgauge.statements.changes import candidate_statements, changes_shown
+from fairgauge.statements.compared import unit_of
 
 ARROW = "→"
 """Between a value before and after."""
 _MOST_DRAWN = 6
-_TONES = {
-    CandidateVerdict.DOMINATES: tree.Tone.GOOD,
-    CandidateVerdict.TRADE_OFF: tree.Tone.UNSURE,
-    CandidateVerdict.WORSE: tree.Tone.BAD,
-    CandidateVerdict.CANNOT_TELL: tree.Tone.UNSURE,
-}
 _OF_ALL_CHANGES = (ReasonCode.SAME_ROWS, ReasonCode.ASKED_DIFFERENTLY)
 """Reasons that are stated once, because no change of the comparison is tested."""
 _SHOWN = ("further", "closer", "changed")
@@ -57,7 +53,10 @@ def rate_shift(each: RateChange) -> str:
     """Return a rate before and after: ``70.7% → 70.9% (+0.1 pp, 95% CI ...)``."""
     kind = tree.Unit.POINTS if each.definition.is_share else tree.Unit.NUMBER
     sides = f" {ARROW} ".join(metrics.rate_text(each.definition, v) for v in (each.old, each.new))
-    change = [metrics.with_unit(each.change, kind, sign=True), _ends(each.interval, kind)]
+    change = [
+        metrics.with_unit(each.change, kind, sign=True),
+        metrics.shown_ci(each.interval, kind, sign=True),
+    ]
     return f"{sides} ({', '.join(filter(None, change))})"
 
 
@@ -73,14 +72,6 @@ def change_of(each: DisparityChange) -> str:
     if each.by == "ratio":
         return f"×{metrics.with_unit(each.change, tree.Unit.RATIO)}"
     return metrics.with_unit(each.change, metrics.unit(each.definition), sign=True)
-
-
-def _ends(interval: Interval | None, kind: tree.Unit) -> str:
-    if interval is None:
-        return ""
-    sign = kind is not tree.Unit.RATIO
-    ends = metrics.shown_range(interval.low, interval.high, kind, sign=sign)
-    return f"{100 * interval.level:.4g}% CI {ends}"
 
 
 class _Candidate:
@@ -102,20 +93,17 @@ class _Candidate:
                 "group": _group(each),
                 "shift": disparity_shift(each),
                 "change": "" if each.change is None else change_of(each),
-                "interval": _ends(each.interval, kind),
+                "interval": metrics.shown_ci(each.interval, kind, sign=kind is not tree.Unit.RATIO),
                 "p": each.change_p_adjusted,
                 "stated": ": ".join(filter(None, [words[each.became], printable(because)])),
             }
 
     def stated(self) -> Iterator[str]:
         """Yield what the first page states of one candidate alone, and shifts of all."""
-        if self.result.new is not None:
-            return
-        language = first_page(self.result).language
-        for s in candidate_statements(self.result, self.of):
-            if self.several or s.code == "shifted":
-                texts = (language.say(s.code, where, s) for where in ("verdict", "found"))
-                yield from filter(None, texts)
+        if self.result.new is None:
+            every = candidate_statements(self.result, self.of)
+            own = [s for s in every if self.several or s.code == "shifted"]
+            yield from said(self.result, own, "verdict", "found")
 
     def rate_rows(self) -> Iterator[dict[str, Any]]:
         for each in self.of.rates:
@@ -146,7 +134,7 @@ def _group(each: Any) -> str:
 
 def _facts(change: Change) -> dict[str, Any]:
     old, new = change.old, change.new
-    tones = {_TONES.get(each.verdict, tree.Tone.PLAIN) for each in change.candidates}
+    tones = {TONES.get(each.verdict, tree.Tone.PLAIN) for each in change.candidates}
     facts = {
         "tone": str(tones.pop() if len(tones) == 1 else tree.Tone.PLAIN),
         "untested": change.why_untested is not None,

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 from jinja2 import StrictUndefined, TemplateError
@@ -47,6 +47,7 @@ from fairgauge.results.disparities import is_of_other_rows, is_ratio
 from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
 from fairgauge.results.sections import FeatureResults, reference_group, sections_of, size_of_rate
+from fairgauge.statements.compared import unit_of
 
 _BLOCKS = re.compile("\0(\\d+)\0")
 _RATE, _RATIO, _REJECTED = "selection_rate", "selection_rate.ratio", "rejection_share"
@@ -75,7 +76,6 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     parts = DocumentParts(report)
     whole = partial(parts.blocks, root=report, each=of)
 
-    signatures = tree.SignOff(tuple(spoken().terms["record"]["roles"]))
     published = tables_to_publish(report)
     blocks = {
         "tables": lambda: [
@@ -89,7 +89,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         "comparisons": lambda: whole("compared"),
         "estimators": lambda: whole("estimators"),
         "not_stated": lambda: whole("not_stated"),
-        "signatures": lambda: [signatures],
+        "signatures": lambda: [tree.SignOff()],
         "statements": lambda: [tree.Items(of.statements)],
         "published": lambda: [tree.Items(of.publishes)],
         **more,
@@ -108,32 +108,24 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         yield tree.Items(tuple(warnings))
     stated = defaultdict(str, question.document(report))
     made = {name: placed(each) for name, each in blocks.items()}
+    texts = SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, trim_blocks=True)
     try:
-        text = (
-            _environment()
-            .from_string(of.filing)
-            .render(
-                kit=of,
-                stated=stated,
-                some_estimated=bool(estimated),
-                estimated=bool(estimated) and {*estimated} >= {e.feature for e in report.groups},
-                amounts=report.spec.get("task") == Task.REGRESSION,
-                stratified=bool(report.spec.get("strata")),
-                **made,
-            )
+        text = texts.from_string(of.filing).render(
+            kit=of,
+            stated=stated,
+            some_estimated=bool(estimated),
+            estimated=bool(estimated) and {*estimated} >= {e.feature for e in report.groups},
+            amounts=report.spec.get("task") == Task.REGRESSION,
+            stratified=bool(report.spec.get("strata")),
+            **made,
         )
     except TemplateError as error:
         raise SpecError(Problem(f"preset {of.name}", f"filing.md.j2: {error}")) from None
     for part in re.split(r"\n\s*\n", text):
         yield from _block(part.strip(), held)
     if not any(isinstance(block, tree.SignOff) for blocks in held for block in blocks):
-        yield signatures
+        yield tree.SignOff()
     yield from whole("quoted")
-
-
-@cache
-def _environment() -> SandboxedEnvironment:
-    return SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, trim_blocks=True)
 
 
 def _block(text: str, held: list[tuple[tree.Block, ...]]) -> Iterator[tree.Block]:
@@ -255,6 +247,8 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
                 own = _compared(section.any_of(metric, group.group), together=together)
             yield {"head": _heading(section.metric_row(metric), terms), **own}
 
+    to = question.rounded_to(report)
+    rounding = spoken().say("rounded_counts", "looked", min_cell=to)
     rows = [{"group": g.group, "below": "", **cell} for g in groups for cell in cells(g)]
     shown = [] if estimated else list(dict.fromkeys(each["head"] for each in rows))
     for name, n in _unknown_rows(report, section.feature):
@@ -266,11 +260,11 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
     yield {
         "title": called(section.name), "rows": rows, "together": together, "wider": wider,
         "rate": rate,
-        "selected": rate_heading(rate), "unit": question.unit(report), "weight": weight,
+        "selected": rate_heading(rate), "unit": unit_of(report.spec), "weight": weight,
         "absent": () if metrics else dict.fromkeys(_heading(e.definition, terms) for e in every),
         "reasons": dict.fromkeys(describe_reason(e.reason) for e in every if e.reason),
         "open": any(map(_is_open, every)), "estimated": estimated,
-        "rounded": question.rounding_sentence(report),
+        "rounded": rounding if to else "",
         "weightless": question.weightless_rows(report),
         "lacking": 0 if estimated else _lacking(groups),
     }  # fmt: skip
@@ -351,7 +345,7 @@ def gap_tables(report: Report) -> list[tree.Table]:
                 "what": of.terms.get(first.metric.removesuffix(".ratio"), first.metric),
                 "limit": f"{100 * (of.category_limit or 0):.4g}%", "several": groups > 2,
                 "limited": of.category_limit is not None, "amount": called(report.spec["label"]),
-                "column": "", "without": 0, "withheld": False, "unit": question.unit(report),
+                "column": "", "without": 0, "withheld": False, "unit": unit_of(report.spec),
             }  # fmt: skip
             same = [e for e in ours if e.group == first.group]
             few = [{*_cells(e)} if _is_of_few(e) else set() for e in same]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.documents.report_notes import TONES, record_blocks
 from fairgauge.render.grammar import Grammar, describe_reason, in_words, spoken
-from fairgauge.render.page import first_page
+from fairgauge.render.page import first_page, said
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
@@ -31,7 +31,6 @@ from fairgauge.results.monitor_results import (
     MonitorState,
     Unmatched,
 )
-from fairgauge.results.statement import Statement
 from fairgauge.statements.monitor import alarm_statements, chart_statement, open_states
 
 _DECIDED = (Outcome.FAIL, Outcome.PASS)
@@ -65,23 +64,8 @@ def _verdict(report: MonitorReport) -> str:
     return spoken().say("monitored_text", "verdict", **facts) or ""
 
 
-def _sentence(report: MonitorReport, stated: Sequence[Statement], *places: str) -> list[str]:
-    language = first_page(report).language
-    said = (language.say(s.code, place, s) for s in stated for place in places)
-    return [text for text in said if text]
-
-
 def _open_sentences(report: MonitorReport) -> str:
-    return " ".join(_sentence(report, open_states(report), "verdict"))
-
-
-def _drawn_caption(report: MonitorReport, each: MonitoredComparison) -> str:
-    # what a chart over time is of, in words: who is compared with whom, and what may be
-    s, language = chart_statement(report, each), first_page(report).language
-    text = language.say("drawn", s.of.kind if s.of else "number", s)
-    return (
-        f"{text}; {language.say('drawn', 'tolerated', text=tolerated_words(each))}" if text else ""
-    )
+    return " ".join(said(report, open_states(report), "verdict"))
 
 
 def finding_text(finding: HistoryFinding) -> str:
@@ -98,11 +82,11 @@ def _tone(report: MonitorReport) -> tree.Tone:
 
 
 def _frame(report: MonitorReport, **_: bool) -> dict[str, Any]:
-    drawn = [
-        replace(chart, caption=_drawn_caption(report, each) or chart.caption)
-        for each in report.gravest[:1]
-        for chart in [_chart(each, report)]
-    ]
+    drawn = [_chart(each, report) for each in report.gravest[:1]]
+    for each in report.gravest[:1]:  # in words: who is compared with whom, and what may be
+        s = chart_statement(report, each)
+        for text in said(report, [s], s.of.kind if s.of else "number"):
+            drawn = [replace(drawn[0], caption=f"{text}; {_tolerated(each)}")]
     named = [*map(name_of, report.alarms)]
     return {"exhibits": drawn, "subject": numbers.listing(named, most=_MOST_NAMED)}
 
@@ -149,10 +133,9 @@ def _chart(each: MonitoredComparison, report: MonitorReport) -> tree.TimeChart:
     times = tuple(sorted({*points, *report.absent}))  # no line spans periods without counts
     held, kind = [points.get(time) for time in times], metrics.unit(each.definition)
     note = spoken().say("drawn", "note", alarm=each.alarm, length=report.length) or ""
-    tolerated = spoken().say("drawn", "tolerated", text=tolerated_words(each)) or ""
     named = metrics.metric_words(each.definition) + metrics.unit_name(kind)
     return tree.TimeChart(
-        f"{named}, {sides_of(each)}, {tolerated}",
+        f"{named}, {sides_of(each)}, {_tolerated(each)}",
         times,
         tuple(tree.Mark(p.value, p.low, p.high, p.sparse) if p else tree.Mark(None) for p in held),
         kind,
@@ -161,6 +144,10 @@ def _chart(each: MonitoredComparison, report: MonitorReport) -> tree.TimeChart:
         alarm=None if each.alarm is None else times.index(each.alarm.period),
         notes=(note,),
     )
+
+
+def _tolerated(each: MonitoredComparison) -> str:
+    return spoken().say("drawn", "tolerated", text=tolerated_words(each)) or ""
 
 
 def _note_rows(report: MonitorReport) -> Iterator[str]:
@@ -215,9 +202,7 @@ def _history_facts(health: HistoryHealth) -> dict[str, Any]:
 STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
     "frame": _frame,
-    "alarms": lambda report: _sentence(
-        report, alarm_statements(report), "headline", "found", "certain"
-    ),
+    "alarms": lambda report: said(report, alarm_statements(report), "headline", "found", "certain"),
     "compared": _comparison_rows,
     "baselines": lambda report: [
         f"{name_of(each)}. {describe_baseline(each, each.baseline)}"

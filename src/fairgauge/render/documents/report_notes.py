@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fairgauge.enums import DiagnosticCode, IntervalMethod, Level, Outcome, Status
+from fairgauge.enums import CandidateVerdict, DiagnosticCode, IntervalMethod, Level, Outcome, Status
 from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
 from fairgauge.question.readers import Location
 from fairgauge.render import _document_tree as tree
@@ -122,8 +122,14 @@ TONES = {
     Outcome.INCONCLUSIVE: tree.Tone.UNSURE,
     Outcome.NOT_EVALUATED: tree.Tone.UNSURE,
     Outcome.NONE: tree.Tone.PLAIN,
+    CandidateVerdict.DOMINATES: tree.Tone.GOOD,
+    CandidateVerdict.TRADE_OFF: tree.Tone.UNSURE,
+    CandidateVerdict.WORSE: tree.Tone.BAD,
+    CandidateVerdict.CANNOT_TELL: tree.Tone.UNSURE,
+    "differs": tree.Tone.BAD,  # of swapped names, of which no audit loads the verdicts
+    "equivalent": tree.Tone.GOOD,
 }
-"""How the outcomes of rules are meant; there is none without rules, and of what a rule ignores."""
+"""How outcomes are meant; that of rules is none without them, and of what a rule ignores."""
 
 
 def repeat_blocks(result: Asked, fingerprint: str, verb: str) -> Iterator[tree.Block]:
@@ -146,7 +152,7 @@ def record_blocks(
     yield tree.Facts(tuple((words[k], printable(text)) for k, text in known.items() if text))
     yield tree.Heading(g.say("repeat", "text", **how) or "")
     yield tree.Code(printable(line))
-    yield tree.SignOff(tuple(words["roles"]))
+    yield tree.SignOff()
 
 
 _SPELT = {"mover": "MOVER", "delong": "DeLong"}
@@ -184,11 +190,6 @@ def described_methods(report: Report) -> list[dict[str, Any]]:
         {"name": method_name(method), "text": texts[method], "used": g.listing([*of])}
         for method, of in used.items()
     ]
-
-
-def what_no_report_shows() -> tuple[str, ...]:
-    """Return what no report can show."""
-    return tuple(english().table["method"]["limits"])
 
 
 _FILE = re.compile(r"[./]")
@@ -246,17 +247,13 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
 
 def _flags(option: Option, value: Any) -> list[str] | None:
     texts = option.type.write(value)
-    if _texts_of_values(_parse_texts(option, texts)) != _texts_of_values(value):
+    at = Location(option.name)
+    meaning = option.type.read(option.type.parse(texts, at), at)
+    if at.problems or _texts_of_values(option.type.plain(meaning)) != _texts_of_values(value):
         return None
     if option.type.arguments > 1:
         return [option.flag, *texts]
     return [word for text in texts for word in (option.flag, text)]
-
-
-def _parse_texts(option: Option, texts: Sequence[str]) -> object:
-    at = Location(option.name)
-    meaning = option.type.read(option.type.parse(texts, at), at)
-    return None if at.problems else option.type.plain(meaning)
 
 
 def _texts_of_values(value: object) -> object:

@@ -7,15 +7,16 @@ from typing import Any
 
 from fairgauge.enums import Level
 from fairgauge.render import _document_tree as tree
+from fairgauge.render.documents.report_notes import TONES
 from fairgauge.render.grammar import in_words, spoken
-from fairgauge.render.page import first_page
+from fairgauge.render.page import said
 from fairgauge.render.streams import layouts
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import shown, shown_range, titled
-from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.results.codec import to_dict
 from fairgauge.results.name_swaps import PairsAudit, SwapVerdict
 from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
+from fairgauge.statements.compared import unit_of
 from fairgauge.statements.search import nearer_end
 from fairgauge.statements.swaps import spread_statement
 
@@ -66,13 +67,6 @@ STREAMS = {
 }
 
 
-_TONES = {
-    SwapVerdict.DIFFERS: tree.Tone.BAD,
-    SwapVerdict.EQUIVALENT: tree.Tone.GOOD,
-    SwapVerdict.CANNOT_TELL: tree.Tone.UNSURE,
-}
-
-
 def _differences(audit: PairsAudit) -> Iterator[dict[str, Any]]:
     for each in audit.distinct:
         unit = tree.Unit.POINTS if each.of_decisions else tree.Unit.NUMBER
@@ -88,18 +82,12 @@ def _differences(audit: PairsAudit) -> Iterator[dict[str, Any]]:
         }
 
 
-def _edits(audit: PairsAudit) -> Iterator[str]:
-    said = first_page(audit).language.say
-    for each in audit.placebo:
-        yield said("spread", "certain", spread_statement(each)) or ""
-
-
 SWAPS = {
     "facts": lambda audit: {
         "verdict": in_words(str(audit.verdict)).upper(),
-        "tone": str(_TONES[audit.verdict]),
+        "tone": str(TONES[audit.verdict]),
     },
     "difference_rows": _differences,
-    "edits": _edits,
+    "edits": lambda audit: said(audit, map(spread_statement, audit.placebo), "certain"),
     "noted": lambda audit: [each.message for each in audit.notes],
 }

@@ -15,10 +15,10 @@ from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.page import first_page
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.render.words.verdict_sentences import outcome_word, versus
 from fairgauge.results.scopes import Interval
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdChoice
+from fairgauge.statements.compared import unit_of
 from fairgauge.statements.thresholds import group_rates, grown_error
 
 _MOST_POINTS, _MOST_DRAWN = 12, 8

@@ -10,16 +10,17 @@ from fairgauge.enums import GapPartKind, GapVerdict, Level, ReferenceKind, Strat
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.report_notes import repeat_blocks
 from fairgauge.render.grammar import describe_diagnostic, spoken
-from fairgauge.render.page import first_page, rows_read
+from fairgauge.render.page import first_page, rows_read, said
 from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
-from fairgauge.render.words.question_sentences import counts_people, excluded_why
+from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.question_sentences import excluded_why
 from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.resolve.resolution import missing_in_condition, unit_excluded
 from fairgauge.results.codec import saved_fields
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, GapPart, test_of
+from fairgauge.statements.compared import unit_of
 from fairgauge.statements.why import gap_statements
 
 Row = dict[str, Any]
@@ -36,7 +37,7 @@ class _Gap:
         differences = {test_of(each) for each in found.gaps if each.scale == "difference"}
         self.beside = self.ratio and test_of(gap) in differences
         """Whether strata are those of the difference of the same rate."""
-        self.columns = all_called(gap.columns)
+        self.columns = numbers.listing([*map(called, gap.columns)])
         self.group = called(gap.estimate.group)
         self.reference = called(reference_name(gap.estimate.reference))
         self.quoted = not (gap.controls or gap.reason in UNADJUSTED or self.of.varies)
@@ -56,15 +57,10 @@ class _Gap:
         facts["regression"] = regression and str(regression)
         return spoken().say("gap_verdict", "text", **facts) or ""
 
-    def said(self, *places: str, code: str = "") -> Iterator[str]:
-        """Yield what is stated of it at some places of a page, or under one code alone."""
-        language, stated = (
-            first_page(self.found).language,
-            gap_statements(self.found, self.at, self.of),
-        )
-        for place in places:
-            of_code = (s for s in stated if code in ("", s.code))
-            yield from filter(None, (language.say(s.code, place, s) for s in of_code))
+    def said(self, place: str, code: str = "") -> list[str]:
+        """Return what is stated of it at a place of a page, or under one code alone."""
+        stated = gap_statements(self.found, self.at, self.of)
+        return said(self.found, (s for s in stated if code in ("", s.code)), place)
 
     @property
     def parts(self) -> list[GapPart]:
@@ -158,7 +154,7 @@ def _facts(found: Decomposition) -> Row:
         own = _Gap(found, at, gap)
         by_verdict.setdefault(own.verdict.upper(), []).append(own.short)
     return {
-        "columns": all_called(found.gaps[0].columns),
+        "columns": numbers.listing([*map(called, found.gaps[0].columns)]),
         "several": several,
         "best": ReferenceKind.BEST in kinds,
         "verdict": "; ".join(
@@ -173,9 +169,9 @@ def _facts(found: Decomposition) -> Row:
 def _unit(found: Decomposition) -> str:
     # what rows are called: of a count column cases, or as the user names them
     words = found.spec.get("words") or {}
-    counted = found.spec.get("count") and (words.get("noun") or "cases")
-    counted = "people" if counts_people(found.spec) else counted
-    return called(words.get("unit") or counted or "rows")
+    counted = unit_of(found.spec)
+    counted = words.get("noun") or counted if counted == "cases" else counted
+    return called(words.get("unit") or counted)
 
 
 def _excluded_texts(found: Decomposition) -> Iterator[tuple[str, str]]:
@@ -221,8 +217,8 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "every": _gaps,
     "first": lambda found: _gaps(found)[:1],
     "stated": lambda gap: gap.said("found"),
-    "stated_below": lambda gap: gap.said("certain", "note"),
-    "no_regression": lambda gap: [*gap.said("found", code="no_regression")],
+    "stated_below": lambda gap: [*gap.said("certain"), *gap.said("note")],
+    "no_regression": lambda gap: gap.said("found", "no_regression"),
     "others": lambda gap: _others(gap.found),
     "noted": lambda found: [
         f"{capitalised(describe_diagnostic(each))}."

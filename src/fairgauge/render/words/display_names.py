@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from fairgauge.render.words.numbers import listing
 
@@ -55,11 +55,6 @@ def called(name: object) -> str:
     # no page and no table takes these blanks away
     kept = _UNSEEN.sub(lambda blanks: "\u00a0" * len(blanks[0]), shown)
     return f"“{kept}”" if _UNSEEN.search(shown) else shown
-
-
-def all_called(names: Iterable[object]) -> str:
-    """Return names of the user as a sentence lists them."""
-    return listing(list(map(called, names)))
 
 
 def file_of(source: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from fairgauge.catalogue.lookup import UnknownMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Decide, IntervalMethod, Status
 from fairgauge.errors import SpecError
-from fairgauge.question.rules import Rule, limits_of, parse_rule
+from fairgauge.question.rules import limits_of, parse_rule, write_rules
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.language import ASKED
 from fairgauge.render.words import numbers
@@ -25,6 +24,7 @@ from fairgauge.results import disparities
 from fairgauge.results.estimates import Estimate, RateValue
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval
+from fairgauge.results.verdicts import RuleResult
 
 if TYPE_CHECKING:
     from fairgauge.results.monitor_results import MonitorReport
@@ -327,10 +327,15 @@ def metric_range(
 
 
 def metric_ci(metric: Metric | Statistic, interval: Interval | None) -> str:
+    """Write the confidence interval of a metric with its level; nothing where there is none."""
+    return shown_ci(interval, unit(metric), sign=signed(metric))
+
+
+def shown_ci(interval: Interval | None, kind: Unit, *, sign: bool) -> str:
     """Write an interval with its level: ``95% CI −19.6 to −14.3``; nothing where there is none."""
     if interval is None:
         return ""
-    ends = metric_range(metric, interval.low, interval.high)
+    ends = shown_range(interval.low, interval.high, kind, sign=sign)
     return f"{100 * interval.level:.4g}% CI {ends}"
 
 
@@ -372,27 +377,30 @@ def is_simultaneous(each: Estimate) -> bool:
     return holds_with_others(each) or bool(by_class)
 
 
-def rules_of(report: Report) -> dict[str, Rule]:
-    """Return the rules of a report by their text."""
-    rules: dict[str, Rule] = {}
-    for keys in report.spec.get("rules", ()):
-        low, high = keys.get("at_least", -math.inf), keys.get("at_most", math.inf)
-        decide = Decide(keys.get("decide", Decide.INTERVAL))
-        rule = Rule(keys["metric"], low, high, decide=decide)
-        same = rules.setdefault(str(rule), rule)
-        if same.decide is not rule.decide:  # of several groups in several ways: each row states it
-            rules[str(rule)] = replace(rule, decide=Decide.INTERVAL)
-    return rules
+def rule_in_words(report: Report, rule: RuleResult) -> str:
+    """Return a rule in words; where the interval alone does not decide, what does in brackets."""
+    asked = [k for k in report.spec.get("rules", ()) if write_rules([k]) == [rule.rule]]
+    significant = {str(keys.get("decide")) for keys in asked} == {Decide.SIGNIFICANT}
+    decided = f" ({_spoken_names().terms['decided']})" * significant
+    return written_rule_words(rule.rule, rule.worst.definition) + decided
 
 
 def written_rule_words(text: str, metric: Metric | Statistic | None = None) -> str:
-    """Return the text form of a rule in words; the metric may be a user's own, which none finds."""
+    """Return the text form of a rule in words, ``selection rate ratio >= 0.8``.
+
+    The metric may be a user's own, which none finds.
+    """
     try:
-        rule = parse_rule(text)
+        metric = metric or parse_rule(text).row
+        low, high = limits_of(text)
     except SpecError:
-        own = metric and Rule(metric.name, *limits_of(text))
-        return limit_words(own, metric) if own and metric else called(text)
-    return rule_words(rule, text, metric or rule.row)
+        return called(text)
+    words, first, last = metric_words(metric), limit_text(low, metric), limit_text(high, metric)
+    if low == -high and math.isfinite(high):
+        return f"|{words}| <= {last}"
+    if math.isinf(high):
+        return f"{words} >= {first}"
+    return f"{words} <= {last}" if math.isinf(low) else f"{first} <= {words} <= {last}"
 
 
 def monitored_rules(report: MonitorReport) -> dict[str, str]:
@@ -409,28 +417,6 @@ def monitored_rules(report: MonitorReport) -> dict[str, str]:
             }
     others = [*metrics, *(each.rule for each in report.unmatched)]
     return {text: words.get(text) or written_rule_words(text, metrics.get(text)) for text in others}
-
-
-def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:
-    """Return a rule with its metric and limits in words: ``selection rate ratio >= 0.8``.
-
-    Where the interval alone does not decide, what does follows in brackets.
-    """
-    if rule is None:
-        return called(text)
-    decided = f" ({_spoken_names().terms['decided']})" * (rule.decide is Decide.SIGNIFICANT)
-    return limit_words(rule, metric) + decided
-
-
-def limit_words(rule: Rule, metric: Metric | Statistic) -> str:
-    """Return one limit of a rule in words: ``|selection rate difference| <= 10 pp``."""
-    words = metric_words(metric)
-    low, high = (limit_text(end, metric) for end in (rule.low, rule.high))
-    if rule.low == -rule.high and math.isfinite(rule.high):
-        return f"|{words}| <= {high}"
-    if math.isinf(rule.high):
-        return f"{words} >= {low}"
-    return f"{words} <= {high}" if math.isinf(rule.low) else f"{low} <= {words} <= {high}"
 
 
 def limit_text(value: float, metric: Metric | Statistic) -> str:

@@ -84,11 +84,6 @@ def minus(text: str) -> str:
     return f"−{text[1:]}" if text.startswith("-") else text
 
 
-def plural(count: float, one: str, many: str) -> str:
-    """Return the word for a count: singular for exactly one."""
-    return one if count == 1 else many
-
-
 def probability(value: float | None, called: str = "p") -> str:
     """Show a p-value, on one line; nothing where there is none.
 
@@ -108,7 +103,7 @@ def numbered(number: float, unit: str = "rows") -> str:
     ('1 row', '2,000 rows', '1 person')
     """
     one = "person" if unit == "people" else re.sub("ies$", "y", unit).removesuffix("s")
-    return f"{count(number)} {plural(number, one, unit)}"
+    return f"{count(number)} {one if number == 1 else unit}"
 
 
 def listing(words: Sequence[str], last: str = "and", most: int = 8) -> str:

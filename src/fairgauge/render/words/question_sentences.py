@@ -23,12 +23,12 @@ from fairgauge.resolve.resolution import (
     missing_stratum,
 )
 from fairgauge.results.report import Report
+from fairgauge.statements.compared import OUTCOMES, asked_conditions, unit_of
 from fairgauge.values import Json
 
 if TYPE_CHECKING:
     from fairgauge.results.comparison import Change
 
-OUTCOMES = ("label", "prediction", "score")
 _MISSING_CLUSTER = "missing cluster"
 _ASKED = (
     *OUTCOMES, "threshold", "positive", "favourable", "sensitive", "probabilities",
@@ -70,7 +70,7 @@ def question(report: Report) -> list[tuple[str, str]]:
 
 def weightless_rows(report: Report) -> str:
     """Return that sizes, which are without weights, do not count rows that carry nothing."""
-    return _sentence_at("weightless", unit=unit(report)) * bool(
+    return _sentence_at("weightless", unit=unit_of(report.spec)) * bool(
         report.data.excluded.get(OF_NO_WEIGHT)
     )
 
@@ -81,24 +81,14 @@ def rounded_to(report: Report) -> int:
     return next(found, 0)
 
 
-def rounding_sentence(report: Report) -> str:
-    """Return that the counts are protected; nothing where they are exact."""
-    to = rounded_to(report)
-    return (spoken().say("rounded_counts", "looked", min_cell=to) or "") * bool(to)
-
-
 def document(report: Report) -> Mapping[str, str]:
     """Return the fields of the cover: title, author, organisation, period and others."""
     fields = report.spec.get("document") or {}
     return {key: str(value) for key, value in fields.items() if value}
 
 
-def cover(report: Report) -> list[tuple[str, str]]:
+def cover(fields: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return what the cover states, with its headings."""
-    return _cover(document(report))
-
-
-def _cover(fields: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(_word_of_key(key) or key, printable(fields[key])) for key in _COVER if key in fields]
 
 
@@ -107,7 +97,7 @@ def audited(report: Report) -> list[tuple[str, str]]:
     stated = {k: value for k, value in document(report).items() if k not in _placed(report)}
     reasons = "; ".join(f"{reason}: {count(rows)}" for reason, rows in excluded(report))
     left_out = [(_sentence_at("rows_excluded"), reasons)] * bool(reasons)
-    return [(_sentence_at("data"), called(report.data.source)), *left_out, *_cover(stated)]
+    return [(_sentence_at("data"), called(report.data.source)), *left_out, *cover(stated)]
 
 
 def _word_of_key(key: str) -> str | None:
@@ -137,21 +127,6 @@ def caveat(spec: Mapping[str, Json]) -> tuple[str, ...]:
     fields = spec.get("document")
     stated = fields.get("caveat") if isinstance(fields, dict) else None
     return (f"{spoken().terms['warning']}: {printable(stated)}",) if stated else ()
-
-
-def unit(report: Report, other: str = "rows") -> str:
-    """Return what a report counts: people, the cases of a count, or ``other``."""
-    return unit_of(report.spec, other)
-
-
-def unit_of(spec: Mapping[str, Any], other: str = "rows") -> str:
-    """Return what is counted where this is asked: people, the cases of a count, or ``other``."""
-    return "people" if counts_people(spec) else "cases" if spec.get("count") else other
-
-
-def counts_people(spec: Mapping[str, Any]) -> bool:
-    """Return whether people were counted, not rows."""
-    return bool(spec.get("person")) and spec.get("per_person") != "each"
 
 
 def incomplete(report: Report) -> list[str]:
@@ -227,18 +202,19 @@ def unknown_sentence(report: Report) -> str:
     ):
         return ""
     drawn = any("how" in each for each in found)  # counted with rows of no known outcome, too
-    facts: dict[str, Any] = {"missing": [] if drawn else incomplete(report), "unit": unit(report)}
-    facts["undecided"] = undecided
+    facts: dict[str, Any] = {"missing": [] if drawn else incomplete(report)}
+    facts |= {"unit": unit_of(report.spec), "undecided": undecided}
     return _sentence_at("unknown", found=found, as_group=as_group, **facts)
 
 
 def _undecided_rows(report: Report) -> Iterator[dict[str, Any]]:
     # where people are counted in place of rows, it is not known
     spec = report.spec
+    people = unit_of(spec) == "people"
     columns = {each["column"] for each in spec["sensitive"]}.union(*_intersections(spec).values())
     for each in read_conditions(spec.get("where") or {}, Location()):
         rows = report.data.excluded.get(missing_in_condition(each.column), 0)
-        if each.column in columns and (rows or (counts_people(spec) and not each.holds(None))):
+        if each.column in columns and (rows or (people and not each.holds(None))):
             yield {"of": each.column, "n": rows}
 
 
@@ -251,8 +227,8 @@ def excluded_sentence(report: Report) -> str:
         for column in [each["column"]]
         if (rows := report.data.excluded.get(excluded_group(column), 0))
     ]
-    names = report.spec.get("exclude_groups")
-    return _sentence_at("excluded", found=found, names=names, unit=unit(report)) * bool(found)
+    facts = {"names": report.spec.get("exclude_groups"), "unit": unit_of(report.spec)}
+    return _sentence_at("excluded", found=found, **facts) * bool(found)
 
 
 def _intersections(spec: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -264,15 +240,7 @@ def _intersections(spec: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def chosen_rows(result: object) -> tuple[str, ...]:
     """Return which rows were counted, where the question has conditions."""
-    write = BY_NAME["where"].type.write
     if any(getattr(each, "key", None) == "where" for each in getattr(result, "differences", ())):
         return ()  # which a table of what was asked differently states
-    spec = getattr(result, "spec", {})
-    if not (asked := spec.get("where")):
-        return ()
-    columns = {spec.get(role) for role in OUTCOMES}
-    open_ones = [each for each in read_conditions(asked, Location()) if not each.holds(None)]
-    kept = [each.column for each in open_ones if each.keeps_missing(columns)]
-    absent = [each.column for each in open_ones if not each.keeps_missing(columns)]
-    facts: dict[str, Any] = {"conditions": write(asked), "absent": absent, "kept": kept}
-    return (spoken().say("conditions", "looked", **facts) or "",)
+    facts = asked_conditions(getattr(result, "spec", {}))
+    return (spoken().say("conditions", "looked", **facts) or "",) if facts else ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 from typing import Any
 
 from fairgauge.catalogue.across import Across, is_of_one_group
@@ -91,7 +90,7 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
 
     ``terms``: what a preset calls metrics.
     """
-    written, g = metrics.rules_of(report), spoken()
+    g = spoken()
     for rule in report.by_rule:
         outcomes: dict[Outcome, list[str]] = {}
         for each in rule.verdicts:
@@ -111,8 +110,7 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
             f"{g.listing(names, 'and', _MOST_NAMED)}"
             for outcome, names in outcomes.items()
         )
-        of = rule.worst.definition
-        words = metrics.rule_words(written.get(rule.rule), rule.rule, of)
+        of, words = rule.worst.definition, metrics.rule_in_words(report, rule)
         if own := (terms or {}).get(of.name):
             words = words.replace(metrics.metric_words(of), own)
         yield g.cell(words), "; ".join(texts)
@@ -120,9 +118,7 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
 
 def verdict_rows(report: Report) -> Iterator[dict[str, Any]]:
     """Yield every rule with its verdicts, the gravest first."""
-    written = metrics.rules_of(report)
     for rule in report.by_rule:
-        words = metrics.rule_words(written.get(rule.rule), rule.rule, rule.worst.definition)
         rows = [
             {
                 "group": verdict_name(each, report),
@@ -132,7 +128,8 @@ def verdict_rows(report: Report) -> Iterator[dict[str, Any]]:
             }
             for each in rule.verdicts
         ]
-        yield {"title": capitalised(spoken().cell(words)), "verdicts": rows}
+        title = spoken().cell(metrics.rule_in_words(report, rule))
+        yield {"title": capitalised(title), "verdicts": rows}
 
 
 def verdict_name(verdict: Verdict, report: Report, *, apart: bool = True) -> str:
@@ -326,8 +323,6 @@ def place_words(
 # ---- what became of a sealed bundle
 
 _MOST_LISTED = 20
-_LONG, _CONTEXT = 120, 40
-"""Characters: texts that are shown in part, and how much before the place where they differ."""
 
 
 def describe_verification(found: Verification) -> str:
@@ -349,22 +344,8 @@ def describe_verification(found: Verification) -> str:
 
 def _number_lines(different: Sequence[DifferentNumber]) -> Iterator[str]:
     for each in different[:_MOST_LISTED]:
-        sealed, other = _quote_difference(each.sealed, each.recomputed)
-        facts: dict[str, Any] = {
-            "subject": each.subject,
-            "path": each.path,
-            "sealed": sealed,
-            "other": other,
-        }
+        facts: dict[str, Any] = {"subject": each.subject, "path": each.path}
+        facts |= {"sealed": called(each.sealed), "other": called(each.recomputed)}
         yield english().say("verification", "different", **facts) or ""
     if (more := len(different) - _MOST_LISTED) > 0:
         yield english().say("verification", "more", n=more) or ""
-
-
-def _quote_difference(one: str, other: str) -> tuple[str, str]:
-    if max(len(one), len(other)) <= _LONG:
-        return called(one), called(other)
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    start = max(0, same - _CONTEXT)
-    mark = "…" if start else ""
-    return f"{mark}{called(one[start:])}", f"{mark}{called(other[start:])}"

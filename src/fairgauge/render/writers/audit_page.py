@@ -6,15 +6,16 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import jinja2
+from jinja2 import nodes
 from markupsafe import Markup
 
 from fairgauge.question import category_words
 from fairgauge.question.kits import find_kit
 from fairgauge.render.grammar import LANGUAGES, Grammar
-from fairgauge.render.script_texts import script_texts
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.writers.html import css, environment, policy, scripts
@@ -154,3 +155,153 @@ def escaped(value: object) -> str:
     """Return a value as JSON that is safe inside a page."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return "".join(_OPENS.get(character, character) for character in text)
+
+
+# ---- texts of the catalogue as functions of JavaScript, compiled from the tree that Jinja reads.
+# What is not below is an error: no text means one thing in Python and another one in a page.
+
+_TABLES = ("terms", "people", "events", "range", "why", "page")
+_BINARY = {nodes.Add: "+", nodes.Sub: "-", nodes.Mul: "*", nodes.Div: "/"}
+_COMPARED = {"eq": "===", "ne": "!==", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">="}
+
+
+def script_texts(language: str, codes: Iterable[str]) -> str:
+    """Return an object of JavaScript: the texts of some statements, and of the parts they have."""
+    table = LANGUAGES[language]({}).table
+    compiler, made, asked = _Compiler(), {}, list(codes)
+    while asked:
+        code = asked.pop()
+        if code not in made and code in table:
+            made[code] = compiler.entry(table[code])
+            asked += compiler.said
+    made["found_title"] = compiler.entry({"audit": table["page"]["found"]["audit"]})
+    tables = {name: table[name] for name in _TABLES}
+    places = ("looked", "found", "certain", "limits", "filled", "of_100")
+    tables["page"] = {place: table["page"][place] for place in places if place != "found"}
+    texts = ",".join(f"{json.dumps(code)}:{text}" for code, text in sorted(made.items()))
+    held = json.dumps(tables, ensure_ascii=False, separators=(",", ":"))
+    return f"{{table:{held},texts:{{{texts}}}}}"
+
+
+class _Compiler:
+    def __init__(self) -> None:
+        self.env = jinja2.Environment(autoescape=False, trim_blocks=True)  # noqa: S701 - parses only
+        self.said: list[str] = []
+
+    def entry(self, entry: Mapping[str, Any]) -> str:
+        parts = (
+            f"{json.dumps(key)}:{self.text(text) if isinstance(text, str) else self.entry(text)}"
+            for key, text in entry.items()
+            if isinstance(text, (str, Mapping))
+        )
+        return f"{{{','.join(parts)}}}"
+
+    def text(self, text: str) -> str:
+        return f'c=>{{let o="";{self.block(self.env.parse(text).body)}return o}}'
+
+    def block(self, statements: Sequence[nodes.Node]) -> str:
+        return "".join(map(self.statement, statements))
+
+    def statement(self, node: nodes.Node) -> str:
+        match node:
+            case nodes.Output(nodes=parts):
+                return f"o+={self.sum(parts)};"
+            case nodes.If(test=test, body=body, elif_=[first, *others], else_=last):
+                rest = nodes.If(first.test, first.body, others, last)
+                return self.statement(nodes.If(test, body, [], [rest]))
+            case nodes.If(test=test, body=body, else_=last):
+                other = self.block(last)
+                made = f"if({self.test(test)}){{{self.block(body)}}}"
+                return made + (f"else{{{other}}}" if other else "")
+            case nodes.For(target=target, iter=iterable, body=body, test=test):
+                taken = self.target(target, "e")
+                kept = f".filter(e=>{{{taken}return T({self.of(test)})}})" if test else ""
+                run = self.block(body)
+                loop = "c.loop={first:!i,last:i===a.length-1};" if "c.loop" in run else ""
+                return f"L({self.of(iterable)}){kept}.forEach((e,i,a)=>{{{taken}{loop}{run}}});"
+            case nodes.Assign(target=target, node=value):
+                return f"{{const e={self.of(value)};{self.target(target, 'e')}}}"
+            case nodes.AssignBlock(target=nodes.Name(name=name), body=body):
+                return f'c.{name}=(()=>{{let o="";{self.block(body)}return o}})();'
+        raise TypeError(f"a text in a page cannot have {node}")
+
+    def sum(self, parts: Sequence[Any]) -> str:
+        texts = map(self.written, parts)
+        return "+".join(text for text in texts if text != '""') or '""'
+
+    def written(self, node: nodes.Node) -> str:
+        """Return a part of a text; of a known one, what it comes to."""
+        made = self.of(node)
+        return made if re.fullmatch(r'"[^"\\]*"', made) else f"S({made})"
+
+    def test(self, node: Any) -> str:
+        """Return a condition as Python decides it: what is empty is false."""
+        return f"T({self.of(node)})"
+
+    def target(self, node: nodes.Node, value: str) -> str:
+        if isinstance(node, nodes.Tuple):
+            return "".join(self.target(e, f"{value}[{i}]") for i, e in enumerate(node.items))
+        assert isinstance(node, nodes.Name)
+        return f"c.{node.name}={value};"
+
+    def of(self, node: Any) -> str:
+        match node:
+            case nodes.Const(value=value) | nodes.TemplateData(data=value):
+                return json.dumps(value, ensure_ascii=False)
+            case nodes.Name(name=name):
+                return f"c.{name}"
+            case nodes.Getattr(node=of, attr=name):
+                return f"{self.of(of)}?.{name}"
+            case nodes.Getitem(node=of, arg=nodes.Slice(start=start, stop=stop)):
+                ends = self.of(start) if start else "0", self.of(stop) if stop else ""
+                return f"{self.of(of)}.slice({','.join(filter(None, ends))})"
+            case nodes.Getitem(node=of, arg=key):
+                return f"{self.of(of)}?.[{self.of(key)}]"
+            case nodes.List(items=items) | nodes.Tuple(items=items):
+                return f"[{','.join(map(self.of, items))}]"
+            case nodes.Dict(items=pairs):
+                return f"{{{','.join(f'[{self.of(p.key)}]:{self.of(p.value)}' for p in pairs)}}}"
+            case nodes.CondExpr(test=test, expr1=first, expr2=second):
+                other = second or nodes.Const("")
+                return f"({self.test(test)}?{self.of(first)}:{self.of(other)})"
+            case nodes.Concat(nodes=parts):
+                return f"({self.sum(parts)})"
+        return self.applied(node)
+
+    def applied(self, node: Any) -> str:
+        match node:
+            case nodes.And(left=left, right=right):
+                return f"({self.test(left)}&&{self.of(right)})"
+            case nodes.Or(left=left, right=right):
+                return f"O({self.of(left)},()=>{self.of(right)})"
+            case nodes.Not(node=of):
+                return f"!{self.test(of)}"
+            case nodes.Neg(node=of):
+                return f"(-{self.of(of)})"
+            case nodes.Compare(expr=first, ops=[nodes.Operand(op="in" | "notin" as op, expr=of)]):
+                return f"{'!' * (op == 'notin')}I({self.of(first)},{self.of(of)})"
+            case nodes.Compare(expr=first, ops=[nodes.Operand(op=op, expr=of)]):
+                return f"({self.of(first)}{_COMPARED[op]}{self.of(of)})"
+            case _ if type(node) in _BINARY:
+                return f"({self.of(node.left)}{_BINARY[type(node)]}{self.of(node.right)})"
+            case nodes.Filter(node=of, name=name):
+                return f"F.{name}({','.join([self.of(of), *self.arguments(node)])})"
+            case nodes.Test(node=of, name="none"):
+                return f"({self.of(of)}??null)===null"
+            case nodes.Call(node=nodes.Name(name="say")):
+                code = node.args[0]
+                assert isinstance(code, nodes.Const)
+                self.said.append(code.value)
+                return f"c.state({','.join(self.arguments(node))})"
+            case nodes.Call(node=nodes.Getattr(node=of, attr="get")):
+                key, *default = self.arguments(node)
+                return f"({self.of(of)}?.[{key}]??{default[0] if default else 'null'})"
+            case nodes.Call(node=nodes.Getattr(node=of, attr="append")):
+                return f"void {self.of(of)}.push({','.join(self.arguments(node))})"
+            case nodes.Call(node=of):
+                return f"{self.of(of)}({','.join(self.arguments(node))})"
+        raise TypeError(f"a text in a page cannot have {node}")
+
+    def arguments(self, call: Any) -> list[str]:
+        named = ",".join(f"{each.key}:{self.of(each.value)}" for each in call.kwargs)
+        return [*map(self.of, call.args), *([f"{{{named}}}"] if named else [])]

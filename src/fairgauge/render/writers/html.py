@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
 from itertools import count, groupby
+from typing import Any
 
 from jinja2 import PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -20,7 +21,6 @@ from fairgauge.render.grammar import Templates, in_words, spoken
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.verdict_sentences import verdict_word
-from fairgauge.start.records import dataclass
 
 
 def write(document: tree.DocumentTree, shown: object = None, *, whole: bool = True) -> str:
@@ -35,6 +35,7 @@ def write(document: tree.DocumentTree, shown: object = None, *, whole: bool = Tr
         whole=whole,
         fresh=anchors(),
         frame=spoken().terms["frame"],
+        roles=spoken().terms["record"]["roles"],
         style=Markup(style),  # noqa: S704 - our own file
         policy=policy(style),
     ) + "\n"  # fmt: skip
@@ -75,22 +76,9 @@ def environment() -> Templates:
     return environment
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """An answer of a first page: its sentences, those with dots apart, and what is drawn below."""
-
-    question: str
-    sentences: tuple[str, ...]
-    listed: bool
-    tag: str
-    drawn: tuple[tree.DotArrays, ...]
-    exhibits: tuple[tree.Block, ...]
-
-
-def _answers(document: tree.DocumentTree) -> list[_Answer]:
-    # drawings stand with the findings
-    brief, found = document.brief, []
-    exhibits = document.exhibits
+def _answers(document: tree.DocumentTree) -> Iterator[dict[str, Any]]:
+    # the answers of a first page; drawings stand with the findings, tables and what follows last
+    brief, exhibits = document.brief, document.exhibits
     last = max((i for i, each in enumerate(exhibits) if isinstance(each, tree.Table)), default=None)
     tables = tuple(
         each for i, each in enumerate(exhibits)
@@ -99,13 +87,17 @@ def _answers(document: tree.DocumentTree) -> list[_Answer]:
     for question_asked, sentences in brief.answers:
         here = exhibits if sentences is brief.found else ()
         drawn = tuple(each for each in here if isinstance(each, tree.DotArrays))
-        others = tuple(each for each in here if each not in (*drawn, *tables))
         stated = {each.sentence for each in drawn}
-        rest = tuple(text for text in map(str, sentences) if text not in stated)
-        listed = sentences is not brief.looked_at and sentences is not brief.found
-        tag = "ol" if sentences is brief.steps else "ul"
-        found.append(_Answer(question_asked, rest, listed, tag, drawn, others))
-    return [*found, _Answer("", (), False, "ul", (), tables)] if tables else found
+        yield {
+            "question": question_asked,
+            "sentences": [text for text in map(str, sentences) if text not in stated],
+            "listed": sentences is not brief.looked_at and sentences is not brief.found,
+            "tag": "ol" if sentences is brief.steps else "ul",
+            "drawn": drawn,
+            "exhibits": [each for each in here if each not in (*drawn, *tables)],
+        }
+    if tables:
+        yield {"exhibits": tables}
 
 
 _ROW = 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 
 from fairgauge.render import _document_tree as tree
@@ -116,9 +116,7 @@ def _(block: tree.Items) -> Iterator[str]:
 
 @_block.register(tree.Facts)
 def _(block: tree.Facts) -> Iterator[str]:
-    yield from _rows(
-        ["", ""], [[escape(word, cell=True), escape(text, cell=True)] for word, text in block.pairs]
-    )
+    yield from _rows(["", ""], block.pairs)
 
 
 @_block.register(tree.Code)
@@ -131,9 +129,9 @@ def _(block: tree.Code) -> Iterator[str]:
 def _(block: tree.Table) -> Iterator[str]:
     if block.titled:
         yield from ["", f"**{escape(block.caption)}**"]
-    heads = [escape(column.heading, cell=True) for column in block.columns]
+    heads = [column.heading for column in block.columns]
     every = [*block.rows, *block.totals]
-    rows = [[_cell(cell) for cell in row] for row in every]
+    rows = [[f"{cell.text} {cell.below}".strip() for cell in row] for row in every]
     # a number without what stands beside others is under the numbers, not under those
     parted = [any(row[i].below for row in every) for i in range(len(heads))]
     numeric = [c.numeric and not two for c, two in zip(block.columns, parted, strict=True)]
@@ -143,13 +141,9 @@ def _(block: tree.Table) -> Iterator[str]:
 
 @_block.register(tree.RuleGrid)
 def _(block: tree.RuleGrid) -> Iterator[str]:
-    texts = (each.words + (each.text and f" ({each.text})") for each in block.rules)
-    heads = ["", *(escape(text, cell=True) for text in texts)]
+    heads = ["", *(each.words + (each.text and f" ({each.text})") for each in block.rules)]
     rows = [
-        [
-            escape(name.text + (name.below and f" ({name.below})"), cell=True),
-            *map(_verdict_cell, cells),
-        ]
+        [name.text + (name.below and f" ({name.below})"), *map(_verdict_cell, cells)]
         for _, lines in block.parts
         for name, cells in lines
     ]
@@ -162,22 +156,15 @@ def _verdict_cell(cell: tree.GridCell | None) -> str:
     if cell is None:
         return "–"
     alone = "".join(f" ({letter})" for letter in cell.notes)
-    return escape(f"{in_words(verdict_word(cell.outcome))}{alone}, {cell.counts}", cell=True)
+    return f"{in_words(verdict_word(cell.outcome))}{alone}, {cell.counts}"
 
 
 @_block.register(tree.Chart)
 def _(block: tree.Chart) -> Iterator[str]:
     beside = any(row.below for row in block.rows)
-    rows = [
-        [
-            escape(row.label, cell=True),
-            escape(row.text, cell=True),
-            *([escape(row.below, cell=True)] if beside else []),
-        ]
-        for row in block.rows
-    ]
+    rows = [[row.label, row.text, *([row.below] if beside else [])] for row in block.rows]
     words = spoken().terms["chart"]
-    heads = [escape(block.caption), words["value"]]
+    heads = [block.caption, words["value"]]
     if beside:
         measured = any(row.mark.low is not None for row in block.rows)
         heads.append(words["interval" if measured else "numbers"])
@@ -194,13 +181,12 @@ def _(block: tree.Block) -> Iterator[str]:
 
 @_block.register(tree.SignOff)
 def _(block: tree.SignOff) -> Iterator[str]:
-    title, *heads = spoken().terms["frame"]["signoff"]
+    del block
+    terms = spoken().terms
+    title, *heads = terms["frame"]["signoff"]
     yield from ["", f"**{title}**"]
-    yield from _rows(["", *heads], [[role, *[""] * len(heads)] for role in block.roles])
-
-
-def _cell(cell: tree.Cell) -> str:
-    return escape(f"{cell.text} {cell.below}".strip(), cell=True)
+    rows = [[role, *[""] * len(heads)] for role in terms["record"]["roles"]]
+    yield from _rows(["", *heads], rows)
 
 
 def _notes(notes: Iterable[str]) -> Iterator[str]:
@@ -209,10 +195,10 @@ def _notes(notes: Iterable[str]) -> Iterator[str]:
 
 
 def _rows(
-    heads: list[str], rows: list[list[str]], numeric: Iterable[bool] | None = None
+    heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Iterable[bool] = ()
 ) -> Iterator[str]:
-    right = list(numeric) if numeric is not None else [False] * len(heads)
-    yield ""
-    yield f"| {' | '.join(heads)} |"
-    yield f"|{'|'.join('---:' if each else '---' for each in right)}|"
-    yield from (f"| {' | '.join(row)} |" for row in rows)
+    first, *others = (
+        f"| {' | '.join(escape(text, cell=True) for text in row)} |" for row in (heads, *rows)
+    )
+    right = list(numeric) or [False] * len(heads)
+    yield from ["", first, f"|{'|'.join('---:' if each else '---' for each in right)}|", *others]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -49,7 +49,7 @@ def write_junit(report: Report | MonitorReport) -> str:
 class _Case(NamedTuple):
     """A test case; ``counted`` is whether something undecided counts as its outcome."""
 
-    where: str
+    feature: str | None
     name: str
     outcome: Outcome
     message: str
@@ -57,12 +57,11 @@ class _Case(NamedTuple):
 
 
 def _verdict_case(report: Report, verdict: Verdict) -> _Case:
-    where = ".".join(part for part in ("fairgauge", verdict.feature) if part)
     name = ": ".join(filter(None, (verdict.rule, listing(judged_groups(report, verdict)))))
     counted = verdict.reason.code is ReasonCode.COUNTED_AS
     outcome = "ignored" if verdict.outcome is Outcome.NONE else verdict.outcome
     message = f"{outcome}: {verdict.says}"
-    return _Case(where, name, verdict.outcome, message, counted)
+    return _Case(verdict.feature, name, verdict.outcome, message, counted)
 
 
 def _monitor_cases(report: MonitorReport) -> Iterator[_Case]:
@@ -90,8 +89,7 @@ def _comparison_case(
     decided = state in (MonitorState.ALARM, MonitorState.NO_ALARM)
     counted = not decided and outcome in (Outcome.PASS, Outcome.FAIL)
     message = f"{state}, counted as {outcome}: {says}" if counted else says
-    where = ".".join(filter(None, ("fairgauge", feature)))
-    return _Case(where, name, outcome, message, counted)
+    return _Case(feature, name, outcome, message, counted)
 
 
 def _suite_lines(name: str, created: str, cases: Sequence[_Case], undecided: str) -> Iterator[str]:
@@ -110,7 +108,8 @@ def _suite_lines(name: str, created: str, cases: Sequence[_Case], undecided: str
 
 
 def _case(case: _Case, undecided: str) -> Iterator[str]:
-    names = f"classname={_attribute(case.where)} name={_attribute(case.name)}"
+    where = ".".join(filter(None, ("fairgauge", case.feature)))
+    names = f"classname={_attribute(where)} name={_attribute(case.name)}"
     if case.outcome is Outcome.PASS and not case.counted:
         yield f'    <testcase {names} time="0"/>'
         return
@@ -149,8 +148,9 @@ def _gauge_lines(report: MonitorReport) -> Iterator[str]:
         for each in report.comparisons
     ]  # fmt: skip
     known = list(zip(subjects, report.comparisons, strict=True))
-    for name, value in _OF_COMPARISONS.items():
-        yield from _gauge(name, [(subject, value(each)) for subject, each in known])
+    numbers = [(subject, _numbers_of(each)) for subject, each in known]
+    for name in numbers[0][1] if numbers else ():
+        yield from _gauge(name, [(subject, values[name]) for subject, values in numbers])
     states = [
         (own | {"state": str(s)}, each.state is s) for own, each in known for s in MonitorState
     ]
@@ -185,26 +185,21 @@ def _gauge(name: str, values: Iterable[tuple[dict[str, str], float | None]]) -> 
         yield f"fairgauge_{name}{{{inside}}} {number}"
 
 
-def _read_last(name: str) -> Callable[[MonitoredComparison], float | None]:
-    # what reads a number of the last period; None where it has no value
-    return lambda each: getattr(each.points[-1], name) if each.points else None
+def _numbers_of(each: MonitoredComparison) -> dict[str, float | None]:
+    # of the last period, or the last that has it; None where there is no value
+    last = each.points[-1] if each.points else None
 
+    def latest(name: str) -> float | None:
+        values = (getattr(point, name) for point in reversed(each.points))
+        return next((value for value in values if value is not None), None)
 
-def _read_latest(name: str) -> Callable[[MonitoredComparison], float | None]:
-    return lambda each: next(
-        (value for p in reversed(each.points) if (value := getattr(p, name)) is not None), None
-    )
-
-
-_OF_COMPARISONS: dict[str, Callable[[MonitoredComparison], float | None]] = {
-    "metric": _read_last("value"),
-    "ci_low": _read_last("low"),
-    "ci_high": _read_last("high"),
-    "running": _read_latest("running"),
-    "running_low": _read_latest("running_low"),
-    "running_high": _read_latest("running_high"),
-    "evidence": lambda each: each.evidence,
-    "alarm_threshold": lambda each: each.threshold,
-    "alarm": lambda each: float(each.alarm is not None),
-    "undefined": lambda each: float(not each.points or each.points[-1].value is None),
-}
+    return {
+        "metric": None if last is None else last.value,
+        "ci_low": None if last is None else last.low,
+        "ci_high": None if last is None else last.high,
+        **{name: latest(name) for name in ("running", "running_low", "running_high")},
+        "evidence": each.evidence,
+        "alarm_threshold": each.threshold,
+        "alarm": float(each.alarm is not None),
+        "undefined": float(last is None or last.value is None),
+    }

@@ -205,10 +205,15 @@ class _Text:
                     lines += more
             yield from lines
 
-    def _hanging(self, text: str) -> Iterator[str]:
-        first, *others = wrap(printable(text), self.width - 4)
-        yield f"  {first}"
-        yield from (f"    {line}" for line in others)
+    def _hanging(self, text: str, indent: int = 4, mark: str = "") -> Iterator[str]:
+        first, *others = wrap(printable(text), self.width - indent)
+        yield f"  {mark}{first}"
+        yield from (" " * indent + line for line in others)
+
+    def _pair_lines(self, word: str, text: str, column: int, least: int = 0) -> Iterator[str]:
+        lines = wrap(printable(text), max(self.width - column - 4, least))
+        for name, line in zip_longest(wrap(printable(word), column), lines, fillvalue=""):
+            yield f"  {name}{' ' * (column - width(name))}  {line}".rstrip()
 
     def section(self, section: tree.Section) -> Iterator[str]:
         """Yield a section, without a heading where its first table has the same one."""
@@ -265,25 +270,16 @@ class _Text:
     def _(self, block: tree.Items) -> Iterator[str]:
         for i, text in enumerate(block.items, 1):
             mark = f"{i}. " if block.numbered else "- "
-            lines = wrap(printable(text), self.width - 2 - len(mark))
-            yield f"  {mark}{lines[0]}"
-            yield from (" " * (2 + len(mark)) + line for line in lines[1:])
+            yield from self._hanging(text, 2 + len(mark), mark)
 
     @show.register(tree.Facts)
     def _(self, block: tree.Facts) -> Iterator[str]:
         longest = max((width(printable(word)) for word, _ in block.pairs), default=0)
-        if longest > self.width * _WIDEST_WORD:
-            for word, text in block.pairs:
-                first, *others = wrap(printable(f"{word}: {text}"), self.width - 6)
-                yield f"  {first}"
-                yield from (f"      {line}" for line in others)
-            return
-        column = longest
         for word, text in block.pairs:
-            names = wrap(printable(word), column)
-            lines = wrap(printable(text), self.width - column - 4)
-            for name, line in zip_longest(names, lines, fillvalue=""):
-                yield f"  {name}{' ' * (column - width(name))}  {line}".rstrip()
+            if longest > self.width * _WIDEST_WORD:
+                yield from self._hanging(f"{word}: {text}", 6)
+            else:
+                yield from self._pair_lines(word, text, longest)
 
     @show.register(tree.Code)
     def _(self, block: tree.Code) -> Iterator[str]:
@@ -312,15 +308,11 @@ class _Text:
     def _(self, block: tree.Chart) -> Iterator[str]:
         yield ""
         yield from self.wrapped(block.caption, 0, Tone.PLAIN)
-        labels = [wrap(printable(row.label), _CHART_NAME) for row in block.rows]
+        labels = (wrap(printable(row.label), _CHART_NAME) for row in block.rows)
         longest = max((width(part) for parts in labels for part in parts), default=0)
-        for label, row in zip(labels, block.rows, strict=True):
+        for row in block.rows:
             own = _GAP.join(filter(None, [row.text, row.below]))
-            indent = 2 + longest + 2
-            lines = wrap(printable(own), max(self.width - indent, 30))
-            yield f"  {label[0]}{' ' * (longest - width(label[0]))}  {lines[0]}"
-            for name, line in zip_longest(label[1:], lines[1:], fillvalue=""):
-                yield f"  {name}{' ' * (indent - 2 - width(name))}{line}".rstrip()
+            yield from self._pair_lines(row.label, own, longest, 30)
         for note in block.notes:
             yield from self.wrapped(note, 2, Tone.SOFT)
 

@@ -80,9 +80,10 @@ class _Workbook:
             if text:
                 sheet.write_string(row, 1, _text(text), self.words)
             row += 1
-        self._sign_off(sheet, spoken().terms["record"]["roles"], row + 1)
+        self._sign_off(sheet, row + 1)
 
-    def _sign_off(self, sheet: Any, roles: Sequence[str], row: int) -> int:
+    def _sign_off(self, sheet: Any, row: int) -> int:
+        roles = spoken().terms["record"]["roles"]
         sheet.write_string(row, 0, spoken().terms["sheet"]["sign"], self.heading)
         for i, role in enumerate(roles, row + 1):
             sheet.write_string(i, 0, role)
@@ -122,22 +123,21 @@ class _Workbook:
                 row = self._table_to_publish(sheet, block, row) + 1
                 continue
             if isinstance(block, tree.SignOff):
-                row = self._sign_off(sheet, block.roles, row) + 1
+                row = self._sign_off(sheet, row) + 1
                 continue
-            pairs: tuple[tuple[str, str], ...] = ()
+            lines: list[str] = []
             match block:
                 case tree.Facts():
-                    pairs = block.pairs
+                    lines = [f"{word}: {text}" if text else word for word, text in block.pairs]
                 case tree.Items():
-                    pairs = tuple(("-", each) for each in block.items)
+                    lines = [f"- {each}" for each in block.items]
                 case tree.Heading() | tree.Paragraph():
-                    pairs = ((block.text, ""),)
+                    lines = [block.text]
             style = self.title if isinstance(block, tree.Heading) else None
-            for word, text in pairs:
-                line = f"{word} {text}" if word == "-" else f"{word}: {text}" if text else word
+            for line in lines:
                 sheet.write_string(row, 0, _text(line), style)
                 row += 1
-            row += bool(pairs)
+            row += bool(lines)
 
     def _table_to_publish(self, sheet: Any, table: tree.Table, row: int) -> int:
         beside = spoken().terms["sheet"]["below"]

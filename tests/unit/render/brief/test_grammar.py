@@ -16,8 +16,7 @@ import fairgauge as fg
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.render import render
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.counts import DENOMINATORS, Share, size_words
-from fairgauge.render.grammar import Grammar
+from fairgauge.render.grammar import DENOMINATORS, Grammar, Share, size_words
 from fairgauge.render.words.metric_words import published_range, shown, shown_range
 from fairgauge.render.words.verdict_sentences import interval_text
 from fairgauge.results.scopes import Interval
