@@ -15,9 +15,9 @@ from fairgauge.cube.cube import HANDFUL, CountTable, Cube, cases_of_no_weight, c
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task, open_levels
+from fairgauge.resolve.resolution import excluded_rows
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Array, Index
 from fairgauge.values import Value, is_one_of, meaning, name_of
