@@ -358,11 +358,9 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
 
 def _read_checks(value: object, at: Location) -> OwnWords:
     # read a file of words by meaning and language, of the form of our own words.toml, or its tables
-    from fairgauge.question.file_formats import parse  # not for --help
-
     tables = value.get("words") if isinstance(value, Mapping) and {*value} <= {"words"} else value
     try:
-        tables = parse(Path(tables)) if isinstance(tables, (str, Path)) else tables or {}
+        tables = readers.parse(Path(tables)) if isinstance(tables, (str, Path)) else tables or {}
     except SpecError as error:
         at.problems += error.problems
         return ()
