@@ -96,11 +96,11 @@ def compare(made, report):
 def sentences(made, report):
     """Yield each place of the first page with the sentences of the page and of Python."""
     page = first_page(report)
-    theirs = {place: [text for text, _ in said] for place, _, said in page.answers}
-    yield [made["headline"]] if made["headline"] else [], [page.headline]
-    yield made["verdict"], [text for text, _ in page.verdict]
+    theirs = {place: [text for text, _ in said] for place, said in page.texts.items()}
+    yield [made["headline"]] if made["headline"] else [], theirs["headline"]
+    yield made["verdict"], theirs["verdict"]
     for answer in made["answers"]:
-        yield [each["text"] for each in answer["sentences"]], theirs.get(answer["place"], [])
+        yield [each["text"] for each in answer["sentences"]], theirs[answer["place"]]
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

@@ -131,9 +131,7 @@ def unit(row: Metric | Statistic) -> Unit:
         if row.by == "ratio":
             return Unit.RATIO
         return Unit.POINTS if row.of.is_share else Unit.NUMBER
-    if isinstance(row, Combined):
-        return Unit.POINTS if all(part.of.is_share for part in row.of) else Unit.NUMBER
-    if isinstance(row, Joint):
+    if isinstance(row, Combined | Joint):
         shares = row.neutral == 0 and all(part.of.is_share for part in row.of)
         return Unit.POINTS if shares else Unit.NUMBER
     if isinstance(row, OverallStandardisedDifference):

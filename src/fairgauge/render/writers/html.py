@@ -15,8 +15,7 @@ from jinja2 import PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from fairgauge.render import _document_tree as tree
-from fairgauge.render import chart_axes
-from fairgauge.render.chart_axes import placed_times
+from fairgauge.render.chart_axes import chart_axis, grid_axes, placed_on, placed_times
 from fairgauge.render.grammar import Templates, in_words, spoken
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, printable
@@ -67,11 +66,8 @@ def environment() -> Templates:
         "answered": _answers,
         "by_key": lambda drawn: [(k, list(run)) for k, run in groupby(drawn, lambda d: d.key)],
         "dotted": _dots_path,
-        "grid_axes": chart_axes.grid_axes,
         "runs": lambda blocks: [(kind, list(run)) for kind, run in groupby(blocks, key=_kind)],
-        "chart_axis": chart_axes.chart_axis,
-        "placed_on": chart_axes.placed_on,
-        "placed_times": placed_times,
+        **{each.__name__: each for each in (chart_axis, grid_axes, placed_on, placed_times)},
     }
     return environment
 
