@@ -204,27 +204,21 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
 
 def unlike_refusals(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
     """Return the outcomes that count as not positive of which `undecided_outcomes` warns."""
-    refused = refused_levels(cube, axis, spec)
     undecided = undecided_levels(cube, axis, spec)
-    return [*undecided, *favoured_levels(cube, axis, spec, refused)]
+    return [*undecided, *_favoured_levels(cube, axis, spec, undecided)]
 
 
-def favoured_levels(
-    cube: Cube, axis: Axis, spec: Spec, refused: Sequence[tuple[Value, int]]
+def _favoured_levels(
+    cube: Cube, axis: Axis, spec: Spec, undecided: Sequence[tuple[Value, int]]
 ) -> list[tuple[Value, int]]:
-    """Return those of refused outcomes that are favourable by their names.
-
-    That is by HMDA's codes, or as a second word or another form of one that is stated.
-    """
+    # the refused outcomes that are favourable by their names: by HMDA's codes, or as a second word
+    # or another form of one that is stated
+    refused = [each for each in refused_levels(cube, axis, spec) if each not in undecided]
     names = [*map(name_of, spec.positive_of(axis.column) or (1,))]
     if are_actions(axis.column, cube.levels[axis]):
         approves = all(action_code(name) in APPROVED for name in names)
-        none = undecided_levels(cube, axis, spec)
-        found = [e for e in refused if e not in none]
-        return [e for e in found if approves and action_code(name_of(e[0])) in APPROVED]
-    if not any(re.search(_LETTER, name_of(value)) for value, _ in refused):
-        return []
-    plain = spec.favourable is not Favourable.NEGATIVE and len(refused) > 1
+        return [e for e in refused if approves and action_code(name_of(e[0])) in APPROVED]
+    plain = spec.favourable is not Favourable.NEGATIVE and len(refused) + len(undecided) > 1
     plain &= not any(is_denied(name) or is_harm(name, axis.column) for name in names)
 
     def is_favoured(name: str) -> bool:
@@ -233,8 +227,7 @@ def favoured_levels(
         forms = [each for each in names if is_adverse(each) or not is_adverse(name)]
         return (plain and is_favourable(name)) or any(is_form_of(name, each) for each in forms)
 
-    found = [each for each in refused if is_favoured(name_of(each[0]))]
-    return [each for each in found if each not in undecided_levels(cube, axis, spec)]
+    return [each for each in refused if is_favoured(name_of(each[0]))]
 
 
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -251,7 +244,8 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         asked = spec.positive_of(axis.column) or (1,)
         codes = are_actions(axis.column, cube.levels[axis])
         refused = refused_levels(cube, axis, spec)
-        if undecided := undecided_levels(cube, axis, spec):
+        undecided = undecided_levels(cube, axis, spec)
+        if undecided:
             held = _describe_values(axis, undecided, spec, sum)
             more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
             if codes:
@@ -262,7 +256,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                     "condition": RowCondition(axis.column, others, negated=True).to_text()
                 }
             yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, **more)
-        if approved := favoured_levels(cube, axis, spec, refused):
+        if approved := _favoured_levels(cube, axis, spec, undecided):
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,
                 **_describe_values(axis, approved, spec, sum),
