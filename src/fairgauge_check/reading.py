@@ -231,24 +231,6 @@ def _table(
     rows, lost = _read_rows(grid, category, columns)
     if not rows:
         raise DataError(f"{_table_name(grid)} has no row with a number")
-    for role in {ColumnRole.N, ColumnRole.SELECTED} & columns.keys():
-        known = [(row, printed) for row in rows if (printed := getattr(row, role)) is not None]
-        wrong = [
-            (row, printed)
-            for row, printed in known
-            if printed.value < 0
-            or printed.percent
-            or not (printed.is_whole or row.weighted)
-            or (row.n is not None and row.n.is_whole and printed.exact > row.n.exact)
-        ]
-        # a publisher errs in some rows; where most are wrong, it is another column
-        if 2 * len(wrong) > len(known):
-            row, printed = wrong[0]
-            raise DataError(
-                f"the column {quote(grid.header[columns[role]])} of {_table_name(grid)} holds no "
-                f"counts of people, such as {quote(printed.text)} of {quote(row.name)}; name the "
-                "column that does"
-            )
     read = {*category, *columns.values()}
     ignored = [] if grid.own else [
         i for i in range(len(grid.header)) if i not in read and _is_numeric(grid, i)
