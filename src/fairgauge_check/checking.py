@@ -48,9 +48,9 @@ from fairgauge_check.check_result import (
     UnreadTable,
     faults_and_checked,
 )
-from fairgauge_check.own_tables import check_others, check_own_table
+from fairgauge_check.own_tables import check_others, check_own_table, split_found
 from fairgauge_check.printed import PublishedRow, PublishedTable, RowKind
-from fairgauge_check.reading import Source, read_sources
+from fairgauge_check.reading import THE_TEXT, Source, read_sources
 
 _METRIC = "selection_rate.ratio"
 _CATEGORY = "category"
@@ -180,31 +180,32 @@ def _check_source(
 ) -> Iterator[CheckedTable]:
     # the tables of a source, and add to what is not read the columns that nothing gives
     name, tables, others = source
-
-    def not_checked(what: str) -> None:
-        reason = f"{what}: not checked: a check does not compute it from the other numbers"
-        unread.append(UnreadTable(name or "the text", reason, counts=True))
-
+    open_: list[str] = []
     for table in tables:
-        further = [*check_others(table)]
-        for head in dict.fromkeys(each for each in further if isinstance(each, str)):
-            not_checked(f"{quote(table.name)}, column {quote(head)}")
-        compared = [each for each in further if not isinstance(each, str)]
+        compared, columns = split_found(check_others(table))
+        open_ += [f"{quote(table.name)}, column {quote(head)}" for head in columns]
         compared += check_margins(table, tables)
-        yield replace(_check_table(table, compared, asked, best=best), source=name)
+        yield _check_table(table, compared, asked, name, best=best)
     for grid in others:
-        compared, open_ = check_own_table(grid, tables, others)
-        if open_:
-            not_checked(open_)
+        compared, columns = split_found(check_own_table(grid, tables, others))
+        listed = listing(filter(None, columns))
+        open_ += [quote(grid.name) + (f", {listed}" if listed else "")] if columns else []
         faults, checked = faults_and_checked(compared)
         if faults or (compared and not grid.filed and not grid.is_detail):
             yield CheckedTable(
                 source=name, name=grid.name, faults=tuple(faults), numbers_checked=checked
             )
+    why = "not checked: a check does not compute it from the other numbers"
+    unread += [UnreadTable(name or THE_TEXT, f"{each}: {why}", counts=True) for each in open_]
 
 
 def _check_table(
-    table: PublishedTable, further: Sequence[Finding], asked: Check, *, best: bool
+    table: PublishedTable,
+    further: Sequence[Finding],
+    asked: Check,
+    source: str | None,
+    *,
+    best: bool,
 ) -> CheckedTable:
     # of several rows of one name the first one
     counted = {row.name: row for row in reversed(table.groups) if row.counts}
@@ -230,17 +231,6 @@ def _check_table(
         counted = {row.name: row for row in rated}
         computed = {row.name: {"ratio": float(row.rate.exact / top.rate.exact)}
                     for row in rated if row.rate}  # fmt: skip
-    found = CheckedTable(
-        source=None,
-        name=table.name,
-        columns={str(role): header for role, header in table.columns.items()},
-        reference=None if top is None else top.name,
-        printed_reference=None if printed is None else printed.name,
-        is_chosen=named is not None,
-        unknown=table.unknown,
-        faults=(*faults, *more),
-        numbers_checked=checked + compared,
-    )
     groups = (
         CheckedGroup(
             name=row.name,
@@ -253,8 +243,20 @@ def _check_table(
         )
         for row in table.groups
     )
-    decided = (_decide_group(group, asked.limit, wrong=bool(found.errors)) for group in groups)
-    return replace(found, groups=tuple(decided))
+    faults += more
+    wrong = any(fault.level == "error" for fault in faults)
+    return CheckedTable(
+        source=source,
+        name=table.name,
+        columns={str(role): header for role, header in table.columns.items()},
+        reference=None if top is None else top.name,
+        printed_reference=None if printed is None else printed.name,
+        is_chosen=named is not None,
+        unknown=table.unknown,
+        faults=tuple(faults),
+        numbers_checked=checked + compared,
+        groups=tuple(_decide_group(group, asked.limit, wrong=wrong) for group in groups),
+    )
 
 
 def _compare_by_counts(

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil, floor, isfinite, sqrt
 from typing import Any, TypeAlias
 
-from fairgauge.errors import listing, quote
 from fairgauge.plugins import fisher
 from fairgauge_check.check_result import Fault, FaultCode, Finding
 from fairgauge_check.printed import ColumnRole, PublishedTable, Range, read_number
@@ -83,31 +82,30 @@ def _rows_of(grid: Grid) -> _Rows:
     return [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
 
 
-def check_own_table(
-    grid: Grid, tables: Sequence[PublishedTable], others: Sequence[Grid]
-) -> tuple[list[Finding], str]:
-    """Return what the numbers of another table of a filing come to, and what is not checked."""
+def split_found(found: _Found) -> tuple[list[Finding], list[str]]:
+    """Return what numbers come to, and the columns that nothing gives."""
+    each_one = [*found]
+    columns = dict.fromkeys(each for each in each_one if isinstance(each, str))
+    return [each for each in each_one if not isinstance(each, str)], [*columns]
+
+
+def check_own_table(grid: Grid, tables: Sequence[PublishedTable], others: Sequence[Grid]) -> _Found:
+    """Yield what the numbers of another table of a filing come to, or what is not checked."""
     kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _unknown_columns)
     kind = _check_repetition if grid.filed else _details if grid.is_detail else kind
-    found = [*kind(grid, _rows_of(grid), tables, others)]
-    named = dict.fromkeys(each for each in found if isinstance(each, str))
-    columns = f", {listing(filter(None, named))}" if any(named) else ""
-    compared = [each for each in found if not isinstance(each, str)]
-    return compared, f"{quote(grid.name)}{columns}" if named else ""
+    return kind(grid, _rows_of(grid), tables, others)
 
 
 def _check_repetition(grid: Grid, *_: Any) -> _Found:
     # a table on another page has the cells of the one to publish
-    def compared(at: tuple[int, str] | None, head: str, text: str, other: str) -> Finding:
-        facts = {"column": head, "printed": text, "other": other}
-        return None if text == other else Fault.of(FaultCode.PAGES_DIFFER, at, **facts)
-
     filed = grid.filed.rows if grid.filed else ()
     if len(filed) != len(grid.rows):
-        yield compared(None, "rows", str(len(grid.rows)), str(len(filed)))
+        rows, other = str(len(grid.rows)), str(len(filed))
+        yield Fault.of(FaultCode.PAGES_DIFFER, None, column="rows", printed=rows, other=other)
     for number, pair in enumerate(zip(grid.rows, filed, strict=False), 1):
-        for cell in zip(grid.header, *pair, strict=True):
-            yield compared((number, pair[1][0]), *cell)
+        for head, text, other in zip(grid.header, *pair, strict=True):
+            at, facts = (number, pair[1][0]), {"column": head, "printed": text, "other": other}
+            yield None if text == other else Fault.of(FaultCode.PAGES_DIFFER, at, **facts)
 
 
 def _details(grid: Grid, rows: _Rows, *_: Any) -> _Found:

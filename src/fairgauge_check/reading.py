@@ -127,23 +127,18 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
             columns = tomllib.loads(read_limited(path, _MOST_MAPPED, "a mapping").decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise DataError(f"cannot read the mapping {quote(path)} as TOML: {error}") from None
-    problems: list[Problem] = []
-    stated: dict[ColumnRole, Sequence[str]] = {}
-    for role, names in columns.items():
-        listed = [names] if isinstance(names, str) else names
-        if role not in [*ColumnRole]:
-            message = f"unknown role; use {', '.join(ColumnRole)}"
-            problems.append(Problem(f"columns.{role}", message))
-        elif not isinstance(listed, Sequence) or not all(
-            isinstance(each, str) and each.strip() for each in listed
-        ):
-            problems.append(Problem(f"columns.{role}", f"must be a header, not {display(names)}"))
-        else:
-            stated[ColumnRole(role)] = listed
+    roles, problems = [*ColumnRole], list[Problem]()
+    stated = {role: [of] if isinstance(of, str) else of for role, of in columns.items()}
+    for role, of in stated.items():
+        texts = of if isinstance(of, Sequence) else [of]
+        if role not in roles:
+            problems.append(Problem(f"columns.{role}", f"unknown role; use {', '.join(roles)}"))
+        elif not all(isinstance(each, str) and each.strip() for each in texts):
+            problems.append(Problem(f"columns.{role}", f"must be a header, not {display(of)}"))
     refuse(problems)
     if stated.keys() <= {ColumnRole.GROUP}:
         raise SpecError(Problem("columns", "name a column of numbers, such as n and selected"))
-    return stated
+    return {ColumnRole(role): of for role, of in stated.items()}
 
 
 def _readers(
