@@ -48,10 +48,8 @@ def _fault(code: FaultCode, row: PublishedRow | None, **parameters: Parameter) -
 
 
 def _counts(row: PublishedRow) -> Iterator[Finding]:
-    for role, printed in row.printed_counts:
-        most = printed.exact if row.n is None else row.n.exact
-        if not (printed.is_whole and 0 <= printed.exact <= most):
-            yield _fault(FaultCode.IMPOSSIBLE, row, column=str(role), printed=printed.text)
+    for role, printed in row.impossible_counts.items():
+        yield _fault(FaultCode.IMPOSSIBLE, row, column=str(role), printed=printed.text)
 
 
 def _check_rate(row: PublishedRow) -> Iterator[Finding]:

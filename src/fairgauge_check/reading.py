@@ -75,12 +75,11 @@ def read_sources(
     stated = _read_mapping(columns)
     unread: list[UnreadTable] = []
     sources: list[Source] = []
-    for name, lenient, read in _readers(source):
+    for name, place, lenient, read in _readers(source):
         try:
             grids = read()
             if not grids:
-                what = "holds no table of at least two columns and two rows"
-                raise NoTable(f"{THE_TEXT if name is None else quote(name)} {what}")
+                raise NoTable(f"{place} holds no table of at least two columns and two rows")
             known = [grid for grid in grids if stated_columns(grid, stated)]
             own = tuple(grid for grid in grids if grid.own and grid not in known)
             if not (known or own):
@@ -93,13 +92,14 @@ def read_sources(
             unread.append(UnreadTable(str(name), str(error), counts=counts))
             continue
         sources.append((name, tables, own))
-        lost = [(f"{quote(table.name)}, {text}: not read", True)
-                for table in tables for text in table.lost]  # fmt: skip
+        lost: list[tuple[str, bool]] = []
         for grid in (grid for grid in grids if grid not in (*known, *own)):
             reason = f"{_headers_found([grid])}: it has no columns that are stated"
             if not grid.rows:
                 reason = f"{quote(grid.header[0])} is a row of no table"
             lost.append((reason, _has_numbers(grid)))
+        lost += [(f"{quote(table.name)}, {text}: not read", True)
+                 for table in tables for text in table.lost]  # fmt: skip
         unread += [UnreadTable(name or THE_TEXT, reason, counts) for reason, counts in lost]
     if not sources:
         reasons = "; ".join(f"{each.source}: {each.reason}" for each in unread[:3])
@@ -143,10 +143,10 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
 
 def _readers(
     source: str | Path | Iterable[str | Path],
-) -> Iterator[tuple[str | None, bool, Callable[[], list[Grid]]]]:
-    # what reads the tables of each file, with its name and whether it is of a folder
+) -> Iterator[tuple[str | None, str, bool, Callable[[], list[Grid]]]]:
+    # what reads the tables of each file, with its name, its path and whether it is of a folder
     if isinstance(source, str) and "\n" in source.strip():
-        yield None, False, partial(grids_of_text, source)
+        yield None, THE_TEXT, False, partial(grids_of_text, source)
         return
     # the items of a mapping, or of a frame, are names of columns
     is_table = isinstance(source, Mapping) or hasattr(source, "columns")
@@ -170,7 +170,7 @@ def _readers(
     names = [path.name for path, _ in files]
     for path, in_folder in files:
         name = path.name if names.count(path.name) == 1 else str(path)
-        yield name, in_folder, partial(read_grids, path)
+        yield name, quote(path), in_folder, partial(read_grids, path)
 
 
 # ---- columns
@@ -226,6 +226,16 @@ def _table(
     rows, lost = _read_rows(grid, category, columns)
     if not rows:
         raise DataError(f"{_table_name(grid)} has no row with a number")
+    for role in (ColumnRole.N, ColumnRole.SELECTED):
+        known = [row for row in rows if getattr(row, role) is not None]
+        wrong = [row for row in known if role in row.impossible_counts]
+        # a publisher errs in some rows; where most are wrong, it is another column
+        if 2 * len(wrong) > len(known):
+            such = f"{quote(wrong[0].impossible_counts[role].text)} of {quote(wrong[0].name)}"
+            raise DataError(
+                f"the column {quote(grid.header[columns[role]])} of {_table_name(grid)} holds no "
+                f"counts of people, such as {such}; name the column that does"
+            )
     read = {*category, *columns.values()}
     ignored = [] if grid.own else [
         i for i in range(len(grid.header)) if i not in read and _is_numeric(grid, i)
