@@ -174,17 +174,17 @@ def _check_quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
 
 
 def _check_shares(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
-    known = {i: n.value for i, row in enumerate(rows, 1)
-             if (n := read_number(row["n"])) and row.get("share", "-") != "-"}  # fmt: skip
-    for i, people in known.items():
-        row = rows[i - 1]
-        yield _check_number("share", (i, row["group"]), row["share"], people / sum(known.values()))
     table = next((each for each in tables if grid.name.endswith(each.name[1:])), None)
     rate = table.columns.get(ColumnRole.RATE, "") if table else ""
     shares = {each.name: each.share for each in (table.groups if table else ())}
-    for number, row in enumerate(rows if rate in grid.header else (), 1):
-        if (share := shares.get(row["group"])) is not None:
-            yield _check_number(rate, (number, row["group"]), row[rate], float(share))
+    people = [read_number(row["n"]) if row.get("share", "-") != "-" else None for row in rows]
+    every = sum(n.value for n in people if n is not None)
+    for number, (row, n) in enumerate(zip(rows, people, strict=True), 1):
+        at, share = (number, row["group"]), shares.get(row["group"])
+        if n is not None:
+            yield _check_number("share", at, row["share"], n.value / every)
+        if share is not None and rate in grid.header:
+            yield _check_number(rate, at, row[rate], float(share))
     yield from _unknown_columns(
         grid, rows, "group", "n", "share", *([rate] if any(shares.values()) else [])
     )

@@ -31,7 +31,7 @@ from fairgauge_check.printed import (
 from fairgauge_check.table_files import SUFFIXES, Grid, NoTable, grids_of_text, read_grids
 
 Stated: TypeAlias = Mapping[ColumnRole, Sequence[str]]
-Source: TypeAlias = "tuple[str | None, tuple[PublishedTable, ...], tuple[Grid, ...]]"
+Source: TypeAlias = "tuple[str | None, list[PublishedTable], list[Grid]]"
 """A file, None of a text; its tables in order, which are of the same people; other own tables."""
 THE_TEXT = "the text"
 _MOST_MAPPED = 100_000
@@ -80,20 +80,20 @@ def read_sources(
             grids = read()
             if not grids:
                 raise NoTable(f"{place} holds no table of at least two columns and two rows")
-            known = [grid for grid in grids if stated_columns(grid, stated)]
-            own = tuple(grid for grid in grids if grid.own and grid not in known)
-            if not (known or own):
+            placed = [(grid, _stated_columns(grid, stated)) for grid in grids]
+            others = [grid for grid, places in placed if not places]
+            if len(others) == len(grids) and not any(grid.own for grid in grids):
                 raise _unreadable_headers_error(grids, stated, name)
-            tables = tuple(table for grid in known for table in tables_of(grid, stated))
+            tables = [e for grid, places in placed if places for e in _tables(grid, places)]
         except DataError as error:
             if not lenient:
                 raise
             counts = not isinstance(error, NoTable)
             unread.append(UnreadTable(str(name), str(error), counts=counts))
             continue
-        sources.append((name, tables, own))
+        sources.append((name, tables, [grid for grid in others if grid.own]))
         lost: list[tuple[str, bool]] = []
-        for grid in (grid for grid in grids if grid not in (*known, *own)):
+        for grid in (grid for grid in others if not grid.own):
             reason = f"{_headers_found([grid])}: it has no columns that are stated"
             if not grid.rows:
                 reason = f"{quote(grid.header[0])} is a row of no table"
@@ -176,12 +176,9 @@ def _readers(
 # ---- columns
 
 
-def stated_columns(grid: Grid, stated: Stated) -> dict[ColumnRole, tuple[int, ...]]:
-    """Return where the columns are that are stated, by what they hold; none where too few are.
-
-    Of several headers of one role, which are of several tables, the first one that the table has
-    counts. Categories that are not stated are all columns in front of the first one that is.
-    """
+def _stated_columns(grid: Grid, stated: Stated) -> dict[ColumnRole, tuple[int, ...]]:
+    # Where the columns are that are stated, by what they hold; none where too few are. Categories
+    # that are not stated are all columns in front of the first one that is.
     if grid.filed or grid.is_detail:
         return {}
     headers = [_fold_header(name) for name in grid.header]
@@ -208,16 +205,12 @@ def _fold_header(header: str) -> str:
     return " ".join(header.split()).casefold()
 
 
-def tables_of(grid: Grid, stated: Stated = OWN) -> Iterator[PublishedTable]:
-    """Yield the tables of a grid: one, or those that stand below one header, each with its name.
-
-    Raises ``DataError``: no row has a number, or categories are nested in headings.
-    """
-    found = stated_columns(grid, stated)
+def _tables(grid: Grid, found: dict[ColumnRole, tuple[int, ...]]) -> list[PublishedTable]:
+    # one, or those that stand below one header, each with its name
     category = found.pop(ColumnRole.GROUP)
     columns = {role: places[0] for role, places in found.items()}
-    for part in _split_grid(grid):
-        yield _table(_strip_marks(part, category), category, columns)
+    parts = [_strip_marks(part, category) for part in _split_grid(grid)]
+    return [_table(part, category, columns) for part in parts]
 
 
 def _table(
@@ -315,12 +308,11 @@ def _read_rows(
             if alone or is_like_a_row(text):
                 lost.append(f"row {grid.first + at}, {quote(text)}")
             continue
-        is_unknown_one, is_total_one = (any(map(of, values)) for of in (is_unknown, is_total))
+        kinds = {RowKind.UNKNOWN: is_unknown, RowKind.TOTAL: is_total}
         rows.append(PublishedRow(
             number=grid.first + at,
             categories=tuple(values),
-            kind=RowKind.UNKNOWN if is_unknown_one else
-                 RowKind.TOTAL if is_total_one else RowKind.GROUP,
+            kind=next((k for k, of in kinds.items() if any(map(of, values))), RowKind.GROUP),
             texts=texts,
             others={grid.header[i]: cells[i] for i in further if grid.own},
             weighted="unweighted" in header.casefold(),
