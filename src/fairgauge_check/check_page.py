@@ -181,6 +181,15 @@ def _category(group: CheckedGroup) -> dict[str, Any]:
     return flat(group) | {"rate": rate, "interval": interval}
 
 
+def _faults(check: Check) -> Iterator[dict[str, Any]]:
+    for table in check.tables:
+        for fault in table.faults:
+            row, category = fault.row or (None, None)
+            yield {"source": table.source, "table": table.name, "level": fault.level,
+                   "code": str(fault.code), "row": row, "category": category,
+                   "message": fault.message}  # fmt: skip
+
+
 def _ratio_rows(check: Check) -> Iterator[dict[str, Any]]:
     for table in check.tables:
         for group in table.groups:
@@ -203,5 +212,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
         f"{each['name']}. {text}" for each in _tables(check) for text in each["errors"]
     ],
     "not_read": lambda check: [f"{called(e.source)}: {e.reason}." for e in check.unread],
+    "faults": _faults,
     "ratios": _ratio_rows,
 }
