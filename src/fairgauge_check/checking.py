@@ -44,11 +44,11 @@ from fairgauge_check.check_result import (
     CheckedGroup,
     CheckedTable,
     Decision,
-    Finding,
+    Fault,
     UnreadTable,
-    faults_and_checked,
+    sort_findings,
 )
-from fairgauge_check.own_tables import check_others, check_own_table, split_found
+from fairgauge_check.own_tables import check_others, check_own_table
 from fairgauge_check.printed import PublishedRow, PublishedTable, RowKind
 from fairgauge_check.reading import THE_TEXT, Source, read_sources
 
@@ -182,16 +182,14 @@ def _check_source(
     name, tables, others = source
     open_: list[str] = []
     for table in tables:
-        compared, columns = split_found(check_others(table))
-        open_ += [f"{quote(table.name)}, column {quote(head)}" for head in columns]
-        compared += check_margins(table, tables)
-        yield _check_table(table, compared, asked, name, best=best)
+        further = sort_findings([*check_others(table), *check_margins(table, tables)])
+        open_ += [f"{quote(table.name)}, column {quote(head)}" for head in further[2]]
+        yield _check_table(table, further, asked, name, best=best)
     for grid in others:
-        compared, columns = split_found(check_own_table(grid, tables, others))
+        faults, checked, columns = sort_findings(check_own_table(grid, tables, others))
         listed = listing(filter(None, columns))
         open_ += [quote(grid.name) + (f", {listed}" if listed else "")] if columns else []
-        faults, checked = faults_and_checked(compared)
-        if faults or (compared and not grid.filed and not grid.is_detail):
+        if faults or (checked and not grid.filed and not grid.is_detail):
             yield CheckedTable(
                 source=name, name=grid.name, faults=tuple(faults), numbers_checked=checked
             )
@@ -201,7 +199,7 @@ def _check_source(
 
 def _check_table(
     table: PublishedTable,
-    further: Sequence[Finding],
+    further: tuple[list[Fault], int, list[str]],
     asked: Check,
     source: str | None,
     *,
@@ -216,7 +214,6 @@ def _check_table(
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
     faults, checked = check_arithmetic(table, asked.min_share, asked.min_n)
-    more, compared = faults_and_checked(further)
     top = highest(table, asked.min_share)
     computed: Mapping[str, Mapping[str, Any]] = {}
     by_counts = _compare_by_counts(table, counted, asked, named)
@@ -243,7 +240,7 @@ def _check_table(
         )
         for row in table.groups
     )
-    faults += more
+    faults += further[0]
     wrong = any(fault.level == "error" for fault in faults)
     return CheckedTable(
         source=source,
@@ -254,7 +251,7 @@ def _check_table(
         is_chosen=named is not None,
         unknown=table.unknown,
         faults=tuple(faults),
-        numbers_checked=checked + compared,
+        numbers_checked=checked + further[1],
         groups=tuple(_decide_group(group, asked.limit, wrong=wrong) for group in groups),
     )
 

@@ -15,8 +15,8 @@ from fairgauge_check.check_result import Fault, FaultCode, Finding
 from fairgauge_check.printed import ColumnRole, PublishedTable, Range, read_number
 from fairgauge_check.table_files import Grid
 
-# what numbers come to; a text is a column that nothing gives, or empty where it is a table.
-_Found: TypeAlias = "Iterator[Finding | str]"
+# what numbers come to; an empty text is a table that nothing gives.
+_Found: TypeAlias = "Iterator[Finding]"
 _Rows: TypeAlias = "Sequence[Mapping[str, str]]"
 _Compared: TypeAlias = "tuple[float, Callable[..., tuple[float, float]]]"
 _RATIO: _Compared = (1, lambda x, n, y, m: (x * m, y * n))
@@ -80,13 +80,6 @@ def check_others(table: PublishedTable) -> _Found:
 
 def _rows_of(grid: Grid) -> _Rows:
     return [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
-
-
-def split_found(found: _Found) -> tuple[list[Finding], list[str]]:
-    """Return what numbers come to, and the columns that nothing gives."""
-    each_one = [*found]
-    columns = dict.fromkeys(each for each in each_one if isinstance(each, str))
-    return [each for each in each_one if not isinstance(each, str)], [*columns]
 
 
 def check_own_table(grid: Grid, tables: Sequence[PublishedTable], others: Sequence[Grid]) -> _Found:
