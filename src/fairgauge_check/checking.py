@@ -143,18 +143,17 @@ def _asked(
     # a check without tables, and whether its reference must have the highest rate; the preset of
     # reports of fairgauge holds unless another one is asked for
     known = [each for each in kit_names() if _METRIC in find_kit(each).options["metrics"]]
-    presets = dict.fromkeys(table.grid.preset for table in tables)
-    if options.get("preset") is None and any(presets):
-        if len(presets) > 1:
-            words = listing(each or "none" for each in presets)
-            message = f"the tables are of {words}; check each file by itself, or name one"
-            raise SpecError(Problem("preset", f"{message} (--preset)"))
-        (options["preset"],) = presets
-        if options["preset"] in kit_names() and options["preset"] not in known:
-            options["preset"] = None
-    elif options.get("preset") in kit_names() and options["preset"] not in known:
-        message = f"{quote(options['preset'])} has no ratios of selection rates"
-        raise SpecError(Problem("preset", f"{message}; use {' or '.join(known)}"))
+    asked, presets = options.get("preset"), dict.fromkeys(table.grid.preset for table in tables)
+    if asked is None and len(presets) > 1:
+        words = listing(each or "none" for each in presets)
+        message = f"the tables are of {words}; check each file by itself, or name one"
+        raise SpecError(Problem("preset", f"{message} (--preset)"))
+    options["preset"] = preset = asked or next(iter(presets), None)
+    if preset in kit_names() and preset not in known:
+        if asked is not None:
+            message = f"{quote(preset)} has no ratios of selection rates; use {' or '.join(known)}"
+            raise SpecError(Problem("preset", message))
+        options["preset"] = None
     spec = read_part(("preset", "rules", "min_n", "min_share", "confidence", "reference"), options)
     limit = spec.rules[0].low if spec.rules else None
     if spec.rules and not (limit and spec.rules == (Rule(_METRIC, low=limit),) and 0 < limit <= 1):
@@ -163,7 +162,7 @@ def _asked(
             f"0 and at most 1, not {listing([quote(str(rule)) for rule in spec.rules])}"
         )
         raise SpecError(Problem("rules", message))
-    asked = Check(
+    made = Check(
         **made_now(),
         limit=limit,
         level=spec.confidence,
@@ -172,7 +171,7 @@ def _asked(
         references=references,
         tables=(),
     )
-    return asked, spec.reference is ReferenceRule.BEST
+    return made, spec.reference is ReferenceRule.BEST
 
 
 def _check_source(
