@@ -42,7 +42,6 @@ class FaultCode(StrEnum):
     COLUMNS_IGNORED = "columns_ignored"  # columns
     UNKNOWN_NOT_STATED = "unknown_not_stated"
     DOES_NOT_FOLLOW = "does_not_follow"  # column, printed, percent, low, high
-    PAGES_DIFFER = "pages_differ"  # column, printed, other
 
 
 # what may have a good reason: it is noted, and is no error

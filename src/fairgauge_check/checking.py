@@ -188,7 +188,7 @@ def _check_source(
         faults, checked, columns = sort_findings(check_own_table(grid, tables, others))
         listed = listing(filter(None, columns))
         open_ += [quote(grid.name) + (f", {listed}" if listed else "")] if columns else []
-        if faults or (checked and not grid.filed and not grid.is_detail):
+        if checked:
             yield CheckedTable(
                 source=name, name=grid.name, faults=tuple(faults), numbers_checked=checked
             )

@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
@@ -84,7 +83,7 @@ def read_sources(
             others = [grid for grid, places in placed if not places]
             if len(others) == len(grids) and not any(grid.own for grid in grids):
                 raise _unreadable_headers_error(grids, stated, name)
-            tables = [e for grid, places in placed if places for e in _tables(grid, places)]
+            tables = [_table(grid, places) for grid, places in placed if places]
         except DataError as error:
             if not lenient:
                 raise
@@ -92,7 +91,9 @@ def read_sources(
             unread.append(UnreadTable(str(name), str(error), counts=counts))
             continue
         sources.append((name, tables, [grid for grid in others if grid.own]))
-        lost: list[tuple[str, bool]] = []
+        is_own = any(grid.own for grid in grids)
+        beside = "the tables outside its document to file: not checked"
+        lost = [(beside, False)] if is_own else []
         for grid in (grid for grid in others if not grid.own):
             reason = f"{_headers_found([grid])}: it has no columns that are stated"
             if not grid.rows:
@@ -179,8 +180,6 @@ def _readers(
 def _stated_columns(grid: Grid, stated: Stated) -> dict[ColumnRole, tuple[int, ...]]:
     # Where the columns are that are stated, by what they hold; none where too few are. Categories
     # that are not stated are all columns in front of the first one that is.
-    if grid.filed or grid.is_detail:
-        return {}
     headers = [_fold_header(name) for name in grid.header]
     if stated is OWN:  # of weighted rows
         headers = [_UNWEIGHTED.sub("n", name).removeprefix("weighted ") for name in headers]
@@ -205,17 +204,11 @@ def _fold_header(header: str) -> str:
     return " ".join(header.split()).casefold()
 
 
-def _tables(grid: Grid, found: dict[ColumnRole, tuple[int, ...]]) -> list[PublishedTable]:
-    # one, or those that stand below one header, each with its name
+def _table(grid: Grid, found: dict[ColumnRole, tuple[int, ...]]) -> PublishedTable:
     category = found.pop(ColumnRole.GROUP)
     columns = {role: places[0] for role, places in found.items()}
-    parts = [_strip_marks(part, category) for part in _split_grid(grid)]
-    return [_table(part, category, columns) for part in parts]
-
-
-def _table(
-    grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
-) -> PublishedTable:
+    _check_headings(grid)
+    grid = _strip_marks(grid, category)
     rows, lost = _read_rows(grid, category, columns)
     if not rows:
         raise DataError(f"{_table_name(grid)} has no row with a number")
@@ -255,25 +248,16 @@ def _is_of_ratios(grid: Grid, place: int, columns: Mapping[ColumnRole, int]) -> 
     return ColumnRole.RATIO not in columns and 2 * like > len(cells)
 
 
-def _split_grid(grid: Grid) -> list[Grid]:
+def _check_headings(grid: Grid) -> None:
+    # rows that are a name alone, but for notes below all
     alone = [bool(row[0]) and {*row[1:]} <= {"", row[0]} for row in grid.rows]
     last = max((i for i, heading in enumerate(alone) if not heading), default=0)
-    starts = [i for i, heading in enumerate(alone) if heading and i < last]  # no notes below all
-    if len(starts) < 2:
-        return [grid]
-    blocks = [grid.rows[i + 1 : end] for i, end in pairwise([*starts, len(grid.rows)])]
-    names = [{row[0].casefold() for row in block if row[0]} for block in blocks]
-    known = [{n for n in each if not is_total(n) and not is_unknown(n)} for each in names]
-    if starts[0] or not all(blocks) or len(set().union(*known)) < sum(map(len, known)):
+    headings = [row[0] for row, heading in zip(grid.rows[:last], alone, strict=False) if heading]
+    if len(headings) > 1:
         raise DataError(
-            f"{_table_name(grid)} has categories below others, such as "
-            f"{quote(grid.rows[starts[0]][0])}; write each level in a column of its own"
+            f"{_table_name(grid)} has categories below others, such as {quote(headings[0])}; write "
+            "each level in a column of its own, or each table below a header of its own"
         )
-    return [
-        replace(grid, name=": ".join(filter(None, (grid.name, grid.rows[start][0]))), rows=block,
-                first=grid.first + start + 1)
-        for start, block in zip(starts, blocks, strict=True)
-    ]  # fmt: skip
 
 
 # ---- rows
@@ -306,11 +290,11 @@ def _read_rows(
             text = " ".join(dict.fromkeys(filter(None, cells)))
             alone = at and text and text == cells[0] and not _NO_CATEGORY.match(text)
             if alone or is_like_a_row(text):
-                lost.append(f"row {grid.first + at}, {quote(text)}")
+                lost.append(f"row {at + 1}, {quote(text)}")
             continue
         kinds = {RowKind.UNKNOWN: is_unknown, RowKind.TOTAL: is_total}
         rows.append(PublishedRow(
-            number=grid.first + at,
+            number=at + 1,
             categories=tuple(values),
             kind=next((k for k, of in kinds.items() if any(map(of, values))), RowKind.GROUP),
             texts=texts,
@@ -319,7 +303,7 @@ def _read_rows(
             rate_unit=unit,
             **{str(role): column[at] for role, column in numbered.items()},
         ))  # fmt: skip
-        lost += [f"row {grid.first + at}, {quote(t)}" for t in texts.values() if has_number(t)]
+        lost += [f"row {at + 1}, {quote(t)}" for t in texts.values() if has_number(t)]
     return tuple(_classify_rows(rows, own=grid.own)), lost
 
 
