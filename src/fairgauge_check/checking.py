@@ -185,7 +185,7 @@ def _check_source(
         open_ += [f"{quote(table.name)}, column {quote(head)}" for head in further[2]]
         yield _check_table(table, further, asked, name, best=best)
     for grid in others:
-        faults, checked, columns = sort_findings(check_own_table(grid, tables, others))
+        faults, checked, columns = sort_findings(check_own_table(grid, tables))
         listed = listing(filter(None, columns))
         open_ += [quote(grid.name) + (f", {listed}" if listed else "")] if columns else []
         if checked:

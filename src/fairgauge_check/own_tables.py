@@ -12,26 +12,26 @@ from typing import Any, TypeAlias
 
 from fairgauge.plugins import fisher
 from fairgauge_check.check_result import Fault, FaultCode, Finding
-from fairgauge_check.printed import ColumnRole, PublishedTable, Range, read_number
+from fairgauge_check.printed import ColumnRole, PublishedTable, read_number
 from fairgauge_check.table_files import Grid
 
 # what numbers come to; an empty text is a table that nothing gives.
 _Found: TypeAlias = "Iterator[Finding]"
 _Rows: TypeAlias = "Sequence[Mapping[str, str]]"
-_Compared: TypeAlias = "tuple[float, Callable[..., tuple[float, float]]]"
-_DIFFERENCE: _Compared = (100, lambda x, n, y, m: (x * m - y * n, n * m))
-# what compares the selections x of n people with y of m, a number over another, and its scale.
+_Compared: TypeAlias = "tuple[float, Callable[[float, float], tuple[float, float]]]"
+_DIFFERENCE: _Compared = (100, lambda p, q: (p - q, 1))
+# what compares a selection rate with another one: its scale, and a number over another.
 _OF_RATES: Mapping[str, _Compared] = {
     r"(selection rate )?difference(, pp)?": _DIFFERENCE,
-    r"ratio to (?!the highest).*": (1, lambda x, n, y, m: (x * m, y * n)),
-    r"(selection )?odds ratio": (1, lambda x, n, y, m: (x * (m - y), y * (n - x))),
-    r"denials odds ratio": (1, lambda x, n, y, m: (y * (n - x), x * (m - y))),
-    r"denial ratio( to .*)?": (1, lambda x, n, y, m: ((n - x) * m, (m - y) * n)),
-    r"denial rate": (1, lambda x, n, *_: (n - x, n)),
+    r"ratio to (?!the highest).*": (1, lambda p, q: (p, q)),
+    r"(selection )?odds ratio": (1, lambda p, q: (p * (1 - q), q * (1 - p))),
+    r"denials odds ratio": (1, lambda p, q: (q * (1 - p), p * (1 - q))),
+    r"denial ratio( to .*)?": (1, lambda p, q: (1 - p, 1 - q)),
+    r"denial rate": (1, lambda p, _: (1 - p, 1)),
 }
-_OF_ONE = "denial rate"
 _SMD = re.compile(r"SMD x 100|standardised mean difference.*", re.IGNORECASE)
 _MARKS = re.compile(r"^<|(?<=\d)\?|(?<=\d) pp\b")
+_ONE_OTHER = "ratio with one other person selected"
 _ROUNDED = 1e-9  # how far what is computed in floating point may be off
 
 
@@ -62,34 +62,30 @@ def check_others(table: PublishedTable) -> _Found:
             text = row.others[head]
             if read_number(text) is None:
                 continue
-            others = [row] if head == _OF_ONE else base
+            others = [row] if head == "denial rate" else base
             rates = [[*map(float, each.rates[0])] if each.rates else []
                      for each in (row, *others)]  # fmt: skip
-            both = [of(p, 1, q, 1) for p in rates[0] for q in rates[1]] if of and others else []
+            both = [of(p, q) for p in rates[0] for q in rates[1]] if of and others else []
             values = [scale * over / under for over, under in both if under]
             yield (_check_number(head, (row.number, row.name), text, *values) if values else head)
 
 
-def _rows_of(grid: Grid) -> _Rows:
-    return [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
-
-
-def check_own_table(grid: Grid, tables: Sequence[PublishedTable], others: Sequence[Grid]) -> _Found:
+def check_own_table(grid: Grid, tables: Sequence[PublishedTable]) -> _Found:
     """Yield what the numbers of another table of a filing come to, or what is not checked."""
     kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _unknown_columns)
-    return kind(grid, _rows_of(grid), tables, others)
+    return kind(grid, [dict(zip(grid.header, row, strict=True)) for row in grid.rows], tables)
 
 
 def _unknown_columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:
     for head in grid.header:
         cells = [row[head] for row in rows]
-        numbered = any("(n = " in cell or read_number(cell.lstrip("< ")) for cell in cells)
+        numbered = any("(n = " in cell or read_number(_MARKS.sub("", cell)) for cell in cells)
         if numbered and head not in known:
             yield head
 
 
-def _check_gaps(grid: Grid, rows: _Rows, _: Any, others: Sequence[Grid]) -> _Found:
-    # what gaps come to by the averages beside them; those of all rows by those of all categories
+def _check_gaps(grid: Grid, rows: _Rows, _: Any) -> _Found:
+    # what gaps come to by the averages beside them
     gap = next(head for head in grid.header if head.startswith("gap, % of "))
     reference = gap.removeprefix("gap, % of ")
     group = next((h for h in grid.header if f"{h}, n" in grid.header and h != reference), "")
@@ -97,36 +93,19 @@ def _check_gaps(grid: Grid, rows: _Rows, _: Any, others: Sequence[Grid]) -> _Fou
     least = read_number(limit.removesuffix(" or more"))
     for number, row in enumerate(rows, 1):
         at = (number, row[grid.header[0]])
-        printed, *means = (read_number(row.get(each, "")) for each in (gap, group, reference))
+        printed, own, other = (read_number(row.get(e, "")) for e in (gap, group, reference))
         if printed is None:
             continue
-        sides = [(each.low, each.high) for each in means if each is not None]
-        if not sides:
-            named = f"{grid.name} in {at[1]}, by "
-            inside = next((_rows_of(e) for e in others if e.name.startswith(named)), ())
-            names = [head.removesuffix(", n") for head in grid.header if head.endswith(", n")]
-            sides = [mean for name in names for mean in _mean_of_all(row, inside, name)]
-        if len(sides) != 2 or sides[1][0] <= 0:
+        if own is None or other is None or other.low <= 0:
             yield gap
             continue
-        (low, high), (least_of, most_of) = sides
-        yield _check_number(gap, at, row[gap], float(1 - high / least_of), float(1 - low / most_of))
+        ends = (1 - own.high / other.low, 1 - own.low / other.high)
+        yield _check_number(gap, at, row[gap], *map(float, ends))
         if least is not None:
             reached = [abs(end) >= least.exact for end in (printed.low, printed.exact)]
             agrees = row[limit] in ("yes",) * any(reached) + ("no",) * (not all(reached))
             value = float(abs(100 * printed.exact))
             yield None if agrees else _check_number(limit, at, row[limit], value)
-
-
-def _mean_of_all(row: Mapping[str, str], inside: _Rows, name: str) -> Iterator[Range]:
-    # none where categories withhold an average, or lack people
-    whole = read_number(row[f"{name}, n"])
-    both = [(read_number(e[f"{name}, n"]), read_number(e[name])) for e in inside]
-    held = [(n.exact, mean) for n, mean in both if n and mean]
-    people = sum(n for n, _ in held)
-    if whole is not None and people and people == whole.exact:
-        low, high = (sum(n * getattr(mean, end) for n, mean in held) for end in ("low", "high"))
-        yield low / people, high / people
 
 
 def _check_quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
@@ -139,7 +118,7 @@ def _check_quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
         )  # fmt: skip
 
 
-def _check_shares(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
+def _check_shares(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable]) -> _Found:
     table = next((each for each in tables if grid.name.endswith(each.name[1:])), None)
     rate = table.columns.get(ColumnRole.RATE, "") if table else ""
     shares = {each.name: each.share for each in (table.groups if table else ())}
@@ -156,7 +135,7 @@ def _check_shares(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: 
     )
 
 
-def _shortfalls(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
+def _shortfalls(_: Grid, rows: _Rows, tables: Sequence[PublishedTable]) -> _Found:
     counts = [{each.name: each.counts for each in table.groups} for table in tables]
     for number, row in enumerate(rows, 1):
         printed = [each and each.value for each in map(read_number, (row["n"], row["selected"]))]
@@ -176,9 +155,6 @@ def _shortfalls(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: An
         values |= {_ONE_OTHER: (x + 1) / n / ((y - 1) / m)} if y > 1 and x < n else {}
         for head, value in values.items():
             yield _check_number(head, (number, row["group"]), row[head], value)
-
-
-_ONE_OTHER = "ratio with one other person selected"
 
 
 # the other tables of filings, by how their captions begin
