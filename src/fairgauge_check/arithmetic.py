@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from fairgauge.plugins import Parameter
-from fairgauge_check.check_result import Fault, FaultCode, Finding, faults_and_checked
+from fairgauge_check.check_result import Fault, FaultCode, Finding, sort_findings
 from fairgauge_check.printed import (
     ColumnRole,
     Printed,
@@ -38,7 +38,7 @@ def check_arithmetic(
     ``fewest`` the number below which it is no reference.
     """
     numbers = [fault for row in table.rows for fault in (*_counts(row), *_check_rate(row))]
-    faults, checked = faults_and_checked([*numbers, *_totals(table), *_check_ratios(table)])
+    faults, checked, _ = sort_findings([*numbers, *_totals(table), *_check_ratios(table)])
     faults += [*_check_rows(table, min_share), *_check_reference(table, min_share, fewest)]
     return sorted(faults, key=lambda fault: fault.row or (len(table.rows) + 1, "")), checked
 
@@ -48,10 +48,8 @@ def _fault(code: FaultCode, row: PublishedRow | None, **parameters: Parameter) -
 
 
 def _counts(row: PublishedRow) -> Iterator[Finding]:
-    for role, printed in row.printed_counts:
-        most = printed.exact if row.n is None else row.n.exact
-        if not (printed.is_whole and 0 <= printed.exact <= most):
-            yield _fault(FaultCode.IMPOSSIBLE, row, column=str(role), printed=printed.text)
+    for role, printed in row.impossible_counts.items():
+        yield _fault(FaultCode.IMPOSSIBLE, row, column=str(role), printed=printed.text)
 
 
 def _check_rate(row: PublishedRow) -> Iterator[Finding]:

@@ -73,7 +73,7 @@ def command(
     unless a preset (of a report of fairgauge: its own) has others.
 
     Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing, or
-    something with numbers could not be read or checked.
+    something with numbers could not be read or checked (on other pages of a report aside).
 
     \b
     fairgauge check audit.xlsx --n Applicants --selected Hired --ratio 'Impact ratio'

@@ -42,7 +42,6 @@ class FaultCode(StrEnum):
     COLUMNS_IGNORED = "columns_ignored"  # columns
     UNKNOWN_NOT_STATED = "unknown_not_stated"
     DOES_NOT_FOLLOW = "does_not_follow"  # column, printed, percent, low, high
-    PAGES_DIFFER = "pages_differ"  # column, printed, other
 
 
 # what may have a good reason: it is noted, and is no error
@@ -85,18 +84,21 @@ class Fault:
         return stated("fairgauge_check.check_page:fault_statement", str(self.code), self)
 
 
-Finding: TypeAlias = "Fault | None"
-"""What holding a printed number against others comes to; None where it agrees with them."""
+Finding: TypeAlias = "Fault | str | None"
+"""What holding a printed number against others comes to: None where it agrees with them, the name
+of its column where nothing gives it."""
 
 # what is seen of a number by itself, or of one that could not be held against others
 _ALONE = {FaultCode.IMPOSSIBLE, FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED}
 
 
-def faults_and_checked(found: Iterable[Finding]) -> tuple[list[Fault], int]:
-    """Return the faults of comparisons of printed numbers, and how many numbers were compared."""
-    compared = list(found)
-    faults = [each for each in compared if each is not None]
-    return faults, len(compared) - sum(fault.code in _ALONE for fault in faults)
+def sort_findings(found: Iterable[Finding]) -> tuple[list[Fault], int, list[str]]:
+    """Return the faults, how many numbers were compared, and the columns that nothing gives."""
+    every = [*found]
+    faults = [each for each in every if isinstance(each, Fault)]
+    columns = dict.fromkeys(each for each in every if isinstance(each, str))
+    compared = every.count(None) + sum(fault.code not in _ALONE for fault in faults)
+    return faults, compared, [*columns]
 
 
 class Decision(StrEnum):

@@ -44,13 +44,13 @@ from fairgauge_check.check_result import (
     CheckedGroup,
     CheckedTable,
     Decision,
-    Finding,
+    Fault,
     UnreadTable,
-    faults_and_checked,
+    sort_findings,
 )
 from fairgauge_check.own_tables import check_others, check_own_table
 from fairgauge_check.printed import PublishedRow, PublishedTable, RowKind
-from fairgauge_check.reading import Source, read_sources
+from fairgauge_check.reading import THE_TEXT, Source, read_sources
 
 _METRIC = "selection_rate.ratio"
 _CATEGORY = "category"
@@ -143,18 +143,17 @@ def _asked(
     # a check without tables, and whether its reference must have the highest rate; the preset of
     # reports of fairgauge holds unless another one is asked for
     known = [each for each in kit_names() if _METRIC in find_kit(each).options["metrics"]]
-    presets = dict.fromkeys(table.grid.preset for table in tables)
-    if options.get("preset") is None and any(presets):
-        if len(presets) > 1:
-            words = listing(each or "none" for each in presets)
-            message = f"the tables are of {words}; check each file by itself, or name one"
-            raise SpecError(Problem("preset", f"{message} (--preset)"))
-        (options["preset"],) = presets
-        if options["preset"] in kit_names() and options["preset"] not in known:
-            options["preset"] = None
-    elif options.get("preset") in kit_names() and options["preset"] not in known:
-        message = f"{quote(options['preset'])} has no ratios of selection rates"
-        raise SpecError(Problem("preset", f"{message}; use {' or '.join(known)}"))
+    asked, presets = options.get("preset"), dict.fromkeys(table.grid.preset for table in tables)
+    if asked is None and len(presets) > 1:
+        words = listing(each or "none" for each in presets)
+        message = f"the tables are of {words}; check each file by itself, or name one"
+        raise SpecError(Problem("preset", f"{message} (--preset)"))
+    options["preset"] = preset = asked or next(iter(presets), None)
+    if preset in kit_names() and preset not in known:
+        if asked is not None:
+            message = f"{quote(preset)} has no ratios of selection rates; use {' or '.join(known)}"
+            raise SpecError(Problem("preset", message))
+        options["preset"] = None
     spec = read_part(("preset", "rules", "min_n", "min_share", "confidence", "reference"), options)
     limit = spec.rules[0].low if spec.rules else None
     if spec.rules and not (limit and spec.rules == (Rule(_METRIC, low=limit),) and 0 < limit <= 1):
@@ -163,7 +162,7 @@ def _asked(
             f"0 and at most 1, not {listing([quote(str(rule)) for rule in spec.rules])}"
         )
         raise SpecError(Problem("rules", message))
-    asked = Check(
+    made = Check(
         **made_now(),
         limit=limit,
         level=spec.confidence,
@@ -172,7 +171,7 @@ def _asked(
         references=references,
         tables=(),
     )
-    return asked, spec.reference is ReferenceRule.BEST
+    return made, spec.reference is ReferenceRule.BEST
 
 
 def _check_source(
@@ -180,31 +179,30 @@ def _check_source(
 ) -> Iterator[CheckedTable]:
     # the tables of a source, and add to what is not read the columns that nothing gives
     name, tables, others = source
-
-    def not_checked(what: str) -> None:
-        reason = f"{what}: not checked: a check does not compute it from the other numbers"
-        unread.append(UnreadTable(name or "the text", reason, counts=True))
-
+    open_: list[str] = []
     for table in tables:
-        further = [*check_others(table)]
-        for head in dict.fromkeys(each for each in further if isinstance(each, str)):
-            not_checked(f"{quote(table.name)}, column {quote(head)}")
-        compared = [each for each in further if not isinstance(each, str)]
-        compared += check_margins(table, tables)
-        yield replace(_check_table(table, compared, asked, best=best), source=name)
+        further = sort_findings([*check_others(table), *check_margins(table, tables)])
+        open_ += [f"{quote(table.name)}, column {quote(head)}" for head in further[2]]
+        yield _check_table(table, further, asked, name, best=best)
     for grid in others:
-        compared, open_ = check_own_table(grid, tables, others)
-        if open_:
-            not_checked(open_)
-        faults, checked = faults_and_checked(compared)
-        if faults or (compared and not grid.filed and not grid.is_detail):
+        faults, checked, columns = sort_findings(check_own_table(grid, tables))
+        listed = listing(filter(None, columns))
+        open_ += [quote(grid.name) + (f", {listed}" if listed else "")] if columns else []
+        if checked:
             yield CheckedTable(
                 source=name, name=grid.name, faults=tuple(faults), numbers_checked=checked
             )
+    why = "not checked: a check does not compute it from the other numbers"
+    unread += [UnreadTable(name or THE_TEXT, f"{each}: {why}", counts=True) for each in open_]
 
 
 def _check_table(
-    table: PublishedTable, further: Sequence[Finding], asked: Check, *, best: bool
+    table: PublishedTable,
+    further: tuple[list[Fault], int, list[str]],
+    asked: Check,
+    source: str | None,
+    *,
+    best: bool,
 ) -> CheckedTable:
     # of several rows of one name the first one
     counted = {row.name: row for row in reversed(table.groups) if row.counts}
@@ -215,7 +213,6 @@ def _check_table(
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
     faults, checked = check_arithmetic(table, asked.min_share, asked.min_n)
-    more, compared = faults_and_checked(further)
     top = highest(table, asked.min_share)
     computed: Mapping[str, Mapping[str, Any]] = {}
     by_counts = _compare_by_counts(table, counted, asked, named)
@@ -230,17 +227,6 @@ def _check_table(
         counted = {row.name: row for row in rated}
         computed = {row.name: {"ratio": float(row.rate.exact / top.rate.exact)}
                     for row in rated if row.rate}  # fmt: skip
-    found = CheckedTable(
-        source=None,
-        name=table.name,
-        columns={str(role): header for role, header in table.columns.items()},
-        reference=None if top is None else top.name,
-        printed_reference=None if printed is None else printed.name,
-        is_chosen=named is not None,
-        unknown=table.unknown,
-        faults=(*faults, *more),
-        numbers_checked=checked + compared,
-    )
     groups = (
         CheckedGroup(
             name=row.name,
@@ -253,8 +239,20 @@ def _check_table(
         )
         for row in table.groups
     )
-    decided = (_decide_group(group, asked.limit, wrong=bool(found.errors)) for group in groups)
-    return replace(found, groups=tuple(decided))
+    faults += further[0]
+    wrong = any(fault.level == "error" for fault in faults)
+    return CheckedTable(
+        source=source,
+        name=table.name,
+        columns={str(role): header for role, header in table.columns.items()},
+        reference=None if top is None else top.name,
+        printed_reference=None if printed is None else printed.name,
+        is_chosen=named is not None,
+        unknown=table.unknown,
+        faults=tuple(faults),
+        numbers_checked=checked + further[1],
+        groups=tuple(_decide_group(group, asked.limit, wrong=wrong) for group in groups),
+    )
 
 
 def _compare_by_counts(

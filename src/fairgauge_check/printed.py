@@ -194,6 +194,13 @@ class PublishedRow:
         both = ((ColumnRole.N, self.n), (ColumnRole.SELECTED, self.selected))
         return [(role, printed) for role, printed in both if printed is not None]
 
+    @property
+    def impossible_counts(self) -> dict[ColumnRole, Printed]:
+        """Return those of them that count nobody: not whole, negative, or more than there are."""
+        most = math.inf if self.n is None else self.n.exact
+        return {role: printed for role, printed in self.printed_counts
+                if not (printed.is_whole and 0 <= printed.exact <= most)}  # fmt: skip
+
     def includes(self, other: PublishedRow) -> bool:
         """Return whether a total is of another row: its categories are all, blank or the same."""
         return all(

@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,7 +30,7 @@ from fairgauge_check.printed import (
 from fairgauge_check.table_files import SUFFIXES, Grid, NoTable, grids_of_text, read_grids
 
 Stated: TypeAlias = Mapping[ColumnRole, Sequence[str]]
-Source: TypeAlias = "tuple[str | None, tuple[PublishedTable, ...], tuple[Grid, ...]]"
+Source: TypeAlias = "tuple[str | None, list[PublishedTable], list[Grid]]"
 """A file, None of a text; its tables in order, which are of the same people; other own tables."""
 THE_TEXT = "the text"
 _MOST_MAPPED = 100_000
@@ -75,31 +74,33 @@ def read_sources(
     stated = _read_mapping(columns)
     unread: list[UnreadTable] = []
     sources: list[Source] = []
-    for name, lenient, read in _readers(source):
+    for name, place, lenient, read in _readers(source):
         try:
             grids = read()
             if not grids:
-                what = "holds no table of at least two columns and two rows"
-                raise NoTable(f"{THE_TEXT if name is None else quote(name)} {what}")
-            known = [grid for grid in grids if stated_columns(grid, stated)]
-            own = tuple(grid for grid in grids if grid.own and grid not in known)
-            if not (known or own):
+                raise NoTable(f"{place} holds no table of at least two columns and two rows")
+            placed = [(grid, _stated_columns(grid, stated)) for grid in grids]
+            others = [grid for grid, places in placed if not places]
+            if len(others) == len(grids) and not any(grid.own for grid in grids):
                 raise _unreadable_headers_error(grids, stated, name)
-            tables = tuple(table for grid in known for table in tables_of(grid, stated))
+            tables = [_table(grid, places) for grid, places in placed if places]
         except DataError as error:
             if not lenient:
                 raise
             counts = not isinstance(error, NoTable)
             unread.append(UnreadTable(str(name), str(error), counts=counts))
             continue
-        sources.append((name, tables, own))
-        lost = [(f"{quote(table.name)}, {text}: not read", True)
-                for table in tables for text in table.lost]  # fmt: skip
-        for grid in (grid for grid in grids if grid not in (*known, *own)):
+        sources.append((name, tables, [grid for grid in others if grid.own]))
+        is_own = any(grid.own for grid in grids)
+        beside = "the tables outside its document to file: not checked"
+        lost = [(beside, False)] if is_own else []
+        for grid in (grid for grid in others if not grid.own):
             reason = f"{_headers_found([grid])}: it has no columns that are stated"
             if not grid.rows:
                 reason = f"{quote(grid.header[0])} is a row of no table"
             lost.append((reason, _has_numbers(grid)))
+        lost += [(f"{quote(table.name)}, {text}: not read", True)
+                 for table in tables for text in table.lost]  # fmt: skip
         unread += [UnreadTable(name or THE_TEXT, reason, counts) for reason, counts in lost]
     if not sources:
         reasons = "; ".join(f"{each.source}: {each.reason}" for each in unread[:3])
@@ -127,31 +128,26 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
             columns = tomllib.loads(read_limited(path, _MOST_MAPPED, "a mapping").decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise DataError(f"cannot read the mapping {quote(path)} as TOML: {error}") from None
-    problems: list[Problem] = []
-    stated: dict[ColumnRole, Sequence[str]] = {}
-    for role, names in columns.items():
-        listed = [names] if isinstance(names, str) else names
-        if role not in [*ColumnRole]:
-            message = f"unknown role; use {', '.join(ColumnRole)}"
-            problems.append(Problem(f"columns.{role}", message))
-        elif not isinstance(listed, Sequence) or not all(
-            isinstance(each, str) and each.strip() for each in listed
-        ):
-            problems.append(Problem(f"columns.{role}", f"must be a header, not {display(names)}"))
-        else:
-            stated[ColumnRole(role)] = listed
+    roles, problems = [*ColumnRole], list[Problem]()
+    stated = {role: [of] if isinstance(of, str) else of for role, of in columns.items()}
+    for role, of in stated.items():
+        texts = of if isinstance(of, Sequence) else [of]
+        if role not in roles:
+            problems.append(Problem(f"columns.{role}", f"unknown role; use {', '.join(roles)}"))
+        elif not all(isinstance(each, str) and each.strip() for each in texts):
+            problems.append(Problem(f"columns.{role}", f"must be a header, not {display(of)}"))
     refuse(problems)
     if stated.keys() <= {ColumnRole.GROUP}:
         raise SpecError(Problem("columns", "name a column of numbers, such as n and selected"))
-    return stated
+    return {ColumnRole(role): of for role, of in stated.items()}
 
 
 def _readers(
     source: str | Path | Iterable[str | Path],
-) -> Iterator[tuple[str | None, bool, Callable[[], list[Grid]]]]:
-    # what reads the tables of each file, with its name and whether it is of a folder
+) -> Iterator[tuple[str | None, str, bool, Callable[[], list[Grid]]]]:
+    # what reads the tables of each file, with its name, its path and whether it is of a folder
     if isinstance(source, str) and "\n" in source.strip():
-        yield None, False, partial(grids_of_text, source)
+        yield None, THE_TEXT, False, partial(grids_of_text, source)
         return
     # the items of a mapping, or of a frame, are names of columns
     is_table = isinstance(source, Mapping) or hasattr(source, "columns")
@@ -175,20 +171,15 @@ def _readers(
     names = [path.name for path, _ in files]
     for path, in_folder in files:
         name = path.name if names.count(path.name) == 1 else str(path)
-        yield name, in_folder, partial(read_grids, path)
+        yield name, quote(path), in_folder, partial(read_grids, path)
 
 
 # ---- columns
 
 
-def stated_columns(grid: Grid, stated: Stated) -> dict[ColumnRole, tuple[int, ...]]:
-    """Return where the columns are that are stated, by what they hold; none where too few are.
-
-    Of several headers of one role, which are of several tables, the first one that the table has
-    counts. Categories that are not stated are all columns in front of the first one that is.
-    """
-    if grid.filed or grid.is_detail:
-        return {}
+def _stated_columns(grid: Grid, stated: Stated) -> dict[ColumnRole, tuple[int, ...]]:
+    # Where the columns are that are stated, by what they hold; none where too few are. Categories
+    # that are not stated are all columns in front of the first one that is.
     headers = [_fold_header(name) for name in grid.header]
     if stated is OWN:  # of weighted rows
         headers = [_UNWEIGHTED.sub("n", name).removeprefix("weighted ") for name in headers]
@@ -213,41 +204,23 @@ def _fold_header(header: str) -> str:
     return " ".join(header.split()).casefold()
 
 
-def tables_of(grid: Grid, stated: Stated = OWN) -> Iterator[PublishedTable]:
-    """Yield the tables of a grid: one, or those that stand below one header, each with its name.
-
-    Raises ``DataError``: no row has a number, or categories are nested in headings.
-    """
-    found = stated_columns(grid, stated)
+def _table(grid: Grid, found: dict[ColumnRole, tuple[int, ...]]) -> PublishedTable:
     category = found.pop(ColumnRole.GROUP)
     columns = {role: places[0] for role, places in found.items()}
-    for part in _split_grid(grid):
-        yield _table(_strip_marks(part, category), category, columns)
-
-
-def _table(
-    grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
-) -> PublishedTable:
+    _check_headings(grid)
+    grid = _strip_marks(grid, category)
     rows, lost = _read_rows(grid, category, columns)
     if not rows:
         raise DataError(f"{_table_name(grid)} has no row with a number")
-    for role in {ColumnRole.N, ColumnRole.SELECTED} & columns.keys():
-        known = [(row, printed) for row in rows if (printed := getattr(row, role)) is not None]
-        wrong = [
-            (row, printed)
-            for row, printed in known
-            if printed.value < 0
-            or printed.percent
-            or not (printed.is_whole or row.weighted)
-            or (row.n is not None and row.n.is_whole and printed.exact > row.n.exact)
-        ]
+    for role in (ColumnRole.N, ColumnRole.SELECTED):
+        known = [row for row in rows if getattr(row, role) is not None]
+        wrong = [row for row in known if role in row.impossible_counts]
         # a publisher errs in some rows; where most are wrong, it is another column
         if 2 * len(wrong) > len(known):
-            row, printed = wrong[0]
+            such = f"{quote(wrong[0].impossible_counts[role].text)} of {quote(wrong[0].name)}"
             raise DataError(
                 f"the column {quote(grid.header[columns[role]])} of {_table_name(grid)} holds no "
-                f"counts of people, such as {quote(printed.text)} of {quote(row.name)}; name the "
-                "column that does"
+                f"counts of people, such as {such}; name the column that does"
             )
     read = {*category, *columns.values()}
     ignored = [] if grid.own else [
@@ -275,25 +248,16 @@ def _is_of_ratios(grid: Grid, place: int, columns: Mapping[ColumnRole, int]) -> 
     return ColumnRole.RATIO not in columns and 2 * like > len(cells)
 
 
-def _split_grid(grid: Grid) -> list[Grid]:
+def _check_headings(grid: Grid) -> None:
+    # rows that are a name alone, but for notes below all
     alone = [bool(row[0]) and {*row[1:]} <= {"", row[0]} for row in grid.rows]
     last = max((i for i, heading in enumerate(alone) if not heading), default=0)
-    starts = [i for i, heading in enumerate(alone) if heading and i < last]  # no notes below all
-    if len(starts) < 2:
-        return [grid]
-    blocks = [grid.rows[i + 1 : end] for i, end in pairwise([*starts, len(grid.rows)])]
-    names = [{row[0].casefold() for row in block if row[0]} for block in blocks]
-    known = [{n for n in each if not is_total(n) and not is_unknown(n)} for each in names]
-    if starts[0] or not all(blocks) or len(set().union(*known)) < sum(map(len, known)):
+    headings = [row[0] for row, heading in zip(grid.rows[:last], alone, strict=False) if heading]
+    if len(headings) > 1:
         raise DataError(
-            f"{_table_name(grid)} has categories below others, such as "
-            f"{quote(grid.rows[starts[0]][0])}; write each level in a column of its own"
+            f"{_table_name(grid)} has categories below others, such as {quote(headings[0])}; write "
+            "each level in a column of its own, or each table below a header of its own"
         )
-    return [
-        replace(grid, name=": ".join(filter(None, (grid.name, grid.rows[start][0]))), rows=block,
-                first=grid.first + start + 1)
-        for start, block in zip(starts, blocks, strict=True)
-    ]  # fmt: skip
 
 
 # ---- rows
@@ -326,21 +290,20 @@ def _read_rows(
             text = " ".join(dict.fromkeys(filter(None, cells)))
             alone = at and text and text == cells[0] and not _NO_CATEGORY.match(text)
             if alone or is_like_a_row(text):
-                lost.append(f"row {grid.first + at}, {quote(text)}")
+                lost.append(f"row {at + 1}, {quote(text)}")
             continue
-        is_unknown_one, is_total_one = (any(map(of, values)) for of in (is_unknown, is_total))
+        kinds = {RowKind.UNKNOWN: is_unknown, RowKind.TOTAL: is_total}
         rows.append(PublishedRow(
-            number=grid.first + at,
+            number=at + 1,
             categories=tuple(values),
-            kind=RowKind.UNKNOWN if is_unknown_one else
-                 RowKind.TOTAL if is_total_one else RowKind.GROUP,
+            kind=next((k for k, of in kinds.items() if any(map(of, values))), RowKind.GROUP),
             texts=texts,
             others={grid.header[i]: cells[i] for i in further if grid.own},
             weighted="unweighted" in header.casefold(),
             rate_unit=unit,
             **{str(role): column[at] for role, column in numbered.items()},
         ))  # fmt: skip
-        lost += [f"row {grid.first + at}, {quote(t)}" for t in texts.values() if has_number(t)]
+        lost += [f"row {at + 1}, {quote(t)}" for t in texts.values() if has_number(t)]
     return tuple(_classify_rows(rows, own=grid.own)), lost
 
 

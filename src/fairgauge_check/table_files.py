@@ -89,19 +89,14 @@ class Grid:
 
     ``name`` is what stands above it, or the sheet's name; ``own``, ``excludes`` and ``preset``
     state whether it is of a report of fairgauge, of one that excludes groups, and by which preset.
-    ``filed`` is the table to publish that one on another page repeats; ``is_detail`` states that it
-    is one of rates on another page.
     """
 
     name: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    first: int = 1
     own: bool = False
     excludes: bool = False
     preset: str | None = None
-    filed: Grid | None = None
-    is_detail: bool = False
 
 
 def read_grids(path: Path) -> list[Grid]:
@@ -143,16 +138,7 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
             what = "without its tables to publish, and a check reads published tables"
             raise DataError(_NO_TABLES.format(what))
         return _read_text(text, suffix)
-    beside, filed = (
-        _read_text(_FACTS.sub("", part), suffix)
-        for part in (text[: found.start()] + text[found.end() :], found[1] or found[2])
-    )
-    known = {(each.name, each.header): each for each in filed if each.header[0]}
-    again = [replace(e, filed=known[e.name, e.header]) for e in beside
-             if (e.name, e.header) in known]  # fmt: skip
-    plain = '"weight": null' in html.unescape(text)  # else rates are not those of the rows
-    rates = [replace(e, is_detail=True) for e in beside
-             if plain and {"value", "of them"} <= {*e.header}]  # fmt: skip
+    filed = _read_text(_FACTS.sub("", found[1] or found[2]), suffix)
     text = _unescape(_TAG.sub(" ", text))
     if _PROTECTED.search(text):
         raise DataError(
@@ -162,7 +148,7 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
         )
     preset = re.findall(r'"preset": "([^"]+)"', text)
     excludes, of = bool(_EXCLUDED.search(text)), preset[-1] if preset else None
-    own = (each for each in (*filed, *again, *rates) if each.rows)
+    own = (each for each in filed if each.rows)
     return [replace(each, own=True, excludes=excludes, preset=of) for each in own]
 
 

@@ -5,6 +5,7 @@ import pytest
 from stated_headers import check
 from tests.needs import EVERY_CASE
 
+from fairgauge.errors import DataError
 from fairgauge_check.check_result import FaultCode
 
 CROSSED = "sex,race,n,hired\nM,A,50,20\nM,B,50,30\nF,A,40,10\nF,B,60,30\n"
@@ -191,7 +192,7 @@ def test_a_ratio_without_a_verdict_is_undecided(more):
     assert (str(empty.verdict), empty.exit_code) == ("pass", 0)
 
 
-def test_tables_below_one_header_are_checked_one_by_one():
+def test_tables_below_one_header_are_refused_with_what_to_do():
     text = """Category,Applicants,Selected,Rate,Impact Ratio
 Sex,,,,
 Male,1679,745,44.4%,1.00
@@ -200,8 +201,10 @@ Race,,,,
 White,1374,616,44.8%,1.00
 Black,549,182,33.2%,0.74
 """
-    found = check(text)
-    assert ([table.name for table in found.tables], found.errors) == (["Sex", "Race"], 0)
+    with pytest.raises(DataError, match=r"such as 'Sex'; .* below a header of its own"):
+        check(text)
+    apart = text.replace("Sex,,,,\n", "").replace("Race,,,,", f"\n{text.splitlines()[0]}")
+    assert ([len(each.groups) for each in check(apart).tables], errors(apart)) == ([2, 2], [])
 
 
 def test_an_answer_beside_people_of_unknown_category_is_a_category():

@@ -73,6 +73,15 @@ def test_formats_agree(tmp_path):
         assert "1 error in 1 table" in text
 
 
+def test_a_workbook_of_a_check_holds_every_error(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = "".join(f"G{i},1000,480,0.69\n" for i in range(5))
+    (tmp_path / "t.csv").write_text(CLEAN + rows, encoding="utf-8")
+    run(f"{tmp_path}/t.csv", "-o", f"{tmp_path}/check.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "check.xlsx")["Faults"]
+    assert [row[5] for row in sheet.values if row[2] == "error"] == [f"G{i}" for i in range(5)]
+
+
 def test_several_tables_have_a_summary(tmp_path):
     for i in range(3):
         (tmp_path / f"{i}.csv").write_text(CLEAN, encoding="utf-8")

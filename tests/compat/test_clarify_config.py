@@ -219,6 +219,7 @@ AT_1 = [{"name_or_index": 1, "value_or_threshold": ["d"]}]
         ),
         ({"label": "[0].y"}, "label: '[0].y' gives 0 values in 'data.json', but there are 2 rows"),
         ({"label": "[:1].y"}, "label: '[:1].y' gives 1 values in 'data.json', but there are 2"),
+        ({"label": "[0].{a: y}"}, "label: '[0].{a: y}' gives 0 values in 'data.json', but there"),
     ],
 )
 def test_documents_that_do_not_fit(folder: Any, changes: dict[str, Any], message: str) -> None:

@@ -153,20 +153,20 @@ def read_json(config: AnalysisConfig, files: list[Path]) -> Dataset:
         rows = 0
         for key, of in searches.items():
             found = [*map(of.search, document)] if is_lines else of.search(document)
-            where = f"{quote(paths[key])} {{}} {quote(path)}"
+            asks, file = f"{key}: {quote(paths[key])}", quote(path)
             if key == "features":
                 if not isinstance(found, list) or not all(isinstance(row, list) for row in found):
-                    what = where.format("is no list of features for every row of")
-                    raise DataError(f"features: {what}. Data must contain features.")
+                    what = f"{asks} is no list of features for every row of {file}"
+                    raise DataError(f"{what}. Data must contain features.")
                 rows = len(found)
             values = found if isinstance(found, list) else []
             if len(values) != rows:
                 raise DataError(
-                    f"{key}: {where.format(f'gives {len(values):,} values in')}, but there are "
-                    f"{rows:,} rows of features"
+                    f"{asks} gives {len(values):,} values in {file}, but there are {rows:,} rows "
+                    "of features"
                 )
             if values and all(value is None for value in values):
-                raise DataError(f"{key}: {where.format('finds nothing in')}")
+                raise DataError(f"{asks} finds nothing in {file}")
             cells[key] += values
     features = cells.pop("features")
     source, width = describe_files(files), len(features[0]) if features else 0
