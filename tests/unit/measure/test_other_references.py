@@ -33,8 +33,9 @@ def test_of_two_groups_a_reference_that_fails_itself_is_named() -> None:
     assert fg.audit(counts_of(rates), **asked, accept="reference_decides").verdict is Outcome.PASS
     [note] = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_DECIDES]
     assert note.message == (
-        "the rule DI >= 0.8 passes for 'M', compared with 'F'; compared with 'M' "
-        "instead, 'F' would fail"
+        "the rule DI >= 0.8 holds for 'M', compared with 'F'; compared with 'M' "
+        "instead, 'F' would fail: name another reference (--reference), or accept it "
+        "(--accept reference_decides)"
     )
     for reference in ({"g": "M"}, "best"):  # fails, as it should
         assert not turned(fg.audit(counts_of(rates), reference=reference, rules=["DI >= 0.8"]))
@@ -48,7 +49,7 @@ def test_a_named_set_that_passes_is_warned_of_where_all_others_would_fail() -> N
     assert report.verdict is Outcome.INCONCLUSIVE
     [note] = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_DECIDES]
     assert note.message == (
-        "the rule DI >= 0.8 passes for 'a, c', compared with all others; these, "
+        "the rule DI >= 0.8 holds for 'a, c', compared with all others; these, "
         "compared with 'a, c', would fail: to judge them too, name their values as a further "
         "set (--sensitive g=V1,V2)"
     )
