@@ -24,7 +24,8 @@ _START = r"[a-z][a-z0-9+.\-]+:/+"  # pathlib leaves one slash of two; C:/ is a d
 _ADDRESS = rf"(?is)({_START})(.*)"
 # a password may hold spaces: as far as the last @ before another address
 _UNTIL_AT = rf"(?:[^\s/@:]*:(?:(?!{_START})[^\n])*@)?"
-_QUOTED = rf"(?<=['\"]){_START}[^'\"\s?]*\?[^'\"]*"  # a query may hold spaces
+# a query may hold spaces, and a password quotes: as far as the last @
+_QUOTED = rf"(?<=['\"]){_START}[^'\"\s?]*\?[^'\"]*(?:['\"](?:(?!{_START})[^\n])*@[^'\"]*)?"
 _IN_TEXT = rf"(?i){_QUOTED}|{_START}{_UNTIL_AT}\S+?(?=[\].,:;'\")]*(?:\s|$))"
 _PARAMETERS = r"\[?\?|[#;]"
 _HOST = r"(\[[^\[\]]*\]|[^:\[\]]*)(:\d*)?"

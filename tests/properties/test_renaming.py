@@ -59,7 +59,7 @@ BIJECTIONS: dict[str, dict[str, str]] = {
 
 NOT_COMPARED = {
     "says", "brief", "sentence", "message", "reason", "rule", "spec", "data", "created", "command",
-    "fingerprint", "digest", "diagnostics", "parameters", "source", "document", "columns",
+    "fingerprint", "digest", "diagnostics", "doubts", "parameters", "source", "document", "columns",
     "statements",
 }  # fmt: skip
 """Texts for people, and what was asked: names stand in them."""

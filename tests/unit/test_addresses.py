@@ -6,7 +6,7 @@ import json
 from urllib.parse import quote as escaped
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -69,6 +69,8 @@ def addresses(secret):
 
 
 @given(secrets())
+@example('?QXAZ"QXAZ')
+@example('?QXAZ" WVJK"QXAZ')
 def test_no_message_shows_a_password(secret):
     for url in addresses(secret):
         every = [

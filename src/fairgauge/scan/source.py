@@ -177,8 +177,9 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
         axes = [axis for axis in plan.axes if axis.column == each.column]
         for axis in axes:
             _check_bounds(each, axis)
-        # of a condition, every number is on one side
-        finite = summed or any(axis.cuts and axis.role is not Role.CONDITION for axis in axes)
+        # of a condition, every number is on one side; codes are those of a condition or a cut
+        of_rows = (Role.CONDITION, Role.CODES)
+        finite = summed or any(axis.cuts and axis.role not in of_rows for axis in axes)
         for value in (each.low, each.high or 0.0) if finite else ():
             if math.isinf(value):
                 raise DataError(not_numbers(each.column, [f"{value:g}"]))

@@ -277,6 +277,7 @@ def test_c14_a_half_over_six_tenths_passes_four_fifths() -> None:
         fg.confusion("facet", {"d": cells(500, 0, 0, 500), "a": cells(600, 0, 0, 400)}),
         metrics="DI",
         rules=[fg.rule("DI", at_least=0.8, groups="d", decide="point")],
+        accept="prediction_is_label:prediction",
     )
     assert value(report, "DI") == pytest.approx(5 / 6, rel=1e-15)
     assert report.verdict == "pass"

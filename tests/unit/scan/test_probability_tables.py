@@ -90,5 +90,5 @@ def test_a_wrong_table_is_refused_with_what_is_wrong(folder, case):
 def test_a_table_needs_the_column_that_both_have():
     with pytest.raises(fg.SpecError, match="name the column of both"):
         fg.probabilities(GROUPS, table="race.csv")
-    with pytest.raises(fg.SpecError, match="name the file of them"):
+    with pytest.raises(fg.SpecError, match="name their file"):
         fg.probabilities(GROUPS, on="zip")
