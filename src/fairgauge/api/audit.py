@@ -27,6 +27,7 @@ from fairgauge.enums import (
 from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse, suggest
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
+from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.rules import Rule
@@ -485,7 +486,12 @@ def measure_and_judge(
         return measure(cube, stricter, by_rows, estimated)
 
     verdicts = judge_together(measured, spec, measure_at)
-    of_reference = with_accepted(reference_notes(measured, spec, verdicts), spec)
+    kit = kit_or_none(spec.preset)
+    stated = replace(spec, accept=(*spec.accept, str(DiagnosticCode.REFERENCE_DECIDES)))
+    of_reference = with_accepted(  # where a preset states whom to compare with, this is meant
+        reference_notes(measured, spec, verdicts),
+        stated if kit and (kit.compared_with or "reference" in kit.options) else spec,
+    )
     notes = [*remaining_notes(measured, spec, verdicts), *of_reference]
     verdicts = withhold(verdicts, (*mistakes, *notes_of_measures, *of_reference), cube, spec)
     if spec.inconclusive is None:

@@ -24,7 +24,8 @@ from fairgauge.stats.significance import homogeneity
 from fairgauge.values import name_of
 
 _IDENTIFIER = (
-    r"(?i)(.*[_\s])?(id|uuid|guid|index|zip(_?code)?|postcode|plz|timestamp|row(_?n(o|r|umber))?)"
+    r"(?i)(.*[_\s])?(id|uuid|guid|index|zip(_?code)?|postcode|plz|timestamp|year|age|score|pct"
+    r"|row(_?n(o|r|umber))?)"
 )
 # what conditions leave of a group beside what they leave out, where that is nearly all
 _HARDLY = 0.1
@@ -146,7 +147,7 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     # by a condition on the outcome itself: groups may differ in them
-    conditions = {each.column for each in spec.where}
+    conditions = {each.column: each for each in spec.where}
     for axis in (each for each in cube.plan.outcomes if each.column in conditions):
         names = axis.names(cube.levels[axis])
         left = {value: n for column, value, _, n in cube.left_out if column == axis.column}
@@ -154,7 +155,8 @@ def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         gone = {
             value: cases
             for value, cases in left.items()
-            if value and (is_denied(value) or (actions and action_code(value) == "3"))
+            if value and not conditions[axis.column].holds(value)  # that another one may leave out
+            if is_denied(value) or (actions and action_code(value) == "3")
         }
         if gone:
             yield Diagnostic.warning(

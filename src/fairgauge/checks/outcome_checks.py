@@ -36,6 +36,7 @@ from fairgauge.question.category_words import (
     is_of_favours,
     is_of_risk,
     is_unclear_code,
+    is_undecided,
     is_yes,
     no_outcomes,
 )
@@ -230,6 +231,24 @@ def _favoured_levels(
     return [each for each in refused if is_favoured(name_of(each[0]))]
 
 
+def _strange_positives(
+    cube: Cube, axis: Axis, spec: Spec, *, codes: bool
+) -> list[tuple[Value, int]]:
+    # the positive outcomes that are no decision, or a refusal, by their names, next to others
+    asked = spec.positive_of(axis.column)
+    accepted = [e for e in levels_with_cases(cube, axis) if is_one_of(e[0], asked)]
+
+    def is_strange(value: Value) -> bool:
+        name = name_of(value)
+        return (
+            action_code(name) not in APPROVED if codes else is_undecided(value) or is_adverse(name)
+        )
+
+    strange = [each for each in accepted if is_strange(each[0])]
+    negative = spec.favourable is Favourable.NEGATIVE
+    return strange if len(strange) < len(accepted) and not negative else []
+
+
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of outcomes that count as not positive, though their names or codes are of no decision.
 
@@ -256,6 +275,9 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                     "condition": RowCondition(axis.column, others, negated=True).to_text()
                 }
             yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, **more)
+        if strange := _strange_positives(cube, axis, spec, codes=codes):
+            held = _describe_values(axis, strange, spec, sum)
+            yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, of_positives=True)
         if approved := _favoured_levels(cube, axis, spec, undecided):
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,

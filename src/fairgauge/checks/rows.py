@@ -231,6 +231,12 @@ def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
     return [Doubt("outcome that is counted", note["rows"], frozenset({role}))]
 
 
+def _adverse(_note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
+    # also where it is stated, and the names say the reverse
+    what = UNSTATED if spec.favourable is None else "clear favourable outcome"
+    return [Doubt(what, cases)] * question.depends_on_favourable(spec)
+
+
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
     DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [
@@ -248,10 +254,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.GROUP_OF_ONE_OUTCOME: _one_outcome,
     DiagnosticCode.REVERSED_PREDICTIONS: _reversal_doubts,
     DiagnosticCode.REVERSED_SCORES: _reversal_doubts,
-    DiagnosticCode.UNFAVOURABLE_POSITIVE: lambda _note, spec, cases: (
-        [Doubt(UNSTATED, cases)]
-        * (spec.favourable is None and question.depends_on_favourable(spec))
-    ),
+    DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
     DiagnosticCode.CODE_AS_FAVOURABLE: _outcome_doubts,
     DiagnosticCode.ALIKE_IDENTIFIERS: lambda note, *_: [
         Doubt("clear identifier", note["identifiers"])

@@ -60,7 +60,7 @@ _IDENTIFIERS = frozenset(
 )  # fmt: skip
 
 CODES = (-9999, -999, -99, -9, -8, -7, -1, 99, 777, 888, 999, 1111, 7777, 8888, 9999, 99_999,
-         999_999)  # fmt: skip
+         999_999, 9_999_999, 99_999_999, 999_999_999)  # fmt: skip
 """Numbers that codes of missing values often are: intervals hide them, so they count apart."""
 YEARS = (1899.5, 2100.0)
 OLDEST = 120.0

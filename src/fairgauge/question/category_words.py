@@ -86,9 +86,13 @@ _MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?|
 """Of words of no value or decision, those that are as often a category, or a yes's opposite."""
 
 
-def may_be_value(name: str) -> bool:
-    """Return whether a word for a missing value is as often one: no disability, or no."""
-    return bool(_MAY_BE_VALUE.fullmatch(_strip(name)))
+def may_be_value(name: str, others: Iterable[str] = ()) -> bool:
+    """Return whether a word for a missing value is as often one: no disability, or no.
+
+    So is the opposite of one of the ``others``: "Not Referred" of "Referred".
+    """
+    positive = re.sub(r"^(not? |non |un)", "", _fold(name))
+    return bool(_MAY_BE_VALUE.fullmatch(_strip(name))) or positive in map(_fold, others)
 
 
 OF_ALL_PEOPLE = re.compile(
@@ -301,6 +305,13 @@ _ENDING = re.compile(r"(e?d|ing|(?<!s)e?s|al|ance|ion|e)$")
 _LONG, _VERY_LONG, _STEM = 5, 8, 3
 
 
+_TURNED = re.compile(
+    r"\b(not|no|non|never|without|neither|nor|another|others?|better|against|below|withheld|over|nicht"
+    r"|kein\w*|niet|geen|nao|sin|pas|sans|n|inte|ej|ikke|ei|nie|nem|ne)\b|\bне\b"
+)
+"""Words by which a name that holds another one may be its opposite, or of somebody else."""
+
+
 def is_form_of(name: str, other: str) -> bool:
     """Return whether a name is another one misspelt, in another form of its words, or annotated.
 
@@ -308,6 +319,8 @@ def is_form_of(name: str, other: str) -> bool:
     [True, True, True, False]
     >>> [is_form_of(name, "approved") for name in ("AUTO_APPROVED", "not approved")]
     [True, False]
+    >>> is_form_of("Niet aangenomen", "Aangenomen"), is_form_of("Better qualified", "Qualified")
+    (False, False)
     >>> is_form_of("Retired", "Retained"), is_form_of("Stage B", "Stage A"), is_form_of("A-", "A")
     (False, False, False)
     """
@@ -319,7 +332,7 @@ def is_form_of(name: str, other: str) -> bool:
     alike = len(words) == len(others) and all(map(_is_form_of_word, words, others))
     folded, stated = _fold(name), _fold(other)
     within = len(words) > len(others) and re.search(rf"\b{re.escape(stated)}\b", folded)
-    negated = is_adverse(name) or is_undecided(name) or _NEGATED.search(folded)
+    negated = is_adverse(name) or is_undecided(name) or _TURNED.search(folded)
     return bool(annotated) or alike or bool(within and not (negated or is_adverse(other)))
 
 

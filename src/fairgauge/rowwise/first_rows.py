@@ -123,8 +123,8 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     # Where every row stands several times, the cells of the counts have a common divisor. Counts of
     # other rows hardly ever have one, so that rows are read only then, or where they are few. Of
     # people only those without an identifier count several times, and a cell may be odd.
-    if spec.count or cube.min_cell is not None or cube.rows == 0:
-        return ()
+    if spec.count or spec.cluster or cube.min_cell is not None or cube.rows == 0:
+        return ()  # rows of one cluster may be alike: intervals are of clusters
     first, unnamed = cube.tables[0], 0
     times_of = first.sums["rows"][first.sums["rows"] > 0].astype(np.int64)
     divisor = int(np.gcd.reduce(times_of))

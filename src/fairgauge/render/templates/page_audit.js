@@ -494,7 +494,7 @@ const isNoAction = (o, code) => {
 // of refused outcomes those that may be no decision; of two outcomes, one is meant
 const undecidedCodes = (o) => {
   const { refused, asked } = o;
-  if (o.cuts || (refused.length === 1 && mayBeValue(o.names[refused[0]]))) return [];
+  if (o.cuts || (refused.length === 1 && mayBeValue(o.names[refused[0]], asked))) return [];
   const none = noOutcomes(o.levels, asked);
   return refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
 };

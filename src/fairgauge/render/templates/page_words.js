@@ -9,7 +9,7 @@ const withoutOwn = (text) => bare(plainText(text).replace(new RegExp(`^(${OWN}\\
 const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
 const meansMissing = (value) => typeof value === "string" && (PATTERNS.not_known.test(withoutOwn(value)) || PATTERNS.not_told.test(withoutOwn(value))
   || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
-const mayBeValue = (name) => /^(-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?|expired|escalated)$/.test(bare(name));
+const mayBeValue = (name, others = []) => others.map((each) => plainText(each)).includes(plainText(name).replace(/^(not? |non |un)/, "")) || /^(-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?|expired|escalated)$/.test(bare(name));
 const OF_ALL_PEOPLE = new RegExp(data.of_all_people, "u");
 const mayBeGroup = (name, column, names) => ![column, ...names].some((each) => OF_ALL_PEOPLE.test(plainText(each))) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
@@ -27,13 +27,14 @@ const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
 const isStage = (name, harm) => PATTERNS.stage.test(plainText(name)) && !(harm && /^a[ck]ti[fv]/.test(plainText(name)));
 const isFavourable = (name) => isYes(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && !NEGATED.test(plainText(name).replace(/approved\W+(but )?not \w+/, "")));
 // a name that is another one misspelt, in another form of its words, or annotated
+const TURNED = /(?<![\p{L}\p{N}_])(not|no|non|never|without|neither|nor|another|others?|better|against|below|withheld|over|nicht|kein\w*|niet|geen|nao|sin|pas|sans|n|inte|ej|ikke|ei|nie|nem|ne|\u043d\u0435)(?![\p{L}\p{N}_])/u;
 const NEGATED = /\b(?:not|no|non|never|without|cannot|un|dis|\w+n['\u2019]t)(?: +(?:yet|been|be|currently|longer))* +\w+/;
 const isFormOf = (name, other) => {
   const [one, two] = [name, other].map((each) => unaccented(each).replace(/^[^\p{L}\p{N}_]+/u, "").trimEnd());
   if ((two.match(/\p{L}/gu) ?? []).length < 3) return false;
   const [words, others] = [one, two].map((each) => parted(each).split(" ").filter(Boolean));
   const [folded, stated] = [name, other].map(plainText), whole = new RegExp(`(?<![\\p{L}\\p{N}_])${stated.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}_])`, "u");
-  if (words.length > others.length && whole.test(folded) && ![isAdverse, isUndecided, (text) => NEGATED.test(plainText(text))].some((is) => is(name)) && !isAdverse(other)) return true;
+  if (words.length > others.length && whole.test(folded) && ![isAdverse, isUndecided, (text) => TURNED.test(plainText(text))].some((is) => is(name)) && !isAdverse(other)) return true;
   return (one.startsWith(two) && /^(\s*[^\p{L}\p{N}_\s]|$)/u.test(one.slice(two.length))) || (words.length === others.length && words.every((word, i) => isFormOfWord(word, others[i])));
 };
 const isFormOfWord = (one, two) => {
