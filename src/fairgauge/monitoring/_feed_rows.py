@@ -54,6 +54,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         *_rows_of_values(cases, question),
         int(np.gcd.reduce(rows.astype(np.int64))) if known else 1,
         int(rows.size),
+        bool(cube.copies),
         _agreement(cases, question),
         _score_histograms(cases),
     )  # fmt: skip
