@@ -90,7 +90,7 @@ def find_departures(
                 suspect = change.lasts(apart, found=suspect)
             if of_all and rows:
                 groups = [(sizes[s], of_all[s]) for s in usual]
-                losses[t] = _weigh_loss(one, others, (size, of_all[t]), groups)
+                losses[t] = _weigh_loss(one, others, total, (size, of_all[t]), groups)
                 if losses[t] < -COINCIDENCE / 1.5:
                     losses.clear()
                 suspect = sum(losses.values()) > -COINCIDENCE
@@ -103,17 +103,19 @@ def find_departures(
 
 
 def _weigh_loss(
-    one: _Rows, others: Sequence[_Rows], group: _Rows, groups: Sequence[_Rows]
+    one: _Rows, others: Sequence[_Rows], total: _Rows, group: _Rows, groups: Sequence[_Rows]
 ) -> float:
     # That rows of one outcome of a group are lost: there are fewer of them by a third or more, and
     # fewer of the group, by about as many. Where its rate is another one, its rows are as many.
-    (rows, size), (of, every) = one, add_up(others)
+    (rows, size), (of, every) = one, total
     expected = (size - rows) * of / max(every - of, 1)
-    own, total = sums = add_up(groups)
-    lost = (group[1] - size) * own / max(total - own, 1) - size
-    if rows >= _LEFT * expected or lost < (expected - rows) / 2:
+    if rows >= _LEFT * expected:
         return 0.0
-    of_rate = _weigh_evidence(one, others, (of, every))
+    own, others_too = sums = add_up(groups)
+    lost = (group[1] - size) * own / max(others_too - own, 1) - size
+    if lost < (expected - rows) / 2:
+        return 0.0
+    of_rate = _weigh_evidence(one, others, total)
     return of_rate + _weigh_evidence(group, groups, sums) if of_rate > _HINT else 0.0
 
 

@@ -425,12 +425,13 @@ def _new_values(
     for each in held:
         total.update(each)
     largest: dict[object, str] = {}
-    for value, _ in total.most_common():
-        largest.setdefault(compact_reading(value), value)
+    readings = {value: compact_reading(value) for value, _ in total.most_common()}
+    for value, reading in readings.items():
+        largest.setdefault(reading, value)
     sizes, first = [sum(each.values()) for each in held], dict[str, int]()
     for t, each in enumerate(held):
         for value, rows in each.items():
-            known = largest[compact_reading(value)]
+            known = largest[readings[value]]
             came = first.setdefault(value, t)
             new = t, HistoryProblem.NEW_VALUE, *subject, value
             if known != value and not {value, known} <= {*named}:
