@@ -272,9 +272,11 @@ def _cumulative(feed: Feed) -> Iterator[Suspected]:
         for t, now in enumerate(cells[1:], start=1):
             kept = [(n, now.get(cell, 0)) for cell, n in cells[t - 1].items() if n >= _KEPT]
             before, after = add_up(kept)
-            if after <= before or min([m - n for n, m in kept]) < 0:
+            if not kept or min([m - n for n, m in kept]) < 0:
                 first, varies, freedom = t, 0.0, 0
                 continue
+            if after == before:
+                continue  # a day that brought no rows
             times = after / before
             varies += sum([(m - times * n) ** 2 / (times * (1 + times) * n) for n, m in kept])
             freedom += len(kept) - 1
