@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.checks.departures import (
+from fairgauge.checks._departures import (
     COINCIDENCE,
     DESIGN,
     FEWEST,
@@ -45,7 +45,7 @@ _FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
 _OTHER_RANGE = 0.2
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
-# what numbers are rounded to, rather than copies, and the rows of a cell that is not lost by chance
+# what numbers are rounded to, rather than copies, and the fewest rows of a cell that is followed
 _ROUNDED, _KEPT = 5, 4
 
 
