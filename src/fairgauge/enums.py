@@ -209,7 +209,8 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
 }  # fmt: skip
 """What withholds a pass until it is corrected or accepted."""
 FEED_DOUBTS = frozenset({
-    "volume", "new_value", "vanished_value", "one_value", "missing_values", "other_scores",
+    "doubled_rows", "volume", "new_value", "vanished_value", "one_value", "missing_values",
+    "other_scores",
 })  # fmt: skip
 """What may be wrong with the periods of a monitor, and be accepted."""
 

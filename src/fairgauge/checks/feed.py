@@ -14,10 +14,21 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from statistics import median
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
+from fairgauge.checks._departures import (
+    COINCIDENCE,
+    DESIGN,
+    FEWEST,
+    RARE,
+    SHARE,
+    Change,
+    add_up,
+    find_departures,
+    log_chance,
+)
 from fairgauge.checks.names import compact_reading
 from fairgauge.question.specification import Spec
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
@@ -25,38 +36,21 @@ from fairgauge.start.records import dataclass, field
 from fairgauge.stats.arrays import Array
 from fairgauge.values import is_one_of, name_of
 
-# periods from which on the next is expected to be like them
-_FEWEST = 7
-# the log of the probability below which something is no coincidence
-_RARE = math.log(1e-6)
-# the least by which a share must differ, and the most that hardly any rows are
-_SHARE = 0.05
-_RECENT, _DEVIATIONS = 14, 6.0
-_SUPPOSED, _DESIGN, _ALIKE = 4, 3.3, 192
-"""Until the periods show it, the variance of a share is supposed to be 3.3 times that of sampling.
-
-That counts as four degrees of freedom. A period of more than 634 rows is supposed to vary as much
-as one of 192 does by sampling, as shares vary by period however many rows there are.
-"""
+_DEVIATIONS = 6.0
 _VOLUME, _OF_VOLUME = math.log(4 / 3), 4.2
 """A volume is unusual from a third on, and from so many usual deviations on."""
 _SUPPOSED_DEVIATION, _AS_IF_KNOWN, _MEMORY, _LAST_WEEKDAYS = 0.3, 5, 56, 4
 _FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
-_COINCIDENCE = math.log(1e-4)
 # shares of scores that move by days alone hardly reach, and by another scale far surpass
 _OTHER_RANGE = 0.2
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
-_LEFT, _HINT = 2 / 3, 3.0
-"""Rows of an outcome are lost where less than 2/3 are left, and its rate hints at it."""
+# what numbers are rounded to, rather than copies, and the fewest rows of a cell that is followed
+_ROUNDED, _KEPT = 5, 4
 
 
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
-
-
-# the rows of a value, and all
-_Rows: TypeAlias = tuple[int, int]
 
 
 class Subject(NamedTuple):
@@ -84,6 +78,7 @@ class FeedRows(NamedTuple):
         and of none.
     ``divisor, cells``: the largest number that divides the rows of all cells, and how many cells;
         of rows also where these have a count.
+    ``copied``: whether rows were copies of others when they were counted.
     ``agreement``: of all rows and of every group those with label and prediction, those in which
         they are equal, and the share that would be if the two were independent in every group;
         of a score its decision, and nothing of numbers.
@@ -100,6 +95,7 @@ class FeedRows(NamedTuple):
     missing: Mapping[str, int]
     divisor: int
     cells: int
+    copied: bool
     agreement: Mapping[Subject, tuple[int, int, float]]
     scores: Mapping[Subject, Mapping[str, int]]
 
@@ -138,6 +134,11 @@ class Feed:
     due: int = 0
     overdue: Collection[str] = ()
     baselines: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> list[int]:
+        """Return what each period is compared with."""
+        return [each.kind for each in self.periods]
 
     def rows_by_value(self, subject: Subject) -> list[Mapping[str, int]]:
         """Return the rows of every value, by period."""
@@ -207,32 +208,87 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
     # usual one.
     by_weekday: dict[int, list[float]] = {}
     deviations: dict[int, list[float]] = {}
-    known = doubled = 0
+    multiples, change, known = _find_multiples(feed), Change(), 0
     for t, period in enumerate(feed.periods):
         each, value = period.rows, math.log(max(period.rows.rows, 1))
         same = by_weekday.setdefault(period.weekday, [])
-        compared = bool(same) and known >= _FEWEST
+        compared = bool(same) and known >= FEWEST
         usual = median(same[-_LAST_WEEKDAYS:]) if compared else value
         single = usual if compared else _usual_of_kind(feed, t)
-        as_often, times = max(round(math.exp(min(value - single, 10.0))), 1), 1
-        if each.divisor > 1 and -each.cells * math.log(each.divisor) < _RARE and 2 * doubled <= t:
-            times = each.divisor  # else a row counts several times on purpose
-        elif each.divisor % as_often == 0 and each.cells >= _FEWEST_CELLS:
-            times = as_often
-        doubled += each.divisor > 1
-        if times > 1:
-            found = HistoryProblem.DOUBLED_ROWS
-            yield Suspected(t, found, rows=each.rows, expected=float(times))
-            continue
+        as_often = max(round(math.exp(min(value - single, 10.0))), 1)
         past = deviations.setdefault(period.kind % 2, [])
+        times, spread = multiples.get(t, 1), _scale(past)
+        surely = each.cells >= _FEWEST_CELLS and value - single > 2 * spread
+        if times == 1 and each.divisor % as_often == 0 and surely:
+            times = as_often
+        if times > 1 or each.copied:
+            expected = float(times) if times > 1 else None
+            yield Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=expected)
+            if "doubled_rows" not in feed.question.accept:
+                continue
         sampling = math.sqrt(2 / math.exp(max(value, usual)))
-        if abs(value - usual) > max(_VOLUME, _OF_VOLUME * max(_scale(past), sampling)):
+        most = max(_VOLUME, _OF_VOLUME * max(spread, sampling))
+        if change.lasts(value - usual, found=abs(value - usual) > most):
             yield Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=math.exp(usual))
             continue
         same.append(value)
         known += 1
         if compared:
             past.append(value - usual)
+
+
+def _find_multiples(feed: Feed) -> dict[int, int]:
+    # The numbers, by period, that the rows of all of its cells are multiples of. Where cells are
+    # few, it is that of several periods in a row, half of whose cells decide, as the others may
+    # follow from the sizes of groups; and none to which numbers are rounded.
+    found: dict[int, int] = {}
+    run, shared, cells = list[int](), 1, 0
+    for t, (_, each, *_) in enumerate(feed.periods):
+        if each.cells * math.log(each.divisor) > -RARE:
+            found[t], shared = each.divisor, 1
+            continue
+        shared = math.gcd(shared, each.divisor)
+        if shared == 1:
+            run, shared, cells = [], each.divisor, 0
+        run.append(t)
+        cells += each.cells
+        if shared % _ROUNDED and cells / 2 * math.log(shared) > -RARE:
+            found |= dict.fromkeys(run, shared)
+    return found
+
+
+def _cumulative(feed: Feed) -> Iterator[Suspected]:
+    # Periods that hold the rows of those before, too: all counts grow in several in a row, and vary
+    # far less beside each other than those of other rows would.
+    families = defaultdict[tuple[str | None, ...], list[dict[tuple[str | None, str], int]]](
+        lambda: [{} for _ in feed.periods]
+    )
+    for t, period in enumerate(feed.periods):
+        for (*family, group), held in period.rows.values.items():
+            families[*family][t].update({(group, value): n for value, n in held.items()})
+    found = set[int]()
+    for cells in families.values():
+        first, varies, freedom = 0, 0.0, 0
+        for t, now in enumerate(cells[1:], start=1):
+            kept = [(n, now.get(cell, 0)) for cell, n in cells[t - 1].items() if n >= _KEPT]
+            before, after = add_up(kept)
+            if not kept or min([m - n for n, m in kept]) < 0:
+                first, varies, freedom = t, 0.0, 0
+                continue
+            if after == before:
+                continue  # a day that brought no rows
+            times = after / before
+            varies += sum([(m - times * n) ** 2 / (times * (1 + times) * n) for n, m in kept])
+            freedom += len(kept) - 1
+            part = max(varies, 1e-9) / max(freedom, 1)
+            # Chernoff's bound of the probability that a chi-squared number is as small a part
+            chance = freedom / 2 * (math.log(part) + 1 - part) if part < 1 else 0.0
+            if t - first >= FEWEST and chance < RARE:
+                found |= {*range(first + 1, t + 1)}
+    for t in sorted(found):
+        before = before if t - 1 in found else t - 1
+        other, each = feed.periods[before].name, feed.periods[t].rows
+        yield Suspected(t, HistoryProblem.DOUBLED_ROWS, other=other, rows=each.rows)
 
 
 def _usual_of_kind(feed: Feed, t: int) -> float:
@@ -252,7 +308,7 @@ def _usual_of_kind(feed: Feed, t: int) -> float:
 def _scale(apart: Sequence[float]) -> float:
     # of few it is what is supposed beforehand, as if five of these were known
     held = np.sort(np.abs(apart[-_MEMORY:]))
-    if len(held) < _FEWEST:
+    if len(held) < FEWEST:
         squares = float(np.sum(held**2)) + _AS_IF_KNOWN * _SUPPOSED_DEVIATION**2
         return math.sqrt(squares / (len(held) + _AS_IF_KNOWN))
     kept = held[: math.ceil(0.8 * len(held))]  # the factor makes it that of a normal distribution
@@ -275,7 +331,7 @@ def _same_counts(feed: Feed) -> Iterator[Suspected]:
             same = before.setdefault(digest, [])
             # a copy is most often one of the period before, which is therefore not one of many
             chosen = 1 if same == [t - 1] else math.comb(t, len(same))
-            if same and math.log(chosen) + len(same) * (coincidence + of_sizes) < _COINCIDENCE:
+            if same and math.log(chosen) + len(same) * (coincidence + of_sizes) < COINCIDENCE:
                 found = same[:1] + found
             same.append(t)
         if found:
@@ -311,9 +367,9 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
             counted = [held.get(value, 0) for held in by_period]
             first = [*map(bool, counted)].index(True)  # it is not missed before
             sizes = [sum(held.values()) * (t >= first) for t, held in enumerate(by_period)]
-            least = _SHARE if column in features else 1.0
+            least = SHARE if column in features else 1.0
             of_all = totals[subject[:2]] if of_group else None
-            departures = _departures(feed, counted, sizes, of_all, least=least)
+            departures = find_departures(feed.kinds, counted, sizes, of_all, least=least)
             for t in departures.keys() - apart:
                 size, share, usual = departures[t]
                 vanished = HistoryProblem.VANISHED_VALUE, *subject, value, None, size
@@ -360,7 +416,7 @@ def _one_value(
 
 def _is_enough(rows: int, some: int, every: int) -> bool:
     # whether the rows of a group would have what some of the others have, were it a tenth as usual
-    return rows * some > -_RARE * _UNLIKE * every
+    return rows * some > -RARE * _UNLIKE * every
 
 
 def _new_values(
@@ -371,19 +427,20 @@ def _new_values(
     for each in held:
         total.update(each)
     largest: dict[object, str] = {}
-    for value, _ in total.most_common():
-        largest.setdefault(compact_reading(value), value)
+    readings = {value: compact_reading(value) for value, _ in total.most_common()}
+    for value, reading in readings.items():
+        largest.setdefault(reading, value)
     sizes, first = [sum(each.values()) for each in held], dict[str, int]()
     for t, each in enumerate(held):
         for value, rows in each.items():
-            known = largest[compact_reading(value)]
+            known = largest[readings[value]]
             came = first.setdefault(value, t)
             new = t, HistoryProblem.NEW_VALUE, *subject, value
             if known != value and not {value, known} <= {*named}:
                 yield Suspected(*new, known, rows)
-            elif known == value and value not in named and _FEWEST <= came > t - _FEWEST:
+            elif known == value and value not in named and FEWEST <= came > t - FEWEST:
                 of, every = held[came][value], sum(sizes[: came + 1])
-                if of >= _FEWEST_ROWS and _log_chance(of, sizes[came], every) / _DESIGN < _RARE:
+                if of >= _FEWEST_ROWS and log_chance(of, sizes[came], every) / DESIGN < RARE:
                     yield Suspected(*new, None, rows)
 
 
@@ -397,113 +454,12 @@ def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
         of_rows = column in (asked.weight, asked.count)
         sizes = [e.read if of_rows else e.rows for e in held]
         counted = [e.missing.get(column, 0) for e in held]
-        for t, (size, share, usual) in _departures(feed, counted, sizes, fewer=False).items():
+        for t, (size, share, usual) in find_departures(
+            feed.kinds, counted, sizes, fewer=False
+        ).items():
             if not (later and feed.periods[t].name in feed.overdue):
                 yield Suspected(t, HistoryProblem.MISSING_VALUES, column,
                                 rows=size, share=share, expected=usual)  # fmt: skip
-
-
-def _departures(
-    feed: Feed,
-    counted: Sequence[int],
-    sizes: Sequence[int],
-    of_all: Sequence[int] | None = None,
-    *,
-    least: float = _SHARE,
-    fewer: bool = True,
-) -> dict[int, tuple[int, float, float]]:
-    # The rows, the share and the usual one of the periods in which it departs from its history: the
-    # last 14 periods of its kind before it that do not. It does so by ``least``, or as there are
-    # none, in this period and those before it; or, of the rows of a group among those ``of_all``,
-    # as many are lost, in it or in several in a row. With ``fewer``, it may be less than usual in
-    # the first week, too.
-    found: dict[int, tuple[int, float, float]] = {}
-    pools: dict[int, tuple[list[int], list[int], dict[int, float]]] = {}
-    for t, (rows, size) in enumerate(zip(counted, sizes, strict=False)):
-        if not size:
-            continue
-        pool, without, losses = pools.setdefault(feed.periods[t].kind, ([], [], {}))
-        if rows:
-            pool += [s for s in without if s not in found]
-            without.clear()
-        else:
-            without.append(t)
-        usual = pool[-_RECENT:]
-        others = [(counted[s], sizes[s]) for s in usual]
-        of, every = _add_up(others)
-        share = rows / size
-        one = rows, sum(sizes[s] for s in without) if of and not rows else size
-        suspect = False
-        if len(usual) > 1:
-            apart = abs(share - of / every) > least or (fewer and not rows and of)
-            suspect = bool(apart) and _evidence(one, others) > -_RARE
-            suspect &= rows * every > of * size or fewer or len(usual) >= _FEWEST
-            if of_all and rows:
-                groups = [(sizes[s], of_all[s]) for s in usual]
-                losses[t] = _evidence_of_loss(one, others, (size, of_all[t]), groups)
-                if losses[t] < -_COINCIDENCE / 1.5:
-                    losses.clear()
-                suspect = sum(losses.values()) > -_COINCIDENCE
-        if suspect:
-            for s in without or losses or [t]:
-                found.setdefault(s, (sizes[s], counted[s] / sizes[s], of / every))
-        elif rows and t not in losses:
-            pool.append(t)
-    return found
-
-
-def _evidence_of_loss(
-    one: _Rows, others: Sequence[_Rows], group: _Rows, groups: Sequence[_Rows]
-) -> float:
-    # That rows of one outcome of a group are lost: there are fewer of them by a third or more, and
-    # fewer of the group, by about as many. Where its rate is another one, its rows are as many.
-    (rows, size), (of, every) = one, _add_up(others)
-    expected = (size - rows) * of / max(every - of, 1)
-    own, total = _add_up(groups)
-    lost = (group[1] - size) * own / max(total - own, 1) - size
-    if rows >= _LEFT * expected or lost < (expected - rows) / 2:
-        return 0.0
-    of_rate = _evidence(one, others)
-    return of_rate + _evidence(group, groups) if of_rate > _HINT else 0.0
-
-
-def _add_up(counts: Sequence[_Rows]) -> _Rows:
-    return sum([of for of, _ in counts]), sum([every for _, every in counts])
-
-
-def _evidence(one: _Rows, others: Sequence[_Rows]) -> float:
-    # The log of the likelihood ratio of two shares to one, which is half the square of the
-    # deviations between them where the share varies by sampling alone, and as many times that as it
-    # varies more. Each period is the number of such rows, and of all.
-    sums = [one, _add_up(others)]
-    both = (sums[0][0] + sums[1][0]) / (sums[0][1] + sums[1][1])
-    ratio = sum(
-        a * math.log(a / every / b)
-        for of, every in sums
-        for a, b in ((of, both), (every - of, 1 - both))
-        if a > 0
-    )
-    typical = max(every for _, every in others) if one[0] else 0.0
-    return ratio / _dispersion(others, max(_DESIGN, typical / _ALIKE))
-
-
-def _dispersion(counts: Sequence[_Rows], supposed: float) -> float:
-    # it is Pearson's statistic by its degrees of freedom, with four more of what is ``supposed``,
-    # which decides where the periods are few, or hardly any row is of one of the two kinds
-    of, every = _add_up(counts)
-    share, last = of / every, len(counts) - 1
-    if not 0 < share < 1:
-        return supposed
-    found = sum((n - m * share) ** 2 / (m * share * (1 - share)) for n, m in counts)
-    freedom = min(last, min(of, every - of) / supposed)
-    return max(1.0, (found * freedom / last + _SUPPOSED * supposed) / (freedom + _SUPPOSED))
-
-
-def _log_chance(rows: float, some: float, every: float) -> float:
-    if rows > some:
-        return -math.inf
-    logs = [math.lgamma(n + 1) - math.lgamma(n - rows + 1) for n in (some, every)]
-    return logs[0] - logs[1]
 
 
 def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
@@ -514,7 +470,7 @@ def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
             parts, held = np.zeros(PARTS), each.rows.scores.get(subject, {})
             parts[[*map(int, held)]] = [*held.values()]
             rows = int(parts.sum())
-            shares = _share_outside_usual_range(parts, usual) if known >= _FEWEST and rows else None
+            shares = _share_outside_usual_range(parts, usual) if known >= FEWEST and rows else None
             if shares is None:
                 usual, known = usual + parts, known + (rows > 0)
             elif t not in whole:
@@ -528,24 +484,24 @@ def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float
     rows, every = float(parts.sum()), float(usual.sum())
     low, high = np.flatnonzero(usual)[[0, -1]]
     outside = int(parts[:low].sum() + parts[high + 1 :].sum())
-    chance = math.log1p(outside) + _log_chance(outside, rows, rows + every)
-    if outside > _OTHER_RANGE * rows and chance < _RARE:
+    chance = math.log1p(outside) + log_chance(outside, rows, rows + every)
+    if outside > _OTHER_RANGE * rows and chance < RARE:
         return outside / rows, 0.0
     first, last = np.flatnonzero(parts)[[0, -1]]
     inside = float(usual[first : last + 1].sum())
     chance = 2 * math.log(rows) + (rows - 2) * math.log((inside + 1) / (every + 1))
-    return (0.0, inside / every) if inside < _SHARE * every and chance < _RARE else None
+    return (0.0, inside / every) if inside < SHARE * every and chance < RARE else None
 
 
 def _copies(feed: Feed) -> Iterator[Suspected]:
     # The first is no coincidence where the rows that differ could not all be in other periods, or,
     # where there are none, of other groups; the second from six deviations on.
     held = [each.rows.agreement for each in feed.periods]
-    whole = _add_up([each.get(OF_ALL, (0, 0))[:2] for each in held])
+    whole = add_up([each.get(OF_ALL, (0, 0))[:2] for each in held])
     of_everybody = set[int]()  # those of all rows come first
     for subject in dict.fromkeys([OF_ALL, *itertools.chain.from_iterable(held)]):
         own = [each.get(subject, (0, 0, 0.0)) for each in held]
-        every, equal = _add_up([each[:2] for each in own])
+        every, equal = add_up([each[:2] for each in own])
         differ = every - equal
         never = every >= _ROWS_OF_ONE_VALUE
         if subject != OF_ALL:
@@ -553,7 +509,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
         for t, (n, same, chance) in enumerate(own):
             if t in of_everybody or not n:
                 continue
-            no_chance = _log_chance(differ, every - n, every) < _RARE if differ else never
+            no_chance = log_chance(differ, every - n, every) < RARE if differ else never
             deviation = math.sqrt(n * chance * (1 - chance))
             if same == n and chance < 1 and no_chance:
                 share, expected = 1.0, 1.0
@@ -568,7 +524,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
-    _overdue, _volume, _same_counts, _unusual_values, _unusual_missing_shares, _unusual_scores,
-    _copies,
+    _overdue, _volume, _cumulative, _same_counts, _unusual_values, _unusual_missing_shares,
+    _unusual_scores, _copies,
 )  # fmt: skip
 """The checks, in the order of their findings."""

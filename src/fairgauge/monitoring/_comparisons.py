@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.checks.feed import FeedRows
 from fairgauge.cube.cube import Cube
@@ -25,6 +26,7 @@ from fairgauge.monitoring._feed_rows import feed_rows
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.question.rules import Rule
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.resolution import held_exclusions
@@ -294,7 +296,8 @@ def _withhold_passes(
     labels: _Labels,
     rows: Sequence[FeedRows],
 ) -> Iterator[MonitoredComparison]:
-    # comparisons; none passes that rows without a group or an outcome may break lately
+    # comparisons; none passes that rows without a group or an outcome may break lately, nor where
+    # the reference would fail
     judged: dict[int, Reason] = {}
     for entered in {labels.entered, len(rows)}:
         last = range(max(entered - PERIODS_NOW[0], 0), entered)
@@ -316,8 +319,28 @@ def _withhold_passes(
             if why := _reason_open(each, rule, measured):
                 judged[id(each)] = why
     for each in comparisons:
-        why = judged.get(id(each))
+        why = judged.get(id(each)) or _reason_of_reference(each, asked.question)
         yield replace(each, state=MonitorState.INSUFFICIENT, open=why) if why else each
+
+
+def _reason_of_reference(each: MonitoredComparison, question: Spec) -> Reason | None:
+    # Nothing else judges the group that is the reference. It would fail where what is known of all
+    # periods together, as seen from its side, is beyond the limits.
+    def is_outside(ends: tuple[float, float]) -> bool:
+        return ends[1] < each.low or ends[0] > each.high
+
+    code, of = ReasonCode.REFERENCE_DECIDES, each.feature
+    turn = each.definition.turn if isinstance(each.definition, Contrast) else None
+    named = isinstance(question.reference, tuple) and of in dict(question.reference)
+    accepted = not {str(code), f"{code}:{of}"}.isdisjoint(question.accept)
+    passes = each.state is MonitorState.NO_ALARM and each.baseline is None
+    if turn is None or not named or accepted or not passes:
+        return None
+    for point in reversed(each.points):
+        if point.running_low is not None and point.running_high is not None:
+            so_far = point.running_low, point.running_high
+            return Reason.of(code) if is_outside(turn(so_far)) and not is_outside(so_far) else None
+    return None
 
 
 def _reason_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> Reason | None:

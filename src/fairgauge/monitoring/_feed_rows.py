@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -54,6 +54,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         *_rows_of_values(cases, question),
         int(np.gcd.reduce(rows.astype(np.int64))) if known else 1,
         int(rows.size),
+        bool(cube.copies),
         _agreement(cases, question),
         _score_histograms(cases),
     )  # fmt: skip
@@ -100,9 +101,11 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[_Values, dict[str, int]
         missing[axis.column] = int(cube.cases_by_level[axis][unknown].sum())
         if axis.role in (Role.SCORE, Role.CLUSTER) or not _has_names(cube, axis):
             continue
-        names, outcome = axis.names(cube.levels[axis]), axis.role in (Role.LABEL, Role.PREDICTION)
+        outcome = axis.role in (Role.LABEL, Role.PREDICTION)
         if outcome and not axis.bounds and binary:
             names = [name_of(meaning(level)) for level in cube.levels[axis]]  # True counts as 1
+        else:
+            names = [*axis.names(cube.levels[axis])]
         numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
         places = {axis: np.array([numbers[name] for name in names], dtype=np.intp)}
         for (feature, group), counts in _count_by_subject(cube, places, of_groups=outcome):
@@ -127,7 +130,7 @@ def _has_names(cube: Cube, axis: Axis) -> bool:
 
 def _count_by_subject(
     cube: Cube, places: Mapping[Axis, Index], *, of_groups: bool = True
-) -> Iterator[tuple[tuple[str | None, str | None], Array]]:
+) -> list[tuple[tuple[str | None, str | None], Array]]:
     # the rows by the places of levels, of all and of every group that is counted together with them
     shape = [int(place.max(initial=-1)) + 1 for place in places.values()]
     features = [
@@ -135,6 +138,7 @@ def _count_by_subject(
         if of_groups and axis.role is Role.FEATURE and counts_together(cube, axis, *places)
         and _has_names(cube, axis)
     ]  # fmt: skip
+    found = []
     for feature in (None, *features):
         table = cube.marginal([*([feature] if feature else []), *places])
         known = (table.codes >= 0).all(axis=1)
@@ -144,8 +148,9 @@ def _count_by_subject(
         counts = np.zeros((len(names), *shape))
         group = codes[0] if feature else np.zeros_like(codes[0])
         np.add.at(counts, (group, *at), table.sums["rows"][known])
-        for name, of in zip(names, counts, strict=True):
-            yield (feature.column if feature else None, name), of
+        column = feature.column if feature else None
+        found += [((column, name), of) for name, of in zip(names, counts, strict=True)]
+    return found
 
 
 def _score_histograms(cube: Cube) -> dict[Subject, dict[str, int]]:
@@ -165,7 +170,7 @@ def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, floa
     label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
     if label is None or prediction is None or decide_task(cube, question) is Task.REGRESSION:
         return {}
-    if not all(_has_names(cube, axis) for axis in (label, prediction)):
+    if not (_has_names(cube, label) and _has_names(cube, prediction)):
         return {}
     words = question.words_of_predictions is not None and not prediction.bounds
 
@@ -201,8 +206,8 @@ def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
 
 
 def _joint(cube: Cube) -> CountTable:
-    others = (Role.CLUSTER, Role.CODES)
-    apart = [t for t in cube.tables if not any(a.role in others for a in t.axes)]
+    others = {Role.CLUSTER, Role.CODES}
+    apart = [t for t in cube.tables if others.isdisjoint([axis.role for axis in t.axes])]
     return max(apart, key=lambda table: len(table.codes))
 
 

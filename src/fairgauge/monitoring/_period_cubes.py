@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
 from itertools import chain
@@ -41,6 +41,9 @@ class PeriodCubes(Sequence[Cube]):
 
     def __len__(self) -> int:
         return len(self._cubes)
+
+    def __iter__(self) -> Iterator[Cube]:
+        return iter(self._cubes)
 
     @overload
     def __getitem__(self, at: int) -> Cube: ...

@@ -149,9 +149,9 @@ def monitor(
         comparisons=comparisons,
         own=asked.catalogue.described,
         rows=tuple(
-            PeriodRows(period=str(period), start=period.start.isoformat(), rows=of.rows,
+            PeriodRows(period=name, start=period.start.isoformat(), rows=of.rows,
                        excluded=of.excluded)
-            for period, of in zip(periods, followed.rows, strict=True)
+            for name, period, of in zip(names, periods, followed.rows, strict=True)
         ),
         findings=tuple(findings),
         unmatched=tuple(unmatched_rules(resolved, comparisons, cubes)),

@@ -10,6 +10,7 @@ from typing import Any
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
+from fairgauge.reasons import ReasonCode
 from fairgauge.results.disparities import compared_number, is_reference_first
 from fairgauge.results.monitor_results import (
     SMALLEST_GROUP,
@@ -254,6 +255,8 @@ class _Monitor(PageStatements):
             for each in r.comparisons:
                 if each.state is MonitorState.INSUFFICIENT:
                     why = "no_baseline" if each.lacks_baseline else "open" if each.open else "few"
+                    if each.open and each.open.code is ReasonCode.REFERENCE_DECIDES:
+                        why = "reference"
                     by.setdefault(why, []).append(self.compared(each, "whose"))
             for why, parts in by.items():
                 yield Statement(code="insufficient", parts=tuple(parts), facts={

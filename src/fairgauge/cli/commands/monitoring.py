@@ -107,7 +107,9 @@ def run(
         print_message(message, prefix="Note: ")
     if asked_anew:
         _keep_specification(held, spec)
-    for finding in report.concerning(str(named)):
+    later = [each for each in report.periods if each > str(named)] if added and not replace else []
+    made = [e for e in report.findings if e.problem == "gap" and e.other in later[:1]]
+    for finding in (*report.concerning(str(named)), *made):
         print_message(finding.says, prefix="Warning: ")
     return out.show(report)
 

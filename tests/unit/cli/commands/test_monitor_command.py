@@ -242,3 +242,10 @@ def test_the_doctor_states_what_may_be_wrong_and_ends_with_a_code(folder):
     assert fairgauge("monitor", "doctor", folder / "history", "--at", "2026-01-03").exit_code == 0
     absent = fairgauge("monitor", "doctor", folder / "nowhere")
     assert (absent.exit_code, "there is no history" in absent.stderr) == (2, True)
+
+
+def test_a_run_states_the_gap_that_its_misdated_period_makes(folder):
+    result = run(folder, "3.csv", "2025-12-04")
+    assert "Warning: From 2025-12-05 to 2025-12-31: these periods have no counts." in result.output
+    again = run(folder, "3.csv", "2025-12-04")
+    assert "have no counts. Add them" not in again.stderr

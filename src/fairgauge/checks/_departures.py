@@ -1,0 +1,160 @@
+"""When a share of a period departs from its history, and when a change that was found lasts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeAlias
+
+# periods from which on the next is expected to be like them
+FEWEST = 7
+# the log of the probability below which something is no coincidence
+RARE = math.log(1e-6)
+# the least by which a share must differ, and the most that hardly any rows are
+SHARE = 0.05
+COINCIDENCE = math.log(1e-4)
+DESIGN = 3.3
+_RECENT, _SUPPOSED, _ALIKE = 14, 4, 192
+"""Until the periods show it, the variance of a share is supposed to be 3.3 times that of sampling.
+
+That counts as four degrees of freedom. A period of more than 634 rows is supposed to vary as much
+as one of 192 does by sampling, as shares vary by period however many rows there are.
+"""
+_LEFT, _HINT = 2 / 3, 3.0
+"""Rows of an outcome are lost where less than 2/3 are left, and its rate hints at it."""
+
+# the rows of a value, and all
+_Rows: TypeAlias = tuple[int, int]
+
+
+class Change:
+    """A change that was found: it lasts while periods are nearer to it than to what was usual.
+
+    It is over once as many periods were not as were, at most seven.
+    """
+
+    def __init__(self) -> None:
+        self._by = 0.0
+        self._held = 0
+
+    def lasts(self, apart: float, *, found: bool) -> bool:
+        """Return whether a period so far from what is usual is one of the change, or is found."""
+        if found or (self._held and apart * self._by > self._by**2 / 2):
+            self._held = min(self._held + 1, FEWEST) if apart * self._by > 0 else 1
+            self._by += (apart - self._by) / self._held
+            return True
+        self._held = max(self._held - 1, 0)
+        return False
+
+
+def find_departures(
+    kinds: Sequence[int],
+    counted: Sequence[int],
+    sizes: Sequence[int],
+    of_all: Sequence[int] | None = None,
+    *,
+    least: float = SHARE,
+    fewer: bool = True,
+) -> dict[int, tuple[int, float, float]]:
+    """Return the rows, the share and the usual one of the periods in which it departs from it.
+
+    Usual is that of the last 14 periods of its kind before it that do not. It departs by ``least``,
+    or as there are none, in this period and those before it; or, of the rows of a group among those
+    ``of_all``, as many are lost, in it or in several in a row. With ``fewer``, it may be less than
+    usual in the first week, too.
+    """
+    found: dict[int, tuple[int, float, float]] = {}
+    pools: dict[int, tuple[list[int], list[int], dict[int, float]]] = {}
+    change = Change()
+    for t, (rows, size) in enumerate(zip(counted, sizes, strict=False)):
+        if not size:
+            continue
+        pool, without, losses = pools.setdefault(kinds[t], ([], [], {}))
+        if rows:
+            pool += [s for s in without if s not in found]
+            without.clear()
+        else:
+            without.append(t)
+        usual = pool[-_RECENT:]
+        others = [(counted[s], sizes[s]) for s in usual]
+        of, every = total = add_up(others)
+        share = rows / size
+        one = rows, sum([sizes[s] for s in without]) if of and not rows else size
+        suspect = False
+        if len(usual) > 1:
+            apart = share - of / every
+            suspect = bool(abs(apart) > least or (fewer and not rows and of))
+            suspect = suspect and _weigh_evidence(one, others, total) > -RARE
+            suspect &= apart > 0 or fewer or len(usual) >= FEWEST
+            if least < 1:  # else it is a rate, which may well change
+                suspect = change.lasts(apart, found=suspect)
+            if of_all and rows:
+                groups = [(sizes[s], of_all[s]) for s in usual]
+                losses[t] = _weigh_loss(one, others, total, (size, of_all[t]), groups)
+                if losses[t] < -COINCIDENCE / 1.5:
+                    losses.clear()
+                suspect = sum(losses.values()) > -COINCIDENCE
+        if suspect:
+            for s in without or losses or [t]:
+                found.setdefault(s, (sizes[s], counted[s] / sizes[s], of / every))
+        elif rows and t not in losses:
+            pool.append(t)
+    return found
+
+
+def _weigh_loss(
+    one: _Rows, others: Sequence[_Rows], total: _Rows, group: _Rows, groups: Sequence[_Rows]
+) -> float:
+    # That rows of one outcome of a group are lost: there are fewer of them by a third or more, and
+    # fewer of the group, by about as many. Where its rate is another one, its rows are as many.
+    (rows, size), (of, every) = one, total
+    expected = (size - rows) * of / max(every - of, 1)
+    if rows >= _LEFT * expected:
+        return 0.0
+    own, others_too = sums = add_up(groups)
+    lost = (group[1] - size) * own / max(others_too - own, 1) - size
+    if lost < (expected - rows) / 2:
+        return 0.0
+    of_rate = _weigh_evidence(one, others, total)
+    return of_rate + _weigh_evidence(group, groups, sums) if of_rate > _HINT else 0.0
+
+
+def add_up(counts: Sequence[_Rows]) -> _Rows:
+    """Return the rows of a value, and all, of several periods."""
+    return sum([of for of, _ in counts]), sum([every for _, every in counts])
+
+
+def _weigh_evidence(one: _Rows, others: Sequence[_Rows], total: _Rows) -> float:
+    # The log of the likelihood ratio of two shares to one, which is half the square of the
+    # deviations between them where the share varies by sampling alone, and as many times that as it
+    # varies more. Each period is the number of such rows, and of all.
+    sums = [one, total]
+    both = (sums[0][0] + sums[1][0]) / (sums[0][1] + sums[1][1])
+    ratio = sum([
+        a * math.log(a / every / b)
+        for of, every in sums
+        for a, b in ((of, both), (every - of, 1 - both))
+        if a > 0
+    ])  # fmt: skip
+    typical = max([every for _, every in others]) if one[0] else 0.0
+    return ratio / _estimate_dispersion(others, total, max(DESIGN, typical / _ALIKE))
+
+
+def _estimate_dispersion(counts: Sequence[_Rows], total: _Rows, supposed: float) -> float:
+    # it is Pearson's statistic by its degrees of freedom, with four more of what is ``supposed``,
+    # which decides where the periods are few, or hardly any row is of one of the two kinds
+    of, every = total
+    share, last = of / every, len(counts) - 1
+    if not 0 < share < 1:
+        return supposed
+    found = sum([(n - m * share) ** 2 / (m * share * (1 - share)) for n, m in counts])
+    freedom = min(last, min(of, every - of) / supposed)
+    return max(1.0, (found * freedom / last + _SUPPOSED * supposed) / (freedom + _SUPPOSED))
+
+
+def log_chance(rows: float, some: float, every: float) -> float:
+    """Return the log of the chance that so many rows of all are among some of these."""
+    if rows > some:
+        return -math.inf
+    logs = [math.lgamma(n + 1) - math.lgamma(n - rows + 1) for n in (some, every)]
+    return logs[0] - logs[1]

@@ -1,0 +1,141 @@
+"""Rows that a feed repeats in every period, and changes that last, leave no green monitor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.monitored_days import asked, day_names
+
+import fairgauge as fg
+from fairgauge.results.monitor_results import HistoryProblem
+
+RULE = {"metric": "selection_rate.difference", "between": [-0.4, 0.4]}
+DOUBLED = HistoryProblem.DOUBLED_ROWS
+SEX = {"prediction": "p", "positive": 1, "sensitive": "g"}
+
+
+def counts_of(women: int, men: int, rng: np.random.Generator, times: int = 1) -> fg.Cube:
+    """Return the counts of so many rows of two groups, each of which stands several times."""
+    cells = {
+        group: dict(zip(("tp", "fn", "fp", "tn"), (times * rng.multinomial(n, [0.25] * 4)).tolist(),
+                        strict=True))
+        for group, n in (("F", women), ("M", men))
+    }  # fmt: skip
+    return fg.confusion("sex", cells)
+
+
+def both(report: fg.MonitorReport, counts, question) -> fg.MonitorReport:
+    """Return a report after the check that accepting closes what it found."""
+    accepted = question | {"accept": ["doubled_rows"]}
+    closed = fg.monitor(counts, accepted)
+    assert (closed.findings, closed.exit_code) == ((), 0)
+    return report
+
+
+def test_a_period_that_was_counted_with_copies_is_found() -> None:
+    rng = np.random.default_rng(0)
+
+    def day(copied: bool) -> fg.Cube:
+        n = int(rng.poisson(150 if copied else 300))
+        rows = pd.DataFrame({"g": rng.choice(["F", "M"], n), "p": rng.integers(0, 2, n),
+                             "amount": rng.random(n).round(6)})  # fmt: skip
+        return fg.count(pd.concat([rows, rows]) if copied else rows, **SEX)
+
+    counts = {name: day(i == 8) for i, name in enumerate(day_names(10))}
+    spec = SEX | {"monitor": {"rules": [RULE]}}
+    assert counts[day_names(10)[8]].copies
+    report = both(fg.monitor(counts, spec), counts, spec)
+    (found,) = report.findings
+    assert (found.problem, found.period, report.exit_code) == (DOUBLED, day_names(10)[8], 3)
+
+
+@pytest.mark.parametrize("first", [0, 10])
+def test_days_of_few_cells_that_are_all_even_are_found_together(first: int) -> None:
+    rng = np.random.default_rng(1)
+    counts = {
+        name: counts_of(*(rng.poisson(50, 2) if i >= first else rng.poisson(100, 2)), rng,
+                        1 + (i >= first))
+        for i, name in enumerate(day_names(45))
+    }  # fmt: skip
+    report = both(fg.monitor(counts, asked(RULE)), counts, asked(RULE))
+    (found,) = report.findings
+    assert (found.problem, found.period, found.expected) == (DOUBLED, day_names(45)[first], 2)
+    assert (found.last, report.exit_code) == (day_names(45)[-1], 3)
+
+
+@pytest.mark.parametrize("backlog", [0, 3000])
+def test_periods_that_hold_all_rows_so_far_are_found(backlog: int) -> None:
+    rng, so_far, counts = np.random.default_rng(2), np.zeros((2, 4), dtype=int), {}
+    so_far += rng.multinomial(backlog, [0.25] * 4, 2)
+    for i, name in enumerate(day_names(40)):
+        so_far += (i % 7 != 6) * rng.multinomial(100, [0.25] * 4, 2)
+        rows = [dict(zip(("tp", "fn", "fp", "tn"), of, strict=True)) for of in so_far.tolist()]
+        counts[name] = fg.confusion("sex", {"F": rows[0], "M": rows[1]})
+    report = fg.monitor(counts, asked(RULE))
+    (found,) = [each for each in report.findings if each.problem is DOUBLED]
+    assert (found.last, found.other, report.exit_code) == (day_names(40)[-1], day_names(1)[0], 3)
+    assert "as if every period held the rows of those before" in found.says
+    accepted = fg.monitor(counts, asked(RULE) | {"accept": ["doubled_rows", "volume"]})
+    assert {each.problem for each in accepted.findings} == {HistoryProblem.SAME_COUNTS}
+
+
+@pytest.mark.parametrize("growth", [1.01, 1.03])
+@pytest.mark.parametrize("rows", [100, 1_000_000])
+def test_a_feed_that_grows_holds_other_rows(growth: float, rows: int) -> None:
+    """With many rows, all cells grow from day to day, too, but beside each other as by sampling."""
+    rng = np.random.default_rng(3)
+    counts = {
+        name: counts_of(*rng.poisson(rows * growth**i, 2), rng)
+        for i, name in enumerate(day_names(45))
+    }
+    assert DOUBLED not in {each.problem for each in fg.monitor(counts, asked(RULE)).findings}
+
+
+def test_a_share_that_changed_for_good_remains_a_finding() -> None:
+    """From day 30 on, 30% of the women are counted as men: it was found on two days alone."""
+    rng = np.random.default_rng(4)
+    counts = {}
+    for i, name in enumerate(day_names(60)):
+        women, men = rng.poisson(200, 2)
+        moved = rng.binomial(women, 0.3 * (i >= 30))
+        counts[name] = counts_of(women - moved, men + moved, rng)
+    spec = asked(RULE)
+    report = fg.monitor(counts, spec)
+    (found,) = report.findings
+    assert (found.problem, found.column, found.last) == (HistoryProblem.VOLUME, "sex", name)
+    assert (found.period < day_names(40)[-1], report.exit_code) == (True, 3)
+    again = asked(RULE, start=day_names(31)[-1])
+    assert fg.monitor(counts, again).findings == ()
+    assert fg.monitor(counts, spec | {"accept": ["volume:sex"]}).findings == ()
+
+
+@pytest.mark.parametrize("reference", [{"sex": "F"}, "largest"])
+def test_a_monitor_does_not_pass_for_a_reference_that_would_fail(reference) -> None:
+    rng = np.random.default_rng(5)
+
+    def day() -> fg.Cube:
+        some = {"F": (300, rng.binomial(300, 0.3)), "M": (100, rng.binomial(100, 0.6))}
+        return fg.confusion("sex", {g: {"tp": int(x), "fn": int(n - x)}
+                                    for g, (n, x) in some.items()})  # fmt: skip
+
+    counts = {name: day() for name in day_names(20)}
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.8}
+    spec = asked(rule) | {"reference": reference}
+    report = fg.monitor(counts, spec)
+    assert report.exit_code == 3
+    assert "a reference that would fail the rule" in " ".join(str(report).split())
+    assert fg.monitor(counts, spec | {"accept": ["reference_decides"]}).exit_code == 0
+    assert fg.monitor(counts, spec | {"reference": {"sex": "M"}}).exit_code == 1
+    lower = asked({**rule, "at_least": 0.4}) | {"reference": reference}
+    assert fg.monitor(counts, lower).exit_code == 0
+
+
+def test_one_day_that_departs_needs_no_new_start() -> None:
+    rng = np.random.default_rng(6)
+    counts = {
+        name: counts_of(*rng.poisson(100 if i != 20 else 20, 2), rng)
+        for i, name in enumerate(day_names(21))
+    }
+    (found,) = fg.monitor(counts, asked(RULE)).findings
+    assert 'a single such period needs nothing, or accept it (accept = ["volume"])' in found.says
