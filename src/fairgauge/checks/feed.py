@@ -18,7 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.checks._departures import (
+from fairgauge.checks.names import compact_reading
+from fairgauge.question.specification import Spec
+from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
+from fairgauge.start.records import dataclass, field
+from fairgauge.stats.arrays import Array
+from fairgauge.stats.departures import (
     COINCIDENCE,
     DESIGN,
     FEWEST,
@@ -29,11 +34,6 @@ from fairgauge.checks._departures import (
     find_departures,
     log_chance,
 )
-from fairgauge.checks.names import compact_reading
-from fairgauge.question.specification import Spec
-from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
-from fairgauge.start.records import dataclass, field
-from fairgauge.stats.arrays import Array
 from fairgauge.values import is_one_of, name_of
 
 _DEVIATIONS = 6.0
