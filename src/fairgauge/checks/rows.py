@@ -232,7 +232,7 @@ def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
 
 
 def _adverse(_note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    # also where it is stated, and the names say the reverse
+    # also where it is stated, and names state the reverse
     what = UNSTATED if spec.favourable is None else "clear favourable outcome"
     return [Doubt(what, cases)] * question.depends_on_favourable(spec)
 

@@ -312,3 +312,50 @@ def test_an_identifier_that_counts_leaves_no_pass(role):
 def test_what_is_accepted_of_a_column_that_is_not_there_is_refused():
     with pytest.raises(fg.SpecError, match=r"accept\[0\]"):
         fg.audit(table(), prediction="p", sensitive="g", accept="missing_marker:sexx")
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "positive"),
+    [("action_taken", (1, 4, 3), ["1", "4"]),
+     ("p", ("Hired", "Withdrawn", "No"), ["Hired", "Withdrawn"]),
+     ("p", ("Approved", "Denied - Appeal", "Denied"), ["Approved", "Denied - Appeal"])],
+)  # fmt: skip
+def test_no_pass_counts_what_is_no_approval_as_positive(column, values, positive):
+    """Withdrawals that counted as approvals made a ratio of 0.5 pass."""
+    some = [values[0] if each else values[1 + (i % 5 > 0)] for i, each in enumerate(P)]
+    asked = {"prediction": column, "positive": positive, "sensitive": "g", "rules": RULE}
+    doubted, accepted = (
+        fg.audit(table(**{column: some}), **asked, accept=of)
+        for of in ((), f"undecided_outcomes:{column}")
+    )
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+    assert numbers(accepted) == numbers(doubted)
+
+
+def test_refusals_that_another_condition_leaves_out_are_no_doubt():
+    asked = {"positive": "yes", "sensitive": "g", "rules": RULE, "prediction": "p"}
+    rows = table(p=["Rejected" if each == "no" else each for each in WORDS],
+                 purpose=[i % 3 for i in range(N)])  # fmt: skip
+    of_all = ["p = yes or Rejected", "purpose = 1"]
+    assert fg.audit(rows, **asked, where=of_all).verdict is Outcome.PASS
+    of_approved = ["p != Rejected", "purpose = 1"]
+    (doubt,) = {d.code for d in fg.audit(rows, **asked, where=of_approved).doubts} & {
+        "groups_left_out"
+    }
+    assert doubt
+
+
+def test_the_control_group_of_a_preset_is_no_doubt():
+    rates = {"White": 0.52, "Black": 0.49, "Asian": 0.7}
+    counts = fg.confusion("race", {name: {"tp": round(9_000 * rate), "fp": 0, "tn": 0,
+        "fn": 9_000 - round(9_000 * rate)} for name, rate in rates.items()})  # fmt: skip
+    asked = {"reference": {"race": "White"}, "rules": RULE.replace("0.7", "0.8")}
+    assert fg.audit(counts, **asked).verdict is Outcome.INCONCLUSIVE
+    assert fg.audit(counts, **asked, preset="us-lending").verdict is Outcome.PASS
+
+
+def test_alike_rows_of_one_cluster_are_no_copies():
+    rows = pl.concat([table(s=[i // 3 for i in range(N)], c=list(range(N)))] * 2)
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE}
+    assert fg.audit(rows, **asked).verdict is Outcome.INCONCLUSIVE
+    assert fg.audit(rows, **asked, cluster="c").verdict is Outcome.PASS

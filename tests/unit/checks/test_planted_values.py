@@ -154,6 +154,9 @@ CLEAN += [
     (table(outcome=(3, 0), extra=1), {"positive": ["3"]}),
     *[(table(outcome=("Approved", word)), {"positive": ["Approved"]})
       for word in ("Referred", "Expired", "Escalated")],
+    *[(table(outcome=pair), {"positive": [pair[0]]})
+      for pair in (("Referred", "Not Referred"), ("Aangenomen", "Niet aangenomen"),
+                   ("Contratado", "Não contratado"), ("Assigned", "Unassigned"))],
     *[(table(outcome=("Approved", "Denied"), extra=word), {"positive": ["Approved"]})
       for word in ("Never approved", "Not yet approved by us", "Denied, once approved")],
 ]  # fmt: skip
