@@ -110,6 +110,8 @@ DOUBTED = {
     ],
     "undecided_outcomes": [
         *[(table(extra=word), {}) for word in UNDECIDED.split("|")],
+        *[(table(extra=word), {"positive": ["Hired", word]})
+          for word in ("Withdrawn", "Not hired")],
         *[(table(outcome=("Y", "N"), extra=x), {"positive": ["Y"]}) for x in "XZ"],
         *[(table(outcome=(1, 0), extra=code), {"positive": ["1"]}) for code in (2, 3, 8, 9)],
         (table(outcome=(1, 0), extra=2).with_columns(

@@ -543,6 +543,9 @@ const doubtOf = (counts, q, features) => {
     const good = (code) => counts.state[k][code] === 0;
     for (const [code, of] of [["undecided_outcomes", undecidedCodes(o)], ["approved_as_refused", favouredCodes(o, q)]])
       if (of.length && !accepted(code, o.name)) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + o.sizes[each], 0), [roles[k]], null);
+    // what is no decision, or a refusal, among several values that are positive
+    const yes = o.cuts ? [] : range(o.levels.length).filter((c) => good(c) && o.sizes[c]), strange = yes.filter((c) => isNoAction(o, c) || isUndecided(o.levels[c]) || isAdverse(o.names[c]));
+    if (q.favourable !== "negative" && strange.length && strange.length < yes.length && !accepted("undecided_outcomes", o.name)) add("undecided_outcomes", `clear ${roles[k]}`, strange.reduce((a, c) => a + o.sizes[c], 0), [roles[k]]);
     const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
@@ -567,7 +570,7 @@ const doubtOf = (counts, q, features) => {
   if (q.label) {
     const [labels, decisions] = counts.outcomes, both = counts.rows.filter((r) => r.codes[at(0)] >= 0 && r.codes[at(1)] >= 0 && r.cases);
     const same = both.every((r) => (decisions.cuts ? counts.state[0][r.codes[at(0)]] === counts.state[1][r.codes[at(1)]] : meaning(labels.levels[r.codes[at(0)]]) === meaning(decisions.levels[r.codes[at(1)]]))), cases = both.reduce((a, r) => a + r.cases, 0);
-    if (same && cases >= FEWEST.rows && new Set(both.map((r) => r.codes[at(0)])).size > 1) add("prediction_is_label", "prediction that differs from the label", cases, ["label", "prediction"]);
+    if (same && cases >= FEWEST.rows && new Set(both.map((r) => r.codes[at(0)])).size > 1) add("prediction_is_label", "prediction that differs from the label", cases, ["prediction"]);
     // a group without any error, beside so many of the others that this is no chance
     counts.columns.forEach((c, i) => {
       const by = c.levels.map(() => [0, 0]), held = both.filter((r) => r.codes[i] >= 0);
