@@ -225,11 +225,9 @@ def note_exposed(cube: Cube) -> None:
     from fairgauge.sharing.protection import why_unprotected
 
     note = partial(print_message, prefix="Note: ")
-    # answers are of no person
-    if alone := 0 if cube.plan.axis(Role.ITEM) else cases_alone(cube):
-        obstacle = why_unprotected(cube)
+    if alone := 0 if cube.plan.axis(Role.ITEM) else cases_alone(cube):  # answers are of nobody
         protect = ", or protect them (--min-cell 10, fairgauge protect)"
-        if obstacle is not None:
+        if obstacle := why_unprotected(cube):
             protect = f". They cannot be protected as they are: {obstacle}"
         note(
             f"{numbered(alone, cube.asked.unit.get('unit', 'rows'))} alone in a cell of the "
