@@ -445,6 +445,8 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     ([2], ['Interview'])
     >>> no_outcomes(["1st", "2nd"]), no_outcomes(["hired", "not hired", "Total"])
     ([], ['Total'])
+    >>> no_outcomes(["None", "Mild", "Severe"]), no_outcomes(["None", "Hired", "Rejected"])
+    ([], ['None'])
     """
     every = [*values]
     known = [value for value in every if not is_undecided(value)]
@@ -468,13 +470,17 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     if len(refused) > 1 and any(map(is_denied, texts.values())):
         codes += [each for each in refused if is_stage(each, positive)]
     codes += [each for each in texts if is_total(each) and _TOTAL.fullmatch(each.strip())]
-    return [value for value in every if value in codes or is_undecided(value)]
+    scale = any(_SEVERITY.search(_fold(name)) for name in texts.values())
+    found = (value for value in every if value in codes or is_undecided(value))
+    return [v for v in found if not (scale and _strip(name_of(v)) in _ALSO_CLASSES)]
 
 
 _TOTAL = re.compile(r"\S+|.*\btotals?|all\b.*", re.IGNORECASE)
 """A total of all outcomes, and not an outcome such as "total loss"."""
 _ALSO_CLASSES = {"none", "nil"}
 """Names of missing values that are names of classes as often."""
+_SEVERITY = re.compile(r"\b(mild|minor|moderate|severe|low|medium|warning|minimal)\b")
+"""Of a scale, or of sanctions, on which none is a value as well."""
 
 
 def classes_of_missing(values: Iterable[Value]) -> list[Value]:

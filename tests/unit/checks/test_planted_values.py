@@ -156,6 +156,8 @@ CLEAN += [
     (table(outcome=(3, 0), extra=1), {"positive": ["3"]}),
     *[(table(outcome=("Approved", word)), {"positive": ["Approved"]})
       for word in ("Referred", "Expired", "Escalated")],
+    (table(outcome=("Severe", "Mild"), extra="None"), {"positive": ["Severe"],
+     "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
     *[(table(outcome=pair), {"positive": [pair[0]]})
       for pair in (("Referred", "Not Referred"), ("Aangenomen", "Niet aangenomen"),
                    ("Contratado", "Não contratado"), ("Assigned", "Unassigned"))],

@@ -79,7 +79,8 @@ const noOutcomes = (values, asked = []) => {
   const every = values.map(String), refused = every.filter((v) => !asked.some((name) => meaning(name) === meaning(v))), harm = asked.some((name) => isAdverse(name) || isHarm(name));
   if (asked.length && refused.length > 1 && every.some(isDenied)) codes = [...codes, ...refused.filter((v) => isStage(v, harm))];
   const isTotal = (v) => typeof v === "string" && PATTERNS.total.test(plainText(v)) && /^(\S+|.*\btotals?|all\b.*)$/i.test(v.trim());
-  return values.filter((v) => codes.includes(String(v)) || isUndecided(v) || isTotal(v));
+  const scale = values.some((v) => typeof v === "string" && /\b(mild|minor|moderate|severe|low|medium|warning|minimal)\b/.test(plainText(v)));
+  return values.filter((v) => (codes.includes(String(v)) || isUndecided(v) || isTotal(v)) && !(scale && ["none", "nil"].includes(bare(String(v)))));
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)
 const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|bewerber|kunde|antrag|mitarbeiter/i;
