@@ -167,7 +167,8 @@ def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 def values_outside_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """State the values that are in no group of their own, where sets are named, or excluded."""
-    for grouping in group_columns(cube, spec).values():
+    named = spec.exclude_groups or any(each.values for each in spec.sensitive)
+    for grouping in group_columns(cube, spec).values() if named else ():
         axis = grouping.axis
         names, cases = axis.names(cube.levels[axis]), cube.cases_by_level[axis][:-1]
         known = (cases > 0) & ~unknown_levels(axis, cube.levels[axis], spec)

@@ -539,6 +539,7 @@ def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
     return [value for value in values if name_of(value).lstrip("0") in none]
 
 
+@lru_cache(maxsize=1_024)
 def action_code(name: str) -> str:
     """Return the code of a name of an action, without leading zeros, and other text as it is.
 
