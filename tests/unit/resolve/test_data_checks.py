@@ -103,12 +103,16 @@ def test_a_column_without_a_value(role, kind):
 def test_a_prediction_that_is_the_label():
     (same,) = found(frame(), DiagnosticCode.PREDICTION_IS_LABEL, prediction="y")
     assert same.level is Level.WARNING
-    assert same.message == "label and prediction are the same column, 'y': every error is 0"
+    assert same.message == (
+        "label and prediction are the same column, 'y': every error is 0; name the column of the "
+        "decisions, or accept it (--accept prediction_is_label:y)"
+    )
     copied = frame().with_columns(copied="y")
     (equal,) = found(copied, DiagnosticCode.PREDICTION_IS_LABEL, prediction="copied")
     assert equal.message == (
         "the prediction 'copied' equals the label 'y' in all 40 rows; check that it is the "
-        "model's decision, not a copy of the outcome"
+        "model's decision, not a copy of the outcome, or accept it (--accept "
+        "prediction_is_label:copied)"
     )
 
 
