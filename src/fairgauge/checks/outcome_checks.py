@@ -36,7 +36,6 @@ from fairgauge.question.category_words import (
     is_of_favours,
     is_of_risk,
     is_unclear_code,
-    is_undecided,
     is_yes,
     no_outcomes,
 )
@@ -236,13 +235,12 @@ def _strange_positives(
 ) -> list[tuple[Value, int]]:
     # the positive outcomes that are no decision, or a refusal, by their names, next to others
     asked = spec.positive_of(axis.column)
+    none = no_outcomes(cube.levels[axis])
     accepted = [e for e in levels_with_cases(cube, axis) if is_one_of(e[0], asked)]
 
     def is_strange(value: Value) -> bool:
         name = name_of(value)
-        return (
-            action_code(name) not in APPROVED if codes else is_undecided(value) or is_adverse(name)
-        )
+        return action_code(name) not in APPROVED if codes else value in none or is_adverse(name)
 
     strange = [each for each in accepted if is_strange(each[0])]
     negative = spec.favourable is Favourable.NEGATIVE

@@ -82,7 +82,10 @@ _OWN_WORD = r"(race|ethnicity|sex|gender|age)"
 _BESIDE_OWN_WORDS = re.compile(rf"^({_OWN_WORD}\W+)+|(\W+{_OWN_WORD})+$")
 """What a column may be called, before or after a word for a missing value in it: "Race N/A"."""
 
-_MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?|expired|escalated")
+_MAY_BE_VALUE = re.compile(
+    r"-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?( .*)?|expired"
+    "|escalated( .*)?|manual review"
+)
 """Of words of no value or decision, those that are as often a category, or a yes's opposite."""
 
 
@@ -92,7 +95,8 @@ def may_be_value(name: str, others: Iterable[str] = ()) -> bool:
     So is the opposite of one of the ``others``: "Not Referred" of "Referred".
     """
     positive = re.sub(r"^(not? |non |un)", "", _fold(name))
-    return bool(_MAY_BE_VALUE.fullmatch(_strip(name))) or positive in map(_fold, others)
+    opposite = positive != _fold(name) and any(positive in _fold(other) for other in others)
+    return opposite or bool(_MAY_BE_VALUE.fullmatch(_strip(name)))
 
 
 OF_ALL_PEOPLE = re.compile(

@@ -158,9 +158,11 @@ CLEAN += [
       for word in ("Referred", "Expired", "Escalated")],
     (table(outcome=("Severe", "Mild"), extra="None"), {"positive": ["Severe"],
      "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
+    (table(outcome=("Low", "High"), extra="None"), {"positive": ["None", "Low"]}),
     *[(table(outcome=pair), {"positive": [pair[0]]})
       for pair in (("Referred", "Not Referred"), ("Aangenomen", "Niet aangenomen"),
-                   ("Contratado", "Não contratado"), ("Assigned", "Unassigned"))],
+                   ("Contratado", "Não contratado"), ("Assigned", "Unassigned"),
+                   ("Referred to a specialist", "Not referred"), ("Fast-track", "Refer to SIU"))],
     *[(table(outcome=("Approved", "Denied"), extra=word), {"positive": ["Approved"]})
       for word in ("Never approved", "Not yet approved by us", "Denied, once approved")],
 ]  # fmt: skip

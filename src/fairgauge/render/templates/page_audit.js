@@ -544,7 +544,7 @@ const doubtOf = (counts, q, features) => {
     for (const [code, of] of [["undecided_outcomes", undecidedCodes(o)], ["approved_as_refused", favouredCodes(o, q)]])
       if (of.length && !accepted(code, o.name)) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + o.sizes[each], 0), [roles[k]], null);
     // what is no decision, or a refusal, among several values that are positive
-    const yes = o.cuts ? [] : range(o.levels.length).filter((c) => good(c) && o.sizes[c]), strange = yes.filter((c) => isNoAction(o, c) || isUndecided(o.levels[c]) || isAdverse(o.names[c]));
+    const yes = o.cuts ? [] : range(o.levels.length).filter((c) => good(c) && o.sizes[c]), strange = yes.filter((c) => isNoAction(o, c) || noOutcomes(o.levels, []).includes(o.levels[c]) || isAdverse(o.names[c]));
     if (q.favourable !== "negative" && strange.length && strange.length < yes.length && !accepted("undecided_outcomes", o.name)) add("undecided_outcomes", `clear ${roles[k]}`, strange.reduce((a, c) => a + o.sizes[c], 0), [roles[k]]);
     const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))

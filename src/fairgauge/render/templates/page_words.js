@@ -9,7 +9,7 @@ const withoutOwn = (text) => bare(plainText(text).replace(new RegExp(`^(${OWN}\\
 const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
 const meansMissing = (value) => typeof value === "string" && (PATTERNS.not_known.test(withoutOwn(value)) || PATTERNS.not_told.test(withoutOwn(value))
   || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
-const mayBeValue = (name, others = []) => others.map((each) => plainText(each)).includes(plainText(name).replace(/^(not? |non |un)/, "")) || /^(-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?|expired|escalated)$/.test(bare(name));
+const mayBeValue = (name, others = []) => others.some((each) => /^(not? |non |un)/.test(plainText(name)) && plainText(each).includes(plainText(name).replace(/^(not? |non |un)/, ""))) || /^(-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?( .*)?|expired|escalated( .*)?|manual review)$/.test(bare(name));
 const OF_ALL_PEOPLE = new RegExp(data.of_all_people, "u");
 const mayBeGroup = (name, column, names) => ![column, ...names].some((each) => OF_ALL_PEOPLE.test(plainText(each))) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
