@@ -359,3 +359,24 @@ def test_alike_rows_of_one_cluster_are_no_copies():
     asked = {"prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE}
     assert fg.audit(rows, **asked).verdict is Outcome.INCONCLUSIVE
     assert fg.audit(rows, **asked, cluster="c").verdict is Outcome.PASS
+
+
+def test_a_direction_that_is_stated_against_the_name_leaves_no_pass():
+    rows = table(hired=P)
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "g",
+             "rules": "rejection_share.ratio >= 0.8", "favourable": "negative"}  # fmt: skip
+    doubted, accepted = (
+        fg.audit(rows, **asked, accept=of) for of in ((), "unfavourable_positive:hired")
+    )
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+
+
+@pytest.mark.parametrize("stray", ["NA", 9, "Exempt", "action_taken", 0])
+def test_a_stray_value_does_not_hide_what_codes_mean(stray):
+    """One cell switched all that is known of HMDA's codes off: a ratio of 0.67 passed."""
+    taken = [1 + i // 2 % 2 if each else 3 for i, each in enumerate(P)]
+    rows = table(action_taken=[str(each) for each in [stray, *taken[1:]]])
+    report = fg.audit(rows, prediction="action_taken", positive=1, sensitive="g",
+                      rules="selection_rate.ratio >= 0.5")  # fmt: skip
+    assert DiagnosticCode.APPROVED_AS_REFUSED in {each.code for each in report.doubts}
+    assert report.verdict is Outcome.INCONCLUSIVE
