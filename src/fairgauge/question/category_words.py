@@ -275,17 +275,6 @@ def is_denied(name: str) -> bool:
     return is_adverse(name) or is_no(name) or matches(0, name)
 
 
-def is_stage(name: str, *, only_exists: bool = False) -> bool:
-    """Return whether an outcome is named as a step before its decision, or states no step.
-
-    >>> is_stage("Interview"), is_stage("Interview", only_exists=True), is_stage("Active")
-    (True, False, True)
-    """
-    text = _fold(name)
-    exists = bool(_pattern("exists").search(text))
-    return exists or (not only_exists and bool(_words("stage").search(text)))
-
-
 def is_favourable(name: str) -> bool:
     """Return whether an outcome is a plain yes, or named as the better one of a decision."""
     text = _fold(name)
@@ -458,7 +447,8 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
         codes += [each for each in letters if not (is_yes(texts[each]) or is_no(texts[each]))]
     refused = [each for each in texts if positive and not is_one_of(each, positive)]
     denied = any(map(is_denied, texts.values()))
-    steps = [v for v in refused if is_stage(v, only_exists=len(refused) <= 1 or not denied)]
+    ahead = [_pattern("exists"), *[_words("stage")] * (len(refused) > 1 and denied)]
+    steps = [v for v in refused if any(pattern.search(_fold(v)) for pattern in ahead)]
     if any(is_adverse(each) or is_harm(each) for each in map(name_of, positive)):
         # of those who may be dismissed, the active ones have the other outcome
         steps = [v for v in steps if not _pattern("in_place").search(_fold(v))]

@@ -172,7 +172,8 @@ NO_HARMS = (
     "||status|Admitted|Denied|Enrolled elsewhere||stay|Retained|Left|Transferred"
     "||triage|Immediate|Urgent|Nonurgent||bail|Released|Detained||match|Match|No match"
     "||reclamacion|Estimada|Desestimada|Estimada en parte||mention|Très bien|Passable|Bien"
-    "||antrag|Genehmigt|Abgelehnt|Teilweise genehmigt||Kredit|Gut|Schlecht"
+    "||antrag|Genehmigt|Abgelehnt|Teilweise genehmigt||Kredit|Gut|Schlecht||estado|Activa|Cancelada"
+    "|Vencida||reply|Positive response|Negative response|No response"
 )
 OF_HARMS = (
     "review|Selected for verification|Not selected||call|Screened in|Screened out"
