@@ -83,11 +83,18 @@ _REFUSED = re.compile("refused|withheld|not selected")
 def may_be_value(name: str, others: Iterable[str] = ()) -> bool:
     """Return whether a word for a missing value is as often one: no disability, or no.
 
-    So is the opposite of one of the ``others``: "Not Referred" of "Referred".
+    So is the opposite of one of the ``others``: "Not Referred" of "Referred", "Current" of "Late".
     """
-    positive = re.sub(r"^(not? |non |un)", "", _fold(name))
-    opposite = positive != _fold(name) and any(positive in _fold(other) for other in others)
-    return opposite or bool(_pattern("may_be_value").search(_strip(name)))
+    others, text = [*others], _fold(name)
+    positive = re.sub(r"^(not? |non |un)", "", text)
+    opposite = positive != text and any(positive in _fold(other) for other in others)
+    opposite |= text == "current" and any(map(is_harm, others))
+    return opposite or may_be_end(name) or bool(_pattern("may_be_value").search(_strip(name)))
+
+
+def may_be_end(name: str) -> bool:
+    """Return whether a word for no decision is as often an end of what was begun: "Cancelled"."""
+    return bool(_pattern("may_be_end").search(_strip(name)))
 
 
 _TWO = 2
@@ -459,7 +466,7 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     found = (
         value
         for value in every
-        if value in codes or (is_undecided(value) and (decided or not may_be_value(name_of(value))))
+        if value in codes or (is_undecided(value) and (decided or not may_be_end(name_of(value))))
     )
     return [v for v in found if not (scale and _strip(name_of(v)) in _ALSO_CLASSES)]
 

@@ -147,6 +147,8 @@ DOUBTED = {
         *[named("loan_status", "Fully Paid", "Charged Off", word)
           for word in ("Current", "In Grace Period")],
         named("action_taken", "1.0", "3.0", "4.0"), named("action_taken", "1", "3", "Exempt"),
+        named("deal", "Won", "Lost", "Open"),
+        named("loan", "Charged Off", "Fully Paid", "Current", favourable="negative"),
         named("decision", "Denied", "Approved", "Submitted", favourable="negative"),
         *[(table(outcome=(1, 0), extra=code), {"positive": ["1"]}) for code in (2, 3, 8, 9)],
         (table(outcome=(1, 0), extra=2).with_columns(
@@ -173,7 +175,7 @@ NO_HARMS = (
     "||triage|Immediate|Urgent|Nonurgent||bail|Released|Detained||match|Match|No match"
     "||reclamacion|Estimada|Desestimada|Estimada en parte||mention|Très bien|Passable|Bien"
     "||antrag|Genehmigt|Abgelehnt|Teilweise genehmigt||Kredit|Gut|Schlecht||estado|Activa|Cancelada"
-    "|Vencida||reply|Positive response|Negative response|No response"
+    "|Vencida||account|Active|Suspended||reply|Positive response|Negative response|No response"
 )
 OF_HARMS = (
     "review|Selected for verification|Not selected||call|Screened in|Screened out"

@@ -9,7 +9,10 @@ const withoutOwn = (text) => bare(plainText(text).replace(everyMatch("beside_own
 const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
 const meansMissing = (value) => typeof value === "string" && (PATTERNS.not_known.test(withoutOwn(value)) || PATTERNS.not_told.test(withoutOwn(value))
   || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
-const mayBeValue = (name, others = []) => others.some((each) => /^(not? |non |un)/.test(plainText(name)) && plainText(each).includes(plainText(name).replace(/^(not? |non |un)/, ""))) || PATTERNS.may_be_value.test(bare(name));
+const mayBeValue = (name, others = []) => {
+  const text = plainText(name), positive = text.replace(/^(not? |non |un)/, "");
+  return others.some((each) => (positive !== text && plainText(each).includes(positive)) || (text === "current" && isHarm(each))) || ["may_be_value", "may_be_end"].some((of) => PATTERNS[of].test(bare(name)));
+};
 const mayBeGroup = (name, column, names) => ![column, ...names].some((each) => PATTERNS.of_all_people.test(plainText(each))) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
 const isHarm = (name, column = "") => PATTERNS.harm.test(plainText(name) + (PATTERNS.high.test(plainText(name)) ? ` ${plainText(column)}` : ""));
@@ -74,7 +77,7 @@ const noOutcomes = (values, asked = []) => {
   const decided = !asked.length || denied || every.some(isFavourable);
   const isTotal = (v) => typeof v === "string" && PATTERNS.total.test(plainText(v)) && /^(\S+|.*\btotals?|all\b.*)$/i.test(v.trim());
   const scale = values.some((v) => typeof v === "string" && PATTERNS.severity.test(plainText(v)));
-  return values.filter((v) => (codes.includes(String(v)) || (isUndecided(v) && (decided || !mayBeValue(String(v)))) || isTotal(v)) && !(scale && ["none", "nil"].includes(bare(String(v)))));
+  return values.filter((v) => (codes.includes(String(v)) || (isUndecided(v) && (decided || !PATTERNS.may_be_end.test(bare(String(v))))) || isTotal(v)) && !(scale && ["none", "nil"].includes(bare(String(v)))));
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)
 const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|bewerber|kunde|antrag|mitarbeiter/i;
