@@ -261,8 +261,7 @@ const codedNumbers = ({ name, cases }, cuts) => {
     return isOfScale ? [] : [edges.indexOf(code) - 1];
   });
   const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
-  const priced = (k) => PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]);
-  return [...found, ...impossible].filter((k) => !priced(k)).map((k) => cases[k]);
+  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]);
 };
 // whether names write yes and no in two ways, as 1 and "no", of which one would count as unfavourable
 const isMixed = (names, stated) => {
@@ -508,10 +507,9 @@ const favouredCodes = (o, q) => {
   return o.cuts ? [] : refused.filter((code) => !undecided.includes(code) && isFavoured(o.names[code]));
 };
 const doubtOf = (counts, q, features) => {
-  const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((_, i) => counts.columns[i].levels.map((_, k) =>
-    counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
+  const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((c, i) => c.levels.map((_, k) => counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
   const accepted = (code, ...columns) => [code, ...columns.map((c) => `${code}:${c}`)].some((each) => q.accept.includes(each));
-  const roles = q.label ? ["label", "prediction"] : ["prediction"], namesOf = (needs) => counts.outcomes.filter((_, k) => !needs.length || needs.includes(roles[k])).map((o) => o.name);
+  const roles = q.label ? ["label", "prediction"] : ["prediction"], at = (k) => counts.columns.length + k, namesOf = (needs) => counts.outcomes.filter((_, k) => !needs.length || needs.includes(roles[k])).map((o) => o.name);
   const add = (code, what, rows, needs, columns = null, only = false) => { if (!accepted(code, ...(columns ?? []), ...(columns?.length ? [] : namesOf(needs)))) doubts.push({ code, what, rows, needs, columns, only }); };
   counts.columns.forEach((c, i) => {
     if (c.cuts) return;
@@ -539,7 +537,6 @@ const doubtOf = (counts, q, features) => {
   if (data.codes.some((code) => code >= 999 && held[edges.indexOf(code) - 1] && !held.some((n, k) => n && k !== edges.indexOf(code) - 1 && edges[k + 1] > code / 10)) && !accepted("coded_numbers", q.count.name))
     add("coded_numbers", "clear count", counts.read, []);
   if (counts.copies.length) add("doubled_rows", "content of their own: they may be copies", counts.read, []);
-  const at = (k) => counts.columns.length + k;
   counts.outcomes.forEach((o, k) => {
     const good = (code) => counts.state[k][code] === 0;
     for (const [code, of] of [["undecided_outcomes", undecidedCodes(o)], ["approved_as_refused", favouredCodes(o, q)]])

@@ -7,8 +7,7 @@ const unaccented = (text) => text.toLowerCase().replaceAll("\u00df", "ss").norma
 const plainText = (text) => bare(unaccented(parted(text)));
 const withoutOwn = (text) => bare(plainText(text).replace(everyMatch("beside_own_words"), ""));
 const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
-const meansMissing = (value) => typeof value === "string" && (PATTERNS.not_known.test(withoutOwn(value)) || PATTERNS.not_told.test(withoutOwn(value))
-  || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
+const meansMissing = (value) => typeof value === "string" && (["not_known", "not_told"].some((of) => PATTERNS[of].test(withoutOwn(value))) || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
 const mayBeValue = (name, others = []) => {
   const text = plainText(name), positive = text.replace(/^(not? |non |un)/, "");
   return others.some((each) => (positive !== text && plainText(each).includes(positive)) || (text === "current" && isHarm(each))) || ["may_be_value", "may_be_end"].some((of) => PATTERNS[of].test(bare(name)));
