@@ -3,6 +3,7 @@
 import sys
 import warnings
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import polars as pl
@@ -267,6 +268,21 @@ def test_plain_tables_of_the_field_are_not_doubted(tmp_path):
     for text, report, page in both(CLEAN, tmp_path):
         assert report.verdict is Outcome.PASS, (text.splitlines()[2:8], report.diagnostics)
         assert not page["doubts"], text.splitlines()[2:8]
+
+
+def test_random_outcomes_are_doubted_by_the_page_as_by_python(tmp_path):
+    words = [word for each in cells(f"{NO_HARMS}||{OF_HARMS}") for word in each[1:]]
+    words += [*FAVOURABLE.split("|"), *UNDECIDED.split("|"), *(c for of in ACTIONS for c in of)]
+    random, cases = Random(12), []
+    for _ in range(90):
+        column = random.choice(["outcome", "action_taken", "denied", "hired", "loan_status"])
+        favourable = random.choice([None, "positive", "negative"])
+        cases.append(named(column, *random.sample(words, 3), favourable=favourable))
+    for text, report, page in both(cases, tmp_path):
+        found = {str(each.code) for each in report.doubts}
+        shown = {each["code"] for each in page["doubts"]}  # one of those of the same rows
+        assert shown <= found, text.splitlines()[:8]
+        assert bool(shown) is bool(found), text.splitlines()[:8]
 
 
 def test_what_the_page_does_not_check_is_stated(tmp_path):
