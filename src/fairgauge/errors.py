@@ -282,7 +282,7 @@ def closest(name: object, allowed: Iterable[object]) -> str | None:
     wanted = str(name)[:200].casefold()
     import difflib
 
-    close = difflib.get_close_matches(wanted, names, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(wanted, names, n=1, cutoff=0.7)
     if not close and wanted:  # an abbreviation, if it is of one name alone
         begun = [each for each in names if each and each.startswith(wanted)]
         begun += [each for each in names if each and wanted.startswith(each)]

@@ -18,6 +18,7 @@ from fairgauge.errors import closest, refuse
 from fairgauge.question.category_words import (
     codes_of_missing,
     is_age,
+    is_price,
     is_total,
     may_be_group,
     may_be_no_number,
@@ -154,7 +155,8 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         elif axis.role is Role.CODES:
             found = _coded_counts(cube, axis) if of_counts else _codes_beyond_cuts(cube, axis, spec)
         for value, cases in found.items():
-            if cases and not is_one_of(value, ends):
+            priced = value in (99, 999) and is_price(axis.column)
+            if cases and not priced and not is_one_of(value, ends):
                 plain = not (of_counts or isinstance(value, str))
                 line = (
                     {"line": spec.recoding_line(axis.column, {UNKNOWN: [value]})} if plain else {}

@@ -93,10 +93,13 @@ def one_outcome(
             only = name_of(cube.levels[axis][int(rows.argmax())])
             yield Diagnostic.warning(code, column=axis.column, value=only)
         elif task is Task.BINARY and positive in ({0}, {int(rows.sum())}):
-            threshold = None if of_labels else masks[-1].threshold
+            empty = positive != {0} and cube.cases_by_level[axis][-1] and not axis.bins
+            no = "0" if any(matches(1, value) for value in cube.levels[axis]) else "no"
+            line = spec.recoding_line(axis.column, {no: [""]}) if empty else None
             yield Diagnostic.warning(
-                code, column=axis.column, positive=positive != {0}, threshold=threshold
-            )
+                code, column=axis.column, positive=positive != {0}, line=line,
+                threshold=None if of_labels else masks[-1].threshold,
+            )  # fmt: skip
 
 
 def groups_of_one_outcome(
@@ -582,9 +585,15 @@ def codes_as_favourable(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnost
         is_hmda = word == "approved" and "action" in axis.column.casefold()
         codebook = is_hmda and are_actions("action_taken", levels)
         clear = is_of_denials(axis.column) or is_harm(axis.column)
+        asked = spec.positive_of(axis.column)
+        # the first of an order, from a clear one on: tiers 1 and 2 of 5, grades A and B
+        first = levels[: len(asked)]
+        known = is_of_risk(axis.column) or not any(is_unclear_code(name_of(v)) for v in first[:1])
+        if known and all(is_one_of(each, asked) for each in first):
+            continue
         values = [
             name_of(value)
-            for value in spec.positive_of(axis.column)
+            for value in asked
             if is_one_of(value, levels)
             and not (codebook and action_code(name_of(value)) in APPROVED)
             and not (clear and (is_no(name_of(value)) or matches(0, value)))
@@ -607,8 +616,8 @@ def _better_outcomes(
     axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
 ) -> list[Value]:
     # those are the positive ones, or with ``negative`` all others
-    of_hiring = is_of_favours(axis.column) and not is_adverse(axis.column)
     of_denials = is_of_denials(axis.column) or is_harm(axis.column)
+    of_hiring = is_of_favours(axis.column) and not (of_denials or is_adverse(axis.column))
     if axis.bins:
         (cut, *_) = axis.cuts
         low = 0 if 0 <= cut < 1 else f"a recoding of the values up to {cut:g}"

@@ -47,10 +47,11 @@ def _compile_words(meaning: str, own: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"\b({words})(?!\w)")
 
 
-def sources(words: Iterable[str], patterns: Iterable[str]) -> dict[str, str]:
-    """Return the regular expressions of some words and patterns, for scripts that read values."""
-    found = {name: _words(name).pattern for name in words}
-    return found | {name: _pattern(name).pattern for name in patterns}
+def sources() -> dict[str, str]:
+    """Return the regular expressions of all words and patterns, for scripts that read values."""
+    lists = _lists()
+    found = {name: _words(name).pattern for name in lists if name != "patterns"}
+    return found | {name: _pattern(name).pattern for name in lists["patterns"]}
 
 
 @lru_cache(maxsize=1_024)
@@ -78,32 +79,24 @@ def _strip(text: str) -> str:
 _REFUSED = re.compile("refused|withheld|not selected")
 """Of groups, people who did not state theirs; of outcomes, and columns of a table, refusals."""
 
-_OWN_WORD = r"(race|ethnicity|sex|gender|age)"
-_BESIDE_OWN_WORDS = re.compile(rf"^({_OWN_WORD}\W+)+|(\W+{_OWN_WORD})+$")
-"""What a column may be called, before or after a word for a missing value in it: "Race N/A"."""
-
-_MAY_BE_VALUE = re.compile(
-    r"-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?( .*)?|expired"
-    "|escalated( .*)?|manual review"
-)
-"""Of words of no value or decision, those that are as often a category, or a yes's opposite."""
-
 
 def may_be_value(name: str, others: Iterable[str] = ()) -> bool:
     """Return whether a word for a missing value is as often one: no disability, or no.
 
-    So is the opposite of one of the ``others``: "Not Referred" of "Referred".
+    So is the opposite of one of the ``others``: "Not Referred" of "Referred", "Current" of "Late".
     """
-    positive = re.sub(r"^(not? |non |un)", "", _fold(name))
-    opposite = positive != _fold(name) and any(positive in _fold(other) for other in others)
-    return opposite or bool(_MAY_BE_VALUE.fullmatch(_strip(name)))
+    others, text = [*others], _fold(name)
+    positive = re.sub(r"^(not? |non |un)", "", text)
+    opposite = positive != text and any(positive in _fold(other) for other in others)
+    opposite |= text == "current" and any(map(is_harm, others))
+    return opposite or may_be_end(name) or bool(_pattern("may_be_value").search(_strip(name)))
 
 
-OF_ALL_PEOPLE = re.compile(
-    r"\b(sex|gender|race|ethnic\w*|age|nationality|geschlecht|herkunft|alter|sexo|genero|raza|etnia|edad"
-    r"|sexe|genre|origine)\b|^(fe)?male$|^(wo)?m[ae]n$|^(frau|mann|mujer|hombre|femme|homme)$"
-)
-"""Columns, and values of columns, in which nobody is of no group."""
+def may_be_end(name: str) -> bool:
+    """Return whether a word for no decision is as often an end of what was begun: "Cancelled"."""
+    return bool(_pattern("may_be_end").search(_strip(name)))
+
+
 _TWO = 2
 
 
@@ -115,7 +108,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     >>> [may_be_group("NA", "place", ["NA", *names]) for names in (["ZA", "BW"], ["Rome", "Bonn"])]
     [True, False]
     """
-    if any(OF_ALL_PEOPLE.search(_fold(each)) for each in (column, *names)):
+    if any(_pattern("of_all_people").search(_fold(each)) for each in (column, *names)):
         return False
     opposite = len(names) <= _TWO or "+" in names
     codes = len(names) > _TWO and all(re.fullmatch("[A-Z]{2,5}", each) for each in names)
@@ -133,6 +126,11 @@ def is_age(column: str) -> bool:
     [True, True, True, False, False]
     """
     return bool(_pattern("age").search(_fold(column)))
+
+
+def is_price(column: str) -> bool:
+    """Return whether a column is of prices, by its name: 99 and 999 are no codes there."""
+    return bool(_pattern("price").search(_fold(column)))
 
 
 def has_words(people: str) -> bool:
@@ -165,7 +163,7 @@ def is_unknown(category: str) -> bool:
 
 
 def _strip_words(category: str) -> str:
-    return _strip(_BESIDE_OWN_WORDS.sub("", _fold(category)))
+    return _strip(_pattern("beside_own_words").sub("", _fold(category)))
 
 
 def means_missing(value: object) -> bool:
@@ -227,10 +225,6 @@ def is_undecided(value: Value) -> bool:
 
 _YES = re.compile(r"yes|y|t|true|positive|ja?|oui|s[i\xed]", re.IGNORECASE)
 _NO = re.compile(r"no|n|f|false|negative|nein|non", re.IGNORECASE)
-_NEGATED = re.compile(
-    r"\b(?:not|no|non|never|without|cannot|un|dis|\w+n['\u2019]t)"
-    r"(?: +(?:yet|been|be|currently|longer))* +\w+"
-)
 
 
 def is_adverse(name: str) -> bool:
@@ -246,7 +240,7 @@ def is_harm(value: str, column: str = "") -> bool:
     (True, True, False)
     """
     text = _fold(value)
-    if re.fullmatch(r"(very )?high|(muy )?alto|(sehr )?hoch|eleve", text):
+    if _pattern("high").search(text):
         text = f"{text} {_fold(column)}"
     return bool(_pattern("harm").search(text))
 
@@ -265,7 +259,7 @@ def is_of_denials(column: str) -> bool:
     [False, False, False, False]
     """
     text = _pattern("declined_offer").sub("offer", _fold(column))
-    return is_adverse(text) and not _pattern("favoured").search(_NEGATED.sub(" ", text))
+    return is_adverse(text) and not _pattern("favoured").search(_pattern("negated").sub(" ", text))
 
 
 def is_of_favours(column: str) -> bool:
@@ -288,32 +282,17 @@ def is_denied(name: str) -> bool:
     return is_adverse(name) or is_no(name) or matches(0, name)
 
 
-def is_stage(name: str, positive: Iterable[Value] = ()) -> bool:
-    """Return whether an outcome is named as a step before its decision.
-
-    Where a harm is ``positive``, such as being dismissed, who is active has the other outcome.
-    """
-    text, harm = _fold(name), any(is_adverse(p) or is_harm(p) for p in map(name_of, positive))
-    return bool(_words("stage").search(text)) and not (harm and re.match("a[ck]ti[fv]", text))
-
-
 def is_favourable(name: str) -> bool:
     """Return whether an outcome is a plain yes, or named as the better one of a decision."""
     text = _fold(name)
     plain = bool(_words("favourable").search(text) or _pattern("favourable_part").search(text))
-    negated = _NEGATED.search(re.sub(r"approved\W+(but )?not \w+", "", text))
+    negated = _pattern("negated").search(re.sub(r"approved\W+(but )?not \w+", "", text))
     return is_yes(text) or (plain and not (is_adverse(name) or negated))
 
 
 _ENDING = re.compile(r"(e?d|ing|(?<!s)e?s|al|ance|ion|e)$")
 _LONG, _VERY_LONG, _STEM = 5, 8, 3
-
-
-_TURNED = re.compile(
-    r"\b(not|no|non|never|without|neither|nor|another|others?|better|against|below|withheld|over|nicht"
-    r"|kein\w*|niet|geen|nao|sin|pas|sans|n|inte|ej|ikke|ei|nie|nem|ne)\b|\bне\b"
-)
-"""Words by which a name that holds another one may be its opposite, or of somebody else."""
+_TWO_SIDES = re.compile(r"(\w+)e[de] \1[eo]r")  # the insured and the insurer
 
 
 def is_form_of(name: str, other: str) -> bool:
@@ -328,6 +307,8 @@ def is_form_of(name: str, other: str) -> bool:
     >>> is_form_of("Retired", "Retained"), is_form_of("Stage B", "Stage A"), is_form_of("A-", "A")
     (False, False, False)
     """
+    # LendingClub's "Does not meet the credit policy. Status:Fully Paid" is fully paid
+    name = re.sub(r"^.*\bstatus *: *", "", name, flags=re.IGNORECASE)
     one, two = (re.sub(r"^\W+", "", fold_accents(each)).rstrip() for each in (name, other))
     if sum(map(str.isalpha, two)) < _STEM:
         return False
@@ -336,7 +317,7 @@ def is_form_of(name: str, other: str) -> bool:
     alike = len(words) == len(others) and all(map(_is_form_of_word, words, others))
     folded, stated = _fold(name), _fold(other)
     within = len(words) > len(others) and re.search(rf"\b{re.escape(stated)}\b", folded)
-    negated = is_adverse(name) or is_undecided(name) or _TURNED.search(folded)
+    negated = is_adverse(name) or is_undecided(name) or _pattern("turned").search(folded)
     return bool(annotated) or alike or bool(within and not (negated or is_adverse(other)))
 
 
@@ -344,6 +325,8 @@ def _is_form_of_word(one: str, two: str) -> bool:
     if one == two:
         return True
     if one[0] != two[0] or max(len(one), len(two)) < _LONG or not (one + two).isalpha():
+        return False
+    if _TWO_SIDES.fullmatch(" ".join(sorted((one, two)))):
         return False
     stem = _ENDING.sub("", one)
     edits = 1 + (min(len(one), len(two)) >= _VERY_LONG)
@@ -376,9 +359,6 @@ def is_unclear_code(outcome: str) -> bool:
     return is_no(text) or bool(re.fullmatch(r"[^\W\d_]{1,2}|[A-Z]{3,4}|[^\W_]{0,4}[ -]?\d+", text))
 
 
-_CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|1111|-?(7{3,}|8{3,}|9{3,})")
-
-
 def may_be_no_number(number: float) -> bool:
     """Return whether the least or the greatest of many numbers is one that codes often are."""
     return is_code_of_missing(f"{number:.15g}")
@@ -386,10 +366,9 @@ def may_be_no_number(number: float) -> bool:
 
 def is_code_of_missing(name: str) -> bool:
     """Return whether a text is a number that codes of missing values often are."""
-    return bool(_CODE_OF_NO_NUMBER.fullmatch(name))
+    return bool(_pattern("code_of_no_number").search(name))
 
 
-_CODE_OF_MISSING = re.compile(r"-\d+|7{2,}|8{2,}|9+")
 _WHOLE = re.compile(r"-?\d{1,9}")
 _MOST_CODES = 20
 
@@ -423,13 +402,16 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
         return [known[n] for n in numbers if may_be_no_number(int(n)) or n in short]
     if len(known) > _MOST_CODES and not among_names:
         return []
-    code = _CODE_OF_NO_NUMBER if among_names else _CODE_OF_MISSING
-    codes = [name for name in numbers if code.fullmatch(name)]
+    code = _pattern("code_of_no_number" if among_names else "code_of_missing")
+    codes = [name for name in numbers if code.search(name)]
     others = sorted(int(name) for name in numbers if name not in codes)
-    if len(others) < 2:
+    priced = 2 * sum(n % 10 == 9 for n in others) > len(others)  # 99 and 999 beside 199 and 499
+    if len(others) < 2 or priced:
         return []
-    step = max(second - first for first, second in pairwise(others))  # of 91, 93 ... 97 to 99
-    return [known[n] for n in codes if not others[0] <= int(n) <= others[-1] + step]
+    # of 91, 93 ... 97 to 99, and of 10 back to 9
+    step = max(second - first for first, second in pairwise(others))
+    low, high = others[0], others[-1] + step
+    return [known[n] for n in codes if not low - step * (int(n) > 0) <= int(n) <= high]
 
 
 def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list[Value]:
@@ -471,11 +453,21 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
         letters = (value for value, name in texts.items() if re.fullmatch(r"[^\W\d_]", name))
         codes += [each for each in letters if not (is_yes(texts[each]) or is_no(texts[each]))]
     refused = [each for each in texts if positive and not is_one_of(each, positive)]
-    if len(refused) > 1 and any(map(is_denied, texts.values())):
-        codes += [each for each in refused if is_stage(each, positive)]
+    denied = any(map(is_denied, texts.values()))
+    ahead = [_pattern("exists"), *[_words("stage")] * (len(refused) > 1 and denied)]
+    steps = [v for v in refused if any(pattern.search(_fold(v)) for pattern in ahead)]
+    if any(is_adverse(each) or is_harm(each) for each in map(name_of, positive)):
+        # of those who may be dismissed, the active ones have the other outcome
+        steps = [v for v in steps if not _pattern("in_place").search(_fold(v))]
+    codes += steps
     codes += [each for each in texts if is_total(each) and _TOTAL.fullmatch(each.strip())]
-    scale = any(_SEVERITY.search(_fold(name)) for name in texts.values())
-    found = (value for value in every if value in codes or is_undecided(value))
+    scale = any(_pattern("severity").search(_fold(name)) for name in texts.values())
+    decided = not positive or denied or any(map(is_favourable, texts.values()))
+    found = (
+        value
+        for value in every
+        if value in codes or (is_undecided(value) and (decided or not may_be_end(name_of(value))))
+    )
     return [v for v in found if not (scale and _strip(name_of(v)) in _ALSO_CLASSES)]
 
 
@@ -483,8 +475,6 @@ _TOTAL = re.compile(r"\S+|.*\btotals?|all\b.*", re.IGNORECASE)
 """A total of all outcomes, and not an outcome such as "total loss"."""
 _ALSO_CLASSES = {"none", "nil"}
 """Names of missing values that are names of classes as often."""
-_SEVERITY = re.compile(r"\b(mild|minor|moderate|severe|low|medium|warning|minimal)\b")
-"""Of a scale, or of sanctions, on which none is a value as well."""
 
 
 def classes_of_missing(values: Iterable[Value]) -> list[Value]:
@@ -507,14 +497,13 @@ def classes_of_missing(values: Iterable[Value]) -> list[Value]:
 
 
 # what became of applications for loans, in the codes and names of HMDA data
-_ACTIONS = r"(?i)action[ _-]?(taken|type|cd|code)|hmda[ _-]?action"
 APPROVED = ("1", "2", "8")
 """Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
 _UNDECIDED = ("4", "5", "6")
 """Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
 _PREAPPROVALS = ("7", "8")
 """A request for a preapproval that was denied, or approved and not accepted: no application."""
-_ACTION_NAMES = {
+ACTION_NAMES = {
     "1": r"loan originated",
     "2": r"application approved but not accepted",
     "3": r"application denied( by financial institution)?",
@@ -553,7 +542,7 @@ def action_code(name: str) -> str:
     '3'
     """
     text = name.strip().casefold()
-    forms = ((code, rf"0*{code}(\.0+)?", of) for code, of in _ACTION_NAMES.items())
+    forms = ((code, rf"0*{code}(\.0+)?", of) for code, of in ACTION_NAMES.items())
     found = (c for c, code, of in forms if re.fullmatch(rf"{code}|({code}[\W_]+)?({of})", text))
     return next(found, name)
 
@@ -569,8 +558,9 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     True
     """
     names = [name_of(value) for value in values]
-    codes = sum(action_code(name) in _ACTION_NAMES for name in names)
-    if re.search(_ACTIONS, column):  # a stray value or two does not hide what the others are
+    codes = sum(action_code(name) in ACTION_NAMES for name in names)
+    # a stray value or two does not hide what the others are
+    if _pattern("action_column").search(column.casefold()):
         return codes > max(1, len(names) - codes) or codes == len(names)
     return codes == len(names) and not all(name.strip().isdigit() for name in names)
 
@@ -588,6 +578,6 @@ def no_decisions(column: str, values: Collection[Value], asked: Sequence[Value])
     if not are_actions(column, values):
         return no_outcomes(values, asked)
     of_requests = {*_PREAPPROVALS} >= {action_code(name_of(each)) for each in asked}
-    none = _ACTION_NAMES.keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
-    known = _ACTION_NAMES.keys() - none  # others are strays, such as NA
+    none = ACTION_NAMES.keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
+    known = ACTION_NAMES.keys() - none  # others are strays, such as NA
     return [v for v in values if action_code(name_of(v)) not in known and not is_one_of(v, asked)]

@@ -3,6 +3,7 @@
 import sys
 import warnings
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import polars as pl
@@ -69,6 +70,14 @@ def tabulated(*numbers):
     return table.with_columns(n=pl.Series(n)[at]), {"count": "n", "reference": "others"}
 
 
+def named(column, good, bad, extra=None, **asked):
+    """Return rows of outcomes in a column of that name, and what is asked of them."""
+    rows = table(outcome=(good, bad), extra=extra).rename({"outcome": column})
+    if asked.get("favourable") == "negative":
+        asked["rules"] = ["selection_rate.ratio <= 2"]
+    return rows, {"prediction": column, "positive": [str(good)]} | asked
+
+
 def cells(line):
     return [tuple(each.split("|")) for each in line.split("||")]
 
@@ -84,7 +93,25 @@ UNDECIDED = (
     "|Interview|Assessment|Shortlisted|Requested info|Exempt|offen|Phone screening|Eingereicht"
     "|Vorstellungsgespräch|Entretien|Entrevista|Candidature reçue|Preseleccionada|Please select"
 )
+HARMS = (
+    "adverse_action deny_flag write_off written_off laid_off foreclosed evicted suspended expelled"
+    " delinquent charged_off no_show revoked banned muted shadowbanned waitlisted downgraded"
+    " surcharged lapsed bankruptcy repossessed late_payment overdue dropout detained cited"
+    " use_of_force readmitted deported blacklisted overpayment disconnected mora despido"
+    " Kündigung Zahlungsverzug Mahnung résilié impayé"
+)
+ACTIONS = (
+    ("1.0", "3.0", "2.0"),
+    ("1 - Loan originated", "3 - Application denied", "2"),
+    ("Loan originated", "Application denied", "Application approved but not accepted"),
+)
 DOUBTED = {
+    "unfavourable_positive": [
+        *[named(column, 1, 0, favourable=None) for column in HARMS.split()],
+        named("action_taken", "3 - Application denied", "1 - Loan originated", favourable=None),
+        named("hired", 1, 0, favourable="negative"),
+        named("outcome", "Booked", "Denied", favourable="negative"),
+    ],
     "missing_marker": [(table(extra=word, column="sex"), {}) for word in NO_GROUP.split("|")],
     "doubled_rows": [
         *[copied(times, numbered) for times in (2, 5, 9, 10) for numbered in (False, True)],
@@ -107,12 +134,23 @@ DOUBTED = {
         (table(outcome=("Zugesagt", "Abgelehnt"), extra="Zusage"), {"positive": ["Zugesagt"]}),
         (table(outcome=("Reject", "Pass"), extra="Rejected"), {"positive": ["Reject"]}),
         (table(outcome=("Interview", "Rejected"), extra="Hired"), {"positive": ["Interview"]}),
+        named("loan_status", "Fully Paid", "Charged Off",
+              "Does not meet the credit policy. Status:Fully Paid"),
+        *[named("action_taken", *codes) for codes in ACTIONS],
     ],
     "undecided_outcomes": [
         *[(table(extra=word), {}) for word in UNDECIDED.split("|")],
         *[(table(extra=word), {"positive": ["Hired", word]})
           for word in ("Withdrawn", "Not hired")],
         *[(table(outcome=("Y", "N"), extra=x), {"positive": ["Y"]}) for x in "XZ"],
+        *[named("status", *pair) for pair in (("Graduated", "Enrolled"), ("Hired", "Applied"),
+          ("Approved", "Submitted"), ("Bewilligt", "Eingereicht"), ("Offered", "Invited"))],
+        *[named("loan_status", "Fully Paid", "Charged Off", word)
+          for word in ("Current", "In Grace Period")],
+        named("action_taken", "1.0", "3.0", "4.0"), named("action_taken", "1", "3", "Exempt"),
+        named("deal", "Won", "Lost", "Open"),
+        named("loan", "Charged Off", "Fully Paid", "Current", favourable="negative"),
+        named("decision", "Denied", "Approved", "Submitted", favourable="negative"),
         *[(table(outcome=(1, 0), extra=code), {"positive": ["1"]}) for code in (2, 3, 8, 9)],
         (table(outcome=(1, 0), extra=2).with_columns(
             y="outcome", outcome=(pl.col("outcome") + (pl.int_range(N) % 14 < 2)) % 2),
@@ -130,6 +168,26 @@ CLEAN = [
         "||Approved|Denied|Denied (credit)||Hired|Offer declined|Rejected||Yes|No|Maybe later"
     )
 ]
+NO_HARMS = (
+    "rating|Meets|Does not meet|Partially meets||decision|Granted|Refused|Granted in part"
+    "||underwriting|Approve|Ineligible|Refer with Caution||trip|On time|Delayed|Cancelled"
+    "||subscription|Kept|Cancelled||appointment|Attended|No show|Cancelled by patient"
+    "||status|Admitted|Denied|Enrolled elsewhere||stay|Retained|Left|Transferred"
+    "||triage|Immediate|Urgent|Nonurgent||bail|Released|Detained||match|Match|No match"
+    "||reclamacion|Estimada|Desestimada|Estimada en parte||mention|Très bien|Passable|Bien"
+    "||antrag|Genehmigt|Abgelehnt|Teilweise genehmigt||Kredit|Gut|Schlecht||estado|Activa|Cancelada"
+    "|Vencida||account|Active|Suspended||reply|Positive response|Negative response|No response"
+)
+OF_HARMS = (
+    "review|Selected for verification|Not selected||call|Screened in|Screened out"
+    "||check|Flagged|Clear||claim|Referred for review|Paid||policy|Cancelled by insurer"
+    "|In force|Cancelled by insured||flight|Cancelled|On time|Delayed||student|Dropped out"
+    "|Enrolled||loan|Default|Current||stop|Arrest|Warning|No action||post|Removed|Kept up"
+    "||driver|Deactivated|Active||riesgo|Alto|Bajo|Medio||controle|Contrôlé|Non contrôlé"
+    "||Verdacht|Verdacht|Kein Verdacht"
+)
+CLEAN += [named(*each) for each in cells(NO_HARMS)]
+CLEAN += [named(*each, favourable="negative") for each in cells(OF_HARMS)]
 CLEAN += [
     *[tabulated(*n) for n in ([99], [888], [120, 999], [700] * 5, [1_500] * 9 + [9_999])],
     *[(rows, {}) for rows in (few_columns(3_000), few_columns(3_000).with_row_index("row"),
@@ -138,14 +196,15 @@ CLEAN += [
                               few_columns(300).unique().sort("team").with_row_index("id"))],
     *[aged(*each) for each in (("age", 119), ("loan_age", 200), ("age_months", 500),
                                ("wage", 9_000),
-                               ("mileage", 150), ("building age", 150), ("income", 9_000))],
+                               ("mileage", 150), ("building age", 150), ("income", 9_000),
+                               ("ticket_price", 999), ("Fahrpreis", 99))],
     *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
       for name, a, b, c in cells(
         "religion|Hindu|Muslim|None||disability|Visual|Motor|none||children|1|2|None"
         "||region|North|South|Allier||hormone|+|-|+/-||disabled|-|yes|yes||team|Totality|Summit|Selecta"
         "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft"
         "||region|EU|APAC|NA||country|ZA|BW|NA"
-        "||ward|95|97|99||team|20|30|40")],
+        "||ward|95|97|99||team|20|30|40||price|199|499|999||grade|10|11|9")],
     (table(outcome=("Terminated", "Active"), extra="Retired"), {"positive": ["Terminated"],
      "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
     (table(outcome=("Denied", "Approved"), extra="Offer made"), {"positive": ["Denied"],
@@ -166,6 +225,16 @@ CLEAN += [
     *[(table(outcome=("Approved", "Denied"), extra=word), {"positive": ["Approved"]})
       for word in ("Never approved", "Not yet approved by us", "Denied, once approved")],
 ]  # fmt: skip
+
+
+JOINED = pl.DataFrame({"outcome": np.random.default_rng(3).choice(["Hired", "Rejected"], 3_000),
+                       "score": np.random.default_rng(4).random(3_000)})  # fmt: skip
+UNCHECKED_BY_THE_PAGE = {
+    "doubled_rows": (pl.concat([JOINED.with_columns(sex=pl.lit(x)) for x in ("f", "m")]), {}),
+    "weight_is_identifier": (table().with_row_index("row_id", 101), {"count": "row_id"}),
+    "code_as_favourable": (table(outcome=("D", "A")), {"positive": ["D"], "preset": "nyc-ll144"}),
+}
+"""Only Python warns of these, as the page states below its answer."""
 
 
 def both(cases, folder):
@@ -199,6 +268,29 @@ def test_plain_tables_of_the_field_are_not_doubted(tmp_path):
     for text, report, page in both(CLEAN, tmp_path):
         assert report.verdict is Outcome.PASS, (text.splitlines()[2:8], report.diagnostics)
         assert not page["doubts"], text.splitlines()[2:8]
+
+
+def test_random_outcomes_are_doubted_by_the_page_as_by_python(tmp_path):
+    words = [word for each in cells(f"{NO_HARMS}||{OF_HARMS}") for word in each[1:]]
+    words += [*FAVOURABLE.split("|"), *UNDECIDED.split("|"), *(c for of in ACTIONS for c in of)]
+    random, cases = Random(12), []
+    for _ in range(90):
+        column = random.choice(["outcome", "action_taken", "denied", "hired", "loan_status"])
+        favourable = random.choice([None, "positive", "negative"])
+        cases.append(named(column, *random.sample(words, 3), favourable=favourable))
+    for text, report, page in both(cases, tmp_path):
+        found = {str(each.code) for each in report.doubts}
+        shown = {each["code"] for each in page["doubts"]}  # one of those of the same rows
+        assert shown <= found, text.splitlines()[:8]
+        assert bool(shown) is bool(found), text.splitlines()[:8]
+
+
+def test_what_the_page_does_not_check_is_stated(tmp_path):
+    cases = UNCHECKED_BY_THE_PAGE.values()
+    for code, (_, report, page) in zip(UNCHECKED_BY_THE_PAGE, both(cases, tmp_path), strict=True):
+        assert report.verdict is Outcome.INCONCLUSIVE, code
+        assert {each.code for each in report.doubts} == {code}
+        assert not page["doubts"], code
 
 
 def test_impossible_ages_can_be_left_out():

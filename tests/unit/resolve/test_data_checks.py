@@ -105,13 +105,13 @@ def test_a_prediction_that_is_the_label():
     assert same.level is Level.WARNING
     assert same.message == (
         "label and prediction are the same column, 'y': every error is 0; name the column of the "
-        "decisions, or accept it (--accept prediction_is_label:y)"
+        "decisions; if it is meant, accept it (--accept prediction_is_label:y)"
     )
     copied = frame().with_columns(copied="y")
     (equal,) = found(copied, DiagnosticCode.PREDICTION_IS_LABEL, prediction="copied")
     assert equal.message == (
         "the prediction 'copied' equals the label 'y' in all 40 rows; check that it is the "
-        "model's decision, not a copy of the outcome, or accept it (--accept "
+        "model's decision, not a copy of the outcome; if it is meant, accept it (--accept "
         "prediction_is_label:copied)"
     )
 
@@ -143,7 +143,7 @@ def test_a_number_that_usually_means_that_a_value_is_missing(marker):
     (each,) = found(data, DiagnosticCode.MISSING_MARKER)
     assert (each["value"], each["rows"]) == (marker, ROWS // 4)
     assert f"the number {marker} is a group of g" in each.message
-    assert f"unknown={marker} (--unknown {marker}); if it is a group of its own" in each.message
+    assert f"unknown={marker} (--unknown {marker}); if it is meant" in each.message
     assert each.message.endswith("accept it (--accept missing_marker:g)")
     assert not found(data, DiagnosticCode.MISSING_MARKER, unknown=marker)
     (each,) = found(data, DiagnosticCode.MISSING_MARKER, exclude_groups=str(marker))
@@ -175,8 +175,8 @@ def test_groups_that_differ_in_case_or_blanks_alone():
     assert female.message == (
         "the groups 'Female' (5 rows) and 'female' (5 rows) of g differ in case, blanks or "
         "encoding alone; if they are one group, write them alike, or recode them: --recode "
-        '\'g = {Female = ["Female", "female"]}\' (recode); if each is a group of its own, recode '
-        "each to itself"
+        '\'g = {Female = ["Female", "female"]}\' (recode); if it is meant, accept it (--accept '
+        "same_names:g)"
     )
     assert male["values"] == (" MALE", "Male", "Male ")
     together = [{"g": [["Female", "female"], ["Male", "Male ", " MALE"], ["x"]]}]
@@ -296,7 +296,8 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     assert each.message == (
         "90 rows have 'action_taken' = 4, 5 or 6, which in HMDA data are no decisions "
         "(withdrawn, incomplete or purchased); they count as not positive. To count decided rows "
-        "alone: --where 'action_taken != 4 or 5 or 6' (where=\"...\")"
+        "alone: --where 'action_taken != 4 or 5 or 6' (where=\"...\"); if it is meant, accept it "
+        "(--accept undecided_outcomes:action_taken)"
     )
     assert not found(ACTIONS, UNDECIDED, **HMDA, where=each["condition"])
     (more,) = found(ACTIONS, UNDECIDED, **HMDA, where="action_taken != 4")

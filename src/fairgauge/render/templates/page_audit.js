@@ -261,7 +261,7 @@ const codedNumbers = ({ name, cases }, cuts) => {
     return isOfScale ? [] : [edges.indexOf(code) - 1];
   });
   const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
-  return [...found, ...impossible].map((k) => cases[k]);
+  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]);
 };
 // whether names write yes and no in two ways, as 1 and "no", of which one would count as unfavourable
 const isMixed = (names, stated) => {
@@ -485,33 +485,32 @@ const auditOf = (counts, q) => {
 };
 
 // ---- doubts: rows whose meaning is unclear, where they are many, withhold a pass
-// what became of applications in HMDA data, where nobody was approved or denied
-const isNoAction = (o, code) => {
-  const name = o.names[code].trim().replace(/^0+/, "");
-  return /^(application withdrawn|file closed for incompleteness|loan purchased|purchased loan|preapproval request)/i.test(name)
-    || (/action[ _-]?(taken|type)/i.test(o.name) && /^[4-8]$/.test(name));
+// what became of applications in HMDA data, in its codes or names
+const APPROVED = ["1", "2", "8"];
+const actionCode = (name) => Object.keys(data.actions).find((code) => new RegExp(`^(0*${code}(\\.0+)?|(0*${code}(\\.0+)?[\\W_]+)?(${data.actions[code]}))$`).test(name.trim().toLowerCase())) ?? name;
+const areActions = ({ name, names }) => {
+  const codes = names.filter((each) => actionCode(each) in data.actions).length, all = codes === names.length;
+  return PATTERNS.action_column.test(name.toLowerCase()) ? all || codes > Math.max(1, names.length - codes) : all && !names.every((each) => /^\d+$/.test(each.trim()));
 };
 // of refused outcomes those that may be no decision; of two outcomes, one is meant
 const undecidedCodes = (o) => {
   const { refused, asked } = o;
   if (o.cuts || (refused.length === 1 && mayBeValue(o.names[refused[0]], asked))) return [];
-  const none = noOutcomes(o.levels, asked);
-  return refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
+  const known = asked.every((name) => "78".includes(actionCode(name))) ? "78" : "123", none = areActions(o) ? null : noOutcomes(o.levels, asked);
+  return refused.filter((code) => (none ? none.includes(o.levels[code]) : !known.includes(actionCode(o.names[code]))));
 };
 // and those that are favourable by their names, as checks/outcome_checks.py finds them
 const favouredCodes = (o, q) => {
   const { refused, asked } = o, undecided = undecidedCodes(o), plain = q.favourable !== "negative" && refused.length > 1 && !asked.some((name) => isDenied(name) || isHarm(name, o.name));
-  return o.cuts ? [] : refused.filter((code) => {
-    const name = o.names[code];
-    return !undecided.includes(code) && /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name))
-      && ((plain && isFavourable(name)) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
-  });
+  const isApproved = (name) => APPROVED.includes(actionCode(name)), isFavoured = areActions(o) ? (name) => isApproved(name) && asked.every(isApproved)
+    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && isFavourable(name)) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
+  return o.cuts ? [] : refused.filter((code) => !undecided.includes(code) && isFavoured(o.names[code]));
 };
 const doubtOf = (counts, q, features) => {
-  const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((_, i) => counts.columns[i].levels.map((_, k) =>
-    counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
+  const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((c, i) => c.levels.map((_, k) => counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
   const accepted = (code, ...columns) => [code, ...columns.map((c) => `${code}:${c}`)].some((each) => q.accept.includes(each));
-  const add = (code, what, rows, needs, columns = null, only = false) => { if (!accepted(code, ...(columns ?? []))) doubts.push({ code, what, rows, needs, columns, only }); };
+  const roles = q.label ? ["label", "prediction"] : ["prediction"], at = (k) => counts.columns.length + k, namesOf = (needs) => counts.outcomes.filter((_, k) => !needs.length || needs.includes(roles[k])).map((o) => o.name);
+  const add = (code, what, rows, needs, columns = null, only = false) => { if (!accepted(code, ...(columns ?? []), ...(columns?.length ? [] : namesOf(needs)))) doubts.push({ code, what, rows, needs, columns, only }); };
   counts.columns.forEach((c, i) => {
     if (c.cuts) return;
     const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
@@ -538,20 +537,23 @@ const doubtOf = (counts, q, features) => {
   if (data.codes.some((code) => code >= 999 && held[edges.indexOf(code) - 1] && !held.some((n, k) => n && k !== edges.indexOf(code) - 1 && edges[k + 1] > code / 10)) && !accepted("coded_numbers", q.count.name))
     add("coded_numbers", "clear count", counts.read, []);
   if (counts.copies.length) add("doubled_rows", "content of their own: they may be copies", counts.read, []);
-  const roles = q.label ? ["label", "prediction"] : ["prediction"], at = (k) => counts.columns.length + k;
   counts.outcomes.forEach((o, k) => {
     const good = (code) => counts.state[k][code] === 0;
     for (const [code, of] of [["undecided_outcomes", undecidedCodes(o)], ["approved_as_refused", favouredCodes(o, q)]])
-      if (of.length && !accepted(code, o.name)) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + o.sizes[each], 0), [roles[k]], null);
+      if (of.length) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + o.sizes[each], 0), [roles[k]], null);
     // what is no decision, or a refusal, among several values that are positive
-    const yes = o.cuts ? [] : range(o.levels.length).filter((c) => good(c) && o.sizes[c]), strange = yes.filter((c) => isNoAction(o, c) || noOutcomes(o.levels, []).includes(o.levels[c]) || isAdverse(o.names[c]));
-    if (q.favourable !== "negative" && strange.length && strange.length < yes.length && !accepted("undecided_outcomes", o.name)) add("undecided_outcomes", `clear ${roles[k]}`, strange.reduce((a, c) => a + o.sizes[c], 0), [roles[k]]);
+    const yes = o.cuts ? [] : range(o.levels.length).filter((c) => good(c) && o.sizes[c]), actions = !o.cuts && areActions(o), none = o.cuts || actions ? [] : noOutcomes(o.levels);
+    const strange = yes.filter((c) => (actions ? !APPROVED.includes(actionCode(o.names[c])) : none.includes(o.levels[c]) || isAdverse(o.names[c])));
+    if (q.favourable !== "negative" && strange.length && strange.length < yes.length) add("undecided_outcomes", `clear ${roles[k]}`, strange.reduce((a, c) => a + o.sizes[c], 0), [roles[k]]);
     const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
-    // names that are a harm, where nobody stated which outcome is favourable
-    const harmful = (v) => (isYes(v) ? isAdverse(o.name) || isHarm(o.name) : isAdverse(v) || isHarm(v, o.name));
-    if (!q.favourable && !o.cuts && k === counts.outcomes.length - 1 && o.levels.every((v, code) => !good(code) || harmful(String(v)))) add("unfavourable_positive", "stated favourable outcome", counts.read, []);
+    // what counts as favourable has the name of a harm, and other outcomes not
+    const denials = isOfDenials(o.name), hiring = !denials && PATTERNS.favourable_column.test(o.name.toLowerCase());
+    const harmful = (v) => (actions ? !APPROVED.includes(actionCode(v)) : isNo(v) || meaning(v) === 0 ? hiring : isYes(v) ? denials : isAdverse(v) || isHarm(v, o.name));
+    const [favoured, rest] = [true, false].map((side) => o.names.filter((_, code) => (good(code) === (q.favourable !== "negative")) === side && (good(code) || !none.includes(o.levels[code]))));
+    if (!["positive", "neither"].includes(q.favourable) && !o.cuts && k === counts.outcomes.length - 1 && favoured.length && favoured.every(harmful) && !rest.every(harmful))
+      add("unfavourable_positive", q.favourable ? "clear favourable outcome" : "stated favourable outcome", counts.read, []);
     // a group of one outcome alone, which fewer than half of the others have
     counts.columns.forEach((c, i) => {
       const by = c.levels.map((_, code) => [0, 1].map((side) => counts.rows.reduce((a, r) => a + (r.codes[i] === code && r.codes[at(k)] >= 0 && counts.state[k][r.codes[at(k)]] === side ? r.cases : 0), 0)));
@@ -585,7 +587,7 @@ const doubtOf = (counts, q, features) => {
       const [tp, fp, fn, tn] = cellsOf(states), of = [[tp, tp + fn], [fp, fp + tn]], [positives, negatives] = of.map(([x, m]) => (m ? wilson(x, m, critical(alpha)) : [NaN, NaN]));
       return positives[1] < negatives[0] && of[1][0] / of[1][1] - of[0][0] / of[0][1] >= 0.1;
     };
-    if (isReversed(counts.cells.reduce((a, c) => plus(a, c.states), zero()), 0.05)) for (const role of roles) add("reversed_predictions", `clear ${role}`, counts.read, [role]);
+    if (isReversed(counts.cells.reduce((a, c) => plus(a, c.states), zero()), 0.05)) for (const role of accepted("reversed_predictions", q.decision.name) ? [] : roles) add("reversed_predictions", `clear ${role}`, counts.read, [role]);
     else for (const f of features) if (f.names.length === 1 && f.large.some((g) => isReversed(g.states, 1e-4))) add("reversed_predictions", "clear label", counts.read, ["label"], f.names);
   }
   const fewest = [counts.read];
@@ -602,7 +604,7 @@ const doubtOf = (counts, q, features) => {
     const concerned = open.filter((d) => (d.only ? d.needs.join() === needs.join() : d.needs.every((n) => needs.includes(n))) && (!d.columns || d.columns.some((c) => feature.names.includes(c))));
     if (!concerned.length && counts.repeated) return { code: "repeated_people", what: counts.repeated };
     const most = concerned.sort((a, b) => (b.code === "unfavourable_positive") - (a.code === "unfavourable_positive") || b.rows - a.rows)[0];
-    return most ? { code: most.code === "unfavourable_positive" ? "favourable_unstated" : "unclear_values", what: most.what, rows: most.rows, doubt: most.code } : null;
+    return most ? { code: most.code === "unfavourable_positive" && !q.favourable ? "favourable_unstated" : "unclear_values", what: most.what, rows: most.rows, doubt: most.code } : null;
   };
   return Object.assign(find, { all: open });
 };

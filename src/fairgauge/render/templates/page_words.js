@@ -1,45 +1,41 @@
 // values that mean nothing known or decided, and spellings of one value: the patterns are those of category_words.py
 const PATTERNS = Object.fromEntries(Object.entries(data.patterns).map(([name, text]) => [name, new RegExp(text, "u")]));
+const everyMatch = (name) => new RegExp(data.patterns[name], "gu");
 const bare = (text) => text.trim().replace(/^[()[\]{}<>. ]+|[()[\]{}<>. ]+$/g, "").toLowerCase();
 const parted = (text) => text.replace(/(?<=[a-z])(?=[A-Z])/g, " ").replace(/[\s_-]+/g, " ");
 const unaccented = (text) => text.toLowerCase().replaceAll("\u00df", "ss").normalize("NFKD").replace(/\p{M}/gu, "");
 const plainText = (text) => bare(unaccented(parted(text)));
-const OWN = "(race|ethnicity|sex|gender|age)";
-const withoutOwn = (text) => bare(plainText(text).replace(new RegExp(`^(${OWN}\\W+)+|(\\W+${OWN})+$`, "gu"), ""));
+const withoutOwn = (text) => bare(plainText(text).replace(everyMatch("beside_own_words"), ""));
 const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
-const meansMissing = (value) => typeof value === "string" && (PATTERNS.not_known.test(withoutOwn(value)) || PATTERNS.not_told.test(withoutOwn(value))
-  || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
-const mayBeValue = (name, others = []) => others.some((each) => /^(not? |non |un)/.test(plainText(name)) && plainText(each).includes(plainText(name).replace(/^(not? |non |un)/, ""))) || /^(-|none|nil|new|no[\s_-]?show|open(ed)?|refer(red)?( .*)?|expired|escalated( .*)?|manual review)$/.test(bare(name));
-const OF_ALL_PEOPLE = new RegExp(data.of_all_people, "u");
-const mayBeGroup = (name, column, names) => ![column, ...names].some((each) => OF_ALL_PEOPLE.test(plainText(each))) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
-const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
-const isHarm = (name, column = "") => {
-  const text = plainText(name);
-  return PATTERNS.harm.test(/^((very )?high|(muy )?alto|(sehr )?hoch|eleve)$/.test(text) ? `${text} ${plainText(column)}` : text);
+const meansMissing = (value) => typeof value === "string" && (["not_known", "not_told"].some((of) => PATTERNS[of].test(withoutOwn(value))) || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
+const mayBeValue = (name, others = []) => {
+  const text = plainText(name), positive = text.replace(/^(not? |non |un)/, "");
+  return others.some((each) => (positive !== text && plainText(each).includes(positive)) || (text === "current" && isHarm(each))) || ["may_be_value", "may_be_end"].some((of) => PATTERNS[of].test(bare(name)));
 };
+const mayBeGroup = (name, column, names) => ![column, ...names].some((each) => PATTERNS.of_all_people.test(plainText(each))) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
+const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
+const isHarm = (name, column = "") => PATTERNS.harm.test(plainText(name) + (PATTERNS.high.test(plainText(name)) ? ` ${plainText(column)}` : ""));
 const isUndecided = (value) => {
   if (typeof value !== "string") return false;
-  const text = plainText(value).replace(new RegExp(PATTERNS.declined_offer.source, "gu"), "offer");
+  const text = plainText(value).replace(everyMatch("declined_offer"), "offer");
   return PATTERNS.withdrew.test(text) || (PATTERNS.undecided.test(text) && !isAdverse(value)) || noOutcomeWord(value);
 };
 const isYes = (name) => meaning(name) === 1 || /^(yes|y|t|true|positive|ja?|oui|s[i\u00ed])$/iu.test(name), isNo = (name) => /^(no|n|f|false|negative|nein|non)$/i.test(name);
+const isOfDenials = (column) => isHarm(column) || (isAdverse(column) && !PATTERNS.favoured.test(plainText(column).replace(everyMatch("negated"), " ")));
 const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
-const isStage = (name, harm) => PATTERNS.stage.test(plainText(name)) && !(harm && /^a[ck]ti[fv]/.test(plainText(name)));
-const isFavourable = (name) => isYes(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && !NEGATED.test(plainText(name).replace(/approved\W+(but )?not \w+/, "")));
+const isFavourable = (name) => isYes(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && !PATTERNS.negated.test(plainText(name).replace(/approved\W+(but )?not \w+/, "")));
 // a name that is another one misspelt, in another form of its words, or annotated
-const TURNED = /(?<![\p{L}\p{N}_])(not|no|non|never|without|neither|nor|another|others?|better|against|below|withheld|over|nicht|kein\w*|niet|geen|nao|sin|pas|sans|n|inte|ej|ikke|ei|nie|nem|ne|\u043d\u0435)(?![\p{L}\p{N}_])/u;
-const NEGATED = /\b(?:not|no|non|never|without|cannot|un|dis|\w+n['\u2019]t)(?: +(?:yet|been|be|currently|longer))* +\w+/;
-const isFormOf = (name, other) => {
-  const [one, two] = [name, other].map((each) => unaccented(each).replace(/^[^\p{L}\p{N}_]+/u, "").trimEnd());
+const isFormOf = (annotated, other) => {
+  const name = annotated.replace(/^.*\bstatus *: */i, ""), [one, two] = [name, other].map((each) => unaccented(each).replace(/^[^\p{L}\p{N}_]+/u, "").trimEnd());
   if ((two.match(/\p{L}/gu) ?? []).length < 3) return false;
   const [words, others] = [one, two].map((each) => parted(each).split(" ").filter(Boolean));
   const [folded, stated] = [name, other].map(plainText), whole = new RegExp(`(?<![\\p{L}\\p{N}_])${stated.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}_])`, "u");
-  if (words.length > others.length && whole.test(folded) && ![isAdverse, isUndecided, (text) => TURNED.test(plainText(text))].some((is) => is(name)) && !isAdverse(other)) return true;
+  if (words.length > others.length && whole.test(folded) && ![isAdverse, isUndecided, (text) => PATTERNS.turned.test(plainText(text))].some((is) => is(name)) && !isAdverse(other)) return true;
   return (one.startsWith(two) && /^(\s*[^\p{L}\p{N}_\s]|$)/u.test(one.slice(two.length))) || (words.length === others.length && words.every((word, i) => isFormOfWord(word, others[i])));
 };
 const isFormOfWord = (one, two) => {
   if (one === two) return true;
-  if (one[0] !== two[0] || Math.max(one.length, two.length) < 5 || !/^\p{L}+$/u.test(one + two)) return false;
+  if (one[0] !== two[0] || Math.max(one.length, two.length) < 5 || !/^\p{L}+$/u.test(one + two) || /^(\w+)e[de] \1[eo]r$/.test([one, two].sort().join(" "))) return false;
   const [stem, other] = [one, two].map((word) => word.replace(/(e?d|ing|(?<!s)e?s|al|ance|ion|e)$/, ""));
   return (stem.length >= 3 && stem === other) || isMisspelt(one, two, Math.min(one.length, two.length) >= 8 ? 2 : 1);
 };
@@ -50,22 +46,20 @@ const isMisspelt = (a, b, edits) => {
   const one = a.slice(same), two = b.slice(same), swapped = one.length > 1 && one[0] === two[1] && one[1] === two[0];
   return (swapped && isMisspelt(one.slice(2), two.slice(2), edits - 1)) || [[1, 1], [1, 0], [0, 1]].some(([i, j]) => isMisspelt(one.slice(i), two.slice(j), edits - 1));
 };
-const CODE = /^(-(1|99?)|1111|-?(7{3,}|8{3,}|9{3,}))$/;
 const codesOfMissing = (values) => {
   const numbers = values.filter((v) => /^-?\d{1,9}$/.test(v)), amongNames = numbers.length < values.length;
   if (amongNames && numbers.length === 1) {
     const words = values.filter((v) => !/\d/.test(v)), short = words.length === values.length - 1 && words.length >= 2;
-    return numbers.filter((n) => CODE.test(String(Number(n))) || (short && ["0", "9", "99"].includes(n)));
+    return numbers.filter((n) => PATTERNS.code_of_no_number.test(String(Number(n))) || (short && ["0", "9", "99"].includes(n)));
   }
   if (values.length > 20 && !amongNames) return [];
-  const codes = numbers.filter((n) => (amongNames ? CODE : /^(-\d+|7{2,}|8{2,}|9+)$/).test(n));
+  const codes = numbers.filter((n) => PATTERNS[amongNames ? "code_of_no_number" : "code_of_missing"].test(n));
   const others = numbers.filter((n) => !codes.includes(n)).map(Number).sort((a, b) => a - b), step = Math.max(...others.slice(1).map((n, i) => n - others[i]));
-  return others.length < 2 ? [] : codes.filter((n) => Number(n) < others[0] || Number(n) > others[others.length - 1] + step);
+  return others.length < 2 || 2 * others.filter((n) => n % 10 === 9).length > others.length ? [] : codes.filter((n) => Number(n) < others[0] - step * (Number(n) > 0) || Number(n) > others[others.length - 1] + step);
 };
 const missingNames = (values) => {
-  const text = (v) => plainText(v), exempt = (v) => /^exempt(ed)?$/.test(text(v));
-  const others = values.filter((v) => !meansMissing(v) && !exempt(v)), quantities = 2 * others.filter((v) => /\d/.test(text(v))).length > others.length;
-  return values.filter((v) => meansMissing(v) || (quantities && exempt(v)));
+  const exempt = (v) => /^exempt(ed)?$/.test(plainText(v)), others = values.filter((v) => !meansMissing(v) && !exempt(v));
+  return values.filter((v) => meansMissing(v) || (exempt(v) && 2 * others.filter((each) => /\d/.test(plainText(each))).length > others.length));
 };
 // outcomes of no decision, or often codes of missing ones; values as they are typed
 const noOutcomes = (values, asked = []) => {
@@ -76,11 +70,13 @@ const noOutcomes = (values, asked = []) => {
   else if (!successive.every(Boolean) && known.some((v) => typeof v === "string" && /\p{L}/u.test(v))) codes = names.filter((v) => /^-?\d{1,9}$/.test(v));
   if (names.some((v) => isYes(v.trim())) && names.some((v) => isNo(v.trim()))) codes = [...codes, ...names.filter((v) => /^\p{L}$/u.test(v.trim()) && !isYes(v.trim()) && !isNo(v.trim()))];
   if (has(0) && asked.length && asked.every((name) => meaning(name) === 1)) codes = [...codes, ...names.filter((v) => /^-?[\d.]+$/.test(v) && ![0, 1].includes(meaning(v)))];
-  const every = values.map(String), refused = every.filter((v) => !asked.some((name) => meaning(name) === meaning(v))), harm = asked.some((name) => isAdverse(name) || isHarm(name));
-  if (asked.length && refused.length > 1 && every.some(isDenied)) codes = [...codes, ...refused.filter((v) => isStage(v, harm))];
+  const every = values.map(String), refused = every.filter((v) => !asked.some((name) => meaning(name) === meaning(v))), denied = every.some(isDenied);
+  const harm = asked.some((name) => isAdverse(name) || isHarm(name)), isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text))) && !(harm && PATTERNS.in_place.test(text));
+  if (asked.length) codes = [...codes, ...refused.filter((v) => isStep(plainText(v)))];
+  const decided = !asked.length || denied || every.some(isFavourable);
   const isTotal = (v) => typeof v === "string" && PATTERNS.total.test(plainText(v)) && /^(\S+|.*\btotals?|all\b.*)$/i.test(v.trim());
-  const scale = values.some((v) => typeof v === "string" && /\b(mild|minor|moderate|severe|low|medium|warning|minimal)\b/.test(plainText(v)));
-  return values.filter((v) => (codes.includes(String(v)) || isUndecided(v) || isTotal(v)) && !(scale && ["none", "nil"].includes(bare(String(v)))));
+  const scale = values.some((v) => typeof v === "string" && PATTERNS.severity.test(plainText(v)));
+  return values.filter((v) => (codes.includes(String(v)) || (isUndecided(v) && (decided || !PATTERNS.may_be_end.test(bare(String(v))))) || isTotal(v)) && !(scale && ["none", "nil"].includes(bare(String(v)))));
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)
 const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|bewerber|kunde|antrag|mitarbeiter/i;

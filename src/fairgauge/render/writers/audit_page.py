@@ -28,10 +28,6 @@ KEYS = (
     "confidence", "document", "accept", "person",
 )  # fmt: skip
 """Keys of a specification that the page can answer."""
-_WORDS = (
-    "not_known", "not_told", "undecided", "stage", "favourable", "adverse_elsewhere", "total",
-)  # fmt: skip
-_PATTERNS = ("marker", "age", "declined_offer", "withdrew", "adverse", "harm", "favourable_part")
 _TEXTS = (
     "headline", "nothing_tested", "other_differences", "none_differs", "undecided",
     "nothing_shown", "rules", "no_limit", "rule", "not_asked", "counted", "rows", "question",
@@ -65,8 +61,8 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
         "language": language,
         "ui": {key: text for key, text in words.items() if key in shown},
         "keys": KEYS,
-        "patterns": category_words.sources(_WORDS, _PATTERNS),
-        "of_all_people": category_words.OF_ALL_PEOPLE.pattern,
+        "patterns": category_words.sources(),
+        "actions": category_words.ACTION_NAMES,
     }
     texts = script_texts(language, _TEXTS).replace("</", "<\\/")
     head = f"const data={escaped(data)},TEXTS={{{language}:{texts}}};\n"
