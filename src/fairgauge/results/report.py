@@ -280,7 +280,6 @@ class Verification:
     ``libraries``: those of another version, each with that of the seal and the present one.
     ``changed``: the parts whose content does not fit the manifest, or which are there twice.
     ``numbers, different``: how many were compared and agree, and those that do not.
-    ``texts``: those that the present version writes otherwise: they are not verified.
     ``largest_deviation``: the largest relative difference of a number that counts as the same.
     ``from_rows, not_computed``: what needs the rows, and what does not follow from counts at all.
     ``redrawn, drawn_by, redrawn_by``: random draws that differ, and both versions of NumPy.
@@ -297,7 +296,6 @@ class Verification:
     changed: tuple[str, ...]
     numbers: int = 0
     different: tuple[DifferentNumber, ...] = ()
-    texts: tuple[DifferentNumber, ...] = ()
     largest_deviation: float = 0.0
     from_rows: tuple[str, ...] = ()
     redrawn: tuple[DifferentNumber, ...] = ()
@@ -318,7 +316,7 @@ class Verification:
             return VerificationResult.OTHER_SIGNER
         if self.different:
             return VerificationResult.DIFFERENT
-        if self.texts or self.redrawn or self.from_rows:
+        if self.sealed_by != self.verified_by or self.redrawn or self.from_rows:
             return VerificationResult.PARTLY_REPRODUCED
         return VerificationResult.REPRODUCED
 

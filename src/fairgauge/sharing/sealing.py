@@ -5,8 +5,7 @@ Bundles may be signed (Ed25519), by the library ``cryptography``.
 Every field of the report's JSON is compared but those that counts cannot give: what its author
 stated, when and by which version it was made, where the rows came from, and what only the rows
 show. These are named, so that a reader knows what is not checked. Sentences are written anew from
-the values beside them, by this version. Where they differ from those in the report, and the report
-states another version, they are not verified.
+the values beside them, by this version: those of a report of another version are not compared.
 """
 
 from __future__ import annotations
@@ -171,8 +170,8 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
     Every field of the report is compared but those that do not follow from counts: when and by
     which version it was made, where the rows came from, and what its author stated. Its sentences
     are written anew from its values. What cannot be verified is named, and the bundle is then
-    partly reproduced: texts that another version wrote in other words, numbers from random draws
-    of another version of NumPy, and metrics of single rows.
+    partly reproduced: texts of another version, numbers from random draws of another version of
+    NumPy, and metrics of single rows.
 
     Parameters
     ----------
@@ -259,7 +258,6 @@ def _add_comparison(
         stated,
         numbers=len(checked.deviations),
         different=different,
-        texts=checked.texts,
         largest_deviation=max(checked.deviations, default=0.0),
         from_rows=checked.from_rows,
         redrawn=redrawn,
@@ -383,14 +381,12 @@ class Recomputation:
     ``again``: the report computed again.
     ``different``: the fields that differ.
     ``deviations``: the relative deviation of every field that does not; 0 of texts.
-    ``texts``: the texts of another version that this one writes otherwise.
     ``from_rows``: the metrics and diagnostics that counts cannot give.
     """
 
     again: Sealed
     different: tuple[DifferentNumber, ...]
     deviations: tuple[float, ...]
-    texts: tuple[DifferentNumber, ...]
     from_rows: tuple[str, ...]
 
 
@@ -410,6 +406,11 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
         if from_rows or saved.get(key) == stated[key]:
             other[key] = stated[key]  # they follow from its values, each of which is compared
     settled = dict(saved)
+    if sealed.version != again.version:  # each version writes these in its own words
+        settled, other = (
+            {key: value for key, value in side.items() if key not in ("statements", "metrics")}
+            for side in (settled, other)
+        )
     _settle_diagnostics(cube, settled, other)
     if from_rows:
         for side in (settled, other):
@@ -417,9 +418,6 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
                 f for f in side["findings"] if f["estimate"]["metric"] not in from_rows
             ]
     different, deviations = _compare(settled, other, from_rows)
-    written = ("statements[", "metrics.") * (sealed.version != again.version)  # by one version
-    texts = [each for start in written for each in different if each.path.startswith(start)]
-    different = [each for each in different if each not in texts]
     if isinstance(sealed, Report) and sealed.own:
         # a cube file cannot hold them, and their titles are not those of this version
         names = ", ".join(rate.name for rate in sealed.own)
@@ -430,7 +428,6 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
         again=again,
         different=tuple(different),
         deviations=tuple(deviations.values()),
-        texts=tuple(texts),
         from_rows=(*from_rows, *dict.fromkeys(of_rows)),
     )
 

@@ -337,7 +337,6 @@ def describe_verification(found: Verification) -> str:
         digits=math.floor(-math.log10(far)) if far else None,
         unsigned=NAME_OF_SIGNATURE in found.changed,
         different=[*_number_lines(found.different)],
-        otherwise=[*_number_lines(found.texts)],
     )
     return text or ""
 
