@@ -19,21 +19,12 @@ from __future__ import annotations
 
 import math
 import types
+import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import cache
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason, ReasonCode
@@ -90,36 +81,13 @@ def saved_fields(result: Any) -> list[Field[Any]]:
     return [each for each in fields(result) if each.metadata.get("saved", True)]
 
 
-class _Mark(StrEnum):
-    INLINE = "inline"
-    SHARE = "share"
-    FINITE = "finite"
-
-
 _Value = TypeVar("_Value")
-Inline = Annotated[_Value, _Mark.INLINE]
+Inline = Annotated[_Value, "inline"]
 """A record whose keys stand beside those of its owner; all are null where there is none."""
-Finite = Annotated[float, _Mark.FINITE]
+Finite = Annotated[float, "finite"]
 """A number that is never infinite."""
-Share = Annotated[float, _Mark.SHARE]
+Share = Annotated[float, "share"]
 """A number from 0 to 1."""
-
-
-Version = Annotated[
-    str,
-    Key("tool"),
-    Form(
-        write=lambda version: {"name": "fairgauge", "version": version},
-        read=lambda tool: tool["version"],
-        schema={
-            "type": "object",
-            "properties": {"name": {"const": "fairgauge"}, "version": {"type": "string"}},
-            "required": ["name", "version"],
-            "additionalProperties": False,
-        },
-    ),
-]
-"""The version of fairgauge that made a result."""
 
 
 # ---- the three functions ------------------------------------------------------------------------
@@ -270,10 +238,10 @@ def save_inline(
 def _record(kind: type) -> _Codec:
     if kind in _INLINE:
         return _INLINE[kind]
-    hints = get_type_hints(kind, include_extras=True)
+    hints = typing.get_type_hints(kind, include_extras=True)
     parts = [_part(each.name, hints[each.name]) for each in saved_fields(kind)]
     for name in getattr(kind, "DERIVED", ()):
-        hint = get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
+        hint = typing.get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
         parts.append(_part(name, hint)._replace(name=""))
     writers = [
         (part.attribute, part.key, part.codec.write, part.nulls, part.codec.write in _NUMBERS)
@@ -318,7 +286,7 @@ def _record(kind: type) -> _Codec:
 
 def _part(name: str, hint: Any) -> _Part:
     marks = _marks(hint)
-    if _Mark.INLINE in marks:
+    if "inline" in marks:
         kind, is_optional = _split_optional(_strip_annotation(hint))
         record = _record(kind)
         return _Part(name, name, "", _optional_record(record) if is_optional else record)
@@ -339,24 +307,22 @@ def _optional_record(record: _Codec) -> _Codec:
         described = record.schema(definitions).items()
         return {k: v if nulls[k] == [] else _nullable(v) for k, v in described}
 
-    return record._replace(
-        read=lambda values: None if values[first] is None else read(values), schema=properties
-    )
+    return record._replace(read=lambda v: None if v[first] is None else read(v), schema=properties)
 
 
 # ---- the types of fields ------------------------------------------------------------------------
 
 
 def _marks(hint: Any) -> tuple[Any, ...]:
-    return hint.__metadata__ if get_origin(hint) is Annotated else ()
+    return hint.__metadata__ if typing.get_origin(hint) is Annotated else ()
 
 
 def _strip_annotation(hint: Any) -> Any:
-    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
 
 
 def _split_optional(hint: Any) -> tuple[Any, bool]:
-    if get_origin(hint) not in (Union, types.UnionType):
+    if typing.get_origin(hint) not in (Union, types.UnionType):
         return hint, False
     others = tuple(each for each in get_args(hint) if each is not type(None))
     return Union[others], len(others) < len(get_args(hint))  # noqa: UP007 - made of a tuple
@@ -368,13 +334,13 @@ def _codec(hint: Any) -> _Codec:
     form = next((mark for mark in marks if isinstance(mark, Form)), None)
     if form is not None:
         return _Codec(form.write, form.read, lambda _: form.schema)
-    if _Mark.SHARE in marks or _Mark.FINITE in marks:
-        limits: Schema = {"minimum": 0, "maximum": 1} if _Mark.SHARE in marks else {}
+    if "share" in marks or "finite" in marks:
+        limits: Schema = {"minimum": 0, "maximum": 1} if "share" in marks else {}
         return _Codec(_write_number, _read_number, lambda _: {"type": "number"} | limits)
     kind, is_optional = _split_optional(bare)
     if is_optional:
         return _optional_codec(_codec(kind))
-    origin = get_origin(kind)
+    origin = typing.get_origin(kind)
     if origin in (Union, types.UnionType):
         return _union_codec(get_args(kind))
     if origin is Literal:
@@ -388,10 +354,9 @@ def _codec(hint: Any) -> _Codec:
     if kind in _PLAIN_TYPES:
         return _PLAIN_TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, StrEnum):
-        members: dict[Any, Any] = {str(word): word for word in kind}
+        words: dict[Any, Any] = {str(word): word for word in kind}
         # a call of the enum takes five times as long, and is here for its message
-        return _Codec(str, lambda word: members.get(word) or kind(word),
-            lambda _: {"enum": list(members)})  # fmt: skip
+        return _Codec(str, lambda v: words.get(v) or kind(v), lambda _: {"enum": list(words)})
     if is_dataclass(kind) and isinstance(kind, type):
         return _object(kind)
     raise TypeError(f"the codec has no form for the type {kind}; state one with Form")
@@ -403,12 +368,12 @@ def _leaf(schema: Schema) -> _Codec:
 
 def _optional_codec(codec: _Codec) -> _Codec:
     write, read = codec.write, codec.read
+    number = write is _write_number
     return _Codec(
-        _number_or_none if write is _write_number
-        else write and (lambda value: None if value is None else write(value)),
+        _number_or_none if number else write and (lambda v: None if v is None else write(v)),
         read and (lambda value: None if value is None else read(value)),
         lambda definitions: _nullable(codec.schema(definitions)),
-    )  # fmt: skip
+    )
 
 
 def _nullable(schema: Schema) -> Schema:
@@ -457,7 +422,7 @@ def _mapping(key: Any, item: Any, keys: tuple[str, ...]) -> _Codec:
 def _union_codec(kinds: tuple[type, ...]) -> _Codec:
     # the codec of several dataclasses; their first field is the word of each
     key = fields(kinds[0])[0].name
-    words = {get_args(get_type_hints(kind)[key])[0]: kind for kind in kinds}
+    words = {get_args(typing.get_type_hints(kind)[key])[0]: kind for kind in kinds}
     return _Codec(to_dict, lambda values: from_dict(words[values[key]], values),
         lambda definitions: {"oneOf": [_object(kind).schema(definitions) for kind in kinds]}
     )  # fmt: skip
@@ -555,6 +520,11 @@ def _reason_schema(definitions: Schema) -> Schema:
 
 
 _PLAIN_TYPES[Reason] = _Codec(_write_reason, _read_reason, _reason_schema)
+Version = Annotated[str, Key("tool"), Form(
+    lambda version: {"name": "fairgauge", "version": version}, lambda tool: tool["version"],
+    _described_object({"name": {"const": "fairgauge"}, "version": {"type": "string"}}),
+)]  # fmt: skip
+"""The version of fairgauge that made a result."""
 Parameters = Annotated[
     tuple[tuple[str, Any], ...],
     Form(lambda given: to_plain(dict(given)), _read_parameters, {"type": "object"}),

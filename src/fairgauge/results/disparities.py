@@ -11,13 +11,9 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from fairgauge.catalogue import distributions
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Imbalance, Metric, RowMetric
-from fairgauge.catalogue.distributions import (
-    Distance,
-    OverallStandardisedDifference,
-    OverallStandardisedMean,
-)
 from fairgauge.catalogue.lookup import selections_called
 from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic, tested_as
@@ -60,10 +56,10 @@ def disparity(row: Metric | Statistic) -> Hashable:
         return tested_as(row)
     if isinstance(row, RowMetric) and (row.q is not None or row.kind == "top"):
         return row.q, row.top, row.percent
-    if isinstance(row, OverallStandardisedMean):
+    if isinstance(row, distributions.OverallStandardisedMean):
         return tested_as(row.of)
-    if isinstance(row, Distance | OverallStandardisedDifference):
-        of_label = isinstance(row, Distance) and row.of == "label"
+    if isinstance(row, distributions.Distance | distributions.OverallStandardisedDifference):
+        of_label = isinstance(row, distributions.Distance) and row.of == "label"
         parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
         return frozenset(parts)
     if isinstance(row, Imbalance):
@@ -238,10 +234,8 @@ def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
     """Return the comparisons that show no difference over all rows, of those within strata."""
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
     compared = _contrasts(estimates)
-    reasons = [(each, each.reason) for each in compared if each.reason is not None]
-    decided = {
-        _comparison_key(e) for e, reason in reasons if reason.code is ReasonCode.STRATA_DECIDE
-    }
+    reasons = ((each, each.reason) for each in compared if each.reason is not None)
+    decided = {_comparison_key(e) for e, of in reasons if of.code is ReasonCode.STRATA_DECIDE}
     for each in compared:
         key = _comparison_key(each)
         if each.scope.kind is ScopeKind.OVERALL:

@@ -309,7 +309,6 @@ class Verification:
 
     @property
     def finding(self) -> VerificationResult:
-        """Return what it comes to."""
         if self.changed:
             return VerificationResult.CHANGED
         if self.expected_signer not in (None, self.signed_by):

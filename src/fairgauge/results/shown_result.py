@@ -23,16 +23,9 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import read_saved_text
 from fairgauge.errors import CubeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
-from fairgauge.results import codec
+from fairgauge.results import codec, scopes
 from fairgauge.results.codec import NOT_SAVED, Plain, Schema, Version
-from fairgauge.results.scopes import (
-    Diagnostic,
-    StatedDoubt,
-    WhyWithheld,
-    defined_by,
-    function_at,
-    stated_doubts,
-)
+from fairgauge.results.scopes import Diagnostic, function_at
 from fairgauge.results.statement import Statement
 from fairgauge.start.first_help import entry_points
 from fairgauge.start.records import dataclass, field
@@ -129,7 +122,7 @@ class ShownResult:
             if values["schema"] != cls.KIND.schema:
                 raise ValueError(f"its schema is not {cls.KIND.schema}")
             result = codec.from_dict(cls, values)
-            return defined_by(result.catalogue, result)
+            return scopes.defined_by(result.catalogue, result)
 
     @classmethod
     def json_schema(cls) -> Schema:
@@ -160,7 +153,7 @@ class ShownResult:
         return placed(self) if self.KIND.page else ()
 
     @property
-    def doubts(self) -> tuple[StatedDoubt, ...]:
+    def doubts(self) -> tuple[scopes.StatedDoubt, ...]:
         """Return what casts doubt on the rows that are counted, what is accepted included.
 
         Examples
@@ -172,7 +165,7 @@ class ShownResult:
         (<DiagnosticCode.MISSING_MARKER: 'missing_marker'>, 'sex', ('N/A',), 100)
         """
         counted = getattr(self, "data", None)
-        return stated_doubts(getattr(self, "diagnostics", ()), getattr(counted, "rows", 0))
+        return scopes.stated_doubts(getattr(self, "diagnostics", ()), getattr(counted, "rows", 0))
 
     def to_json(self) -> str:
         """Return strict JSON, each record in a line; infinities are "Infinity" and "-Infinity"."""
@@ -237,9 +230,8 @@ def find_named(results: Sequence[Result], name: str, key: str = "name") -> Resul
     """Return the result of a name; raise a KeyError that names the others if there is none."""
     known = {getattr(each, key): each for each in results}
     if name not in known:
-        raise KeyError(
-            f"no {key} {quote(name)}; there is {listing(known) or 'none'}.{suggest(name, known)}"
-        )
+        near = suggest(name, known)
+        raise KeyError(f"no {key} {quote(name)}; there is {listing(known) or 'none'}.{near}")
     return known[name]
 
 
@@ -303,7 +295,7 @@ class CountedResult(ShownResult):
     diagnostics: tuple[Diagnostic, ...] = ()
     spec: Saved = field(default_factory=dict)
 
-    def withheld(self, why: WhyWithheld) -> Self:
+    def withheld(self, why: scopes.WhyWithheld) -> Self:
         """Return it without passes that stand on something doubted; one without passes as it is."""
         del why
         return self

@@ -12,19 +12,10 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, get_args
 
+from fairgauge import enums
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import (
-    CandidateVerdict,
-    Direction,
-    Favourable,
-    Outcome,
-    Performance,
-    ScopeKind,
-    Status,
-    Task,
-    WhyIncomplete,
-)
+from fairgauge.enums import CandidateVerdict, Direction, Outcome, Performance
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.results import disparities
@@ -34,6 +25,7 @@ from fairgauge.results.estimates import Became, DisparityChange, RateChange
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
 from fairgauge.statements.compared import PageStatements, Rates, inverse, side_of, step
 
+Ends = tuple[float, float]
 _BETTER = (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED)
 _NOT_PASSED = (Outcome.FAIL, Outcome.INCONCLUSIVE)
 # the share of rows that lack an outcome from which it is stated beside the verdict
@@ -82,20 +74,18 @@ class _Changes(PageStatements):
         at = "report" if of_reports else "under"
         self.old, self.new = ({"at": at, "name": name} for name in names)
         self.is_untested = change.why_untested is not None
-        asked = [
-            (i, each) for i, each in enumerate(candidate.disparities)
-            if of_reports or each.outcome is not None
-        ]  # fmt: skip
+        every = enumerate(candidate.disparities)
+        asked = [(i, each) for i, each in every if of_reports or each.outcome is not None]
         self.asked = [each for _, each in asked]
-        changes = sort_changes(
-            self.changed(one, sources=(f"{self.place}.disparities[{i}]",))
-            for i, one in asked
-            if not of_reports
-            or (one.moved if self.is_untested else one.change_p_adjusted is not None)
-        )
-        every = of_reports and self.is_untested
-        self.shown = [s for s in changes if s.shown or every]
-        self.others = [s for s in changes if not (s.shown or every)]
+        if of_reports and self.is_untested:
+            asked = [each for each in asked if each[1].moved]
+        elif of_reports:
+            asked = [each for each in asked if each[1].change_p_adjusted is not None]
+        place = f"{self.place}.disparities"
+        changes = sort_changes(self.changed(e, sources=(f"{place}[{i}]",)) for i, e in asked)
+        whole = of_reports and self.is_untested
+        self.shown = [s for s in changes if s.shown or whole]
+        self.others = [s for s in changes if not (s.shown or whole)]
         if candidate.verdict in _BETTER:  # what makes it so is stated first
             self.shown.sort(key=lambda s: s.facts["way"] != Direction.CLOSER)
 
@@ -183,9 +173,7 @@ class _Changes(PageStatements):
             }, **more,
         )  # fmt: skip
 
-    def oriented(
-        self, one: DisparityChange, ends: tuple[float, float], *, turned: bool
-    ) -> tuple[float, float] | None:
+    def oriented(self, one: DisparityChange, ends: Ends, *, turned: bool) -> Ends | None:
         if disparities.is_reference_first(one.definition):
             ends = (-ends[1], -ends[0])
         return inverse(ends, one.by) if turned else ends
@@ -193,7 +181,7 @@ class _Changes(PageStatements):
     def rates_of(
         self, one: DisparityChange, row: Statistic | None
     ) -> tuple[Rates | None, Rates | None]:
-        whole_scope = one.scope.kind is ScopeKind.OVERALL and one.class_scope.is_single
+        whole_scope = one.scope.kind is enums.ScopeKind.OVERALL and one.class_scope.is_single
         if row is None or not row.is_share or not whole_scope or is_of_all_groups(one.definition):
             return None, None
         if one.before is None or one.after is None:
@@ -271,7 +259,7 @@ class _Changes(PageStatements):
             evidence = c.refused.get("evidence") if c.same_rows and c.refused else None
             yield step("same_rows", same=c.same_rows, evidence=evidence)
         if c.differences:
-            other = WhyIncomplete.OTHER_ROWS in c.why_incomplete
+            other = enums.WhyIncomplete.OTHER_ROWS in c.why_incomplete
             keys = [each.key for each in c.differences]
             yield step("asked_differently", keys=keys, other_rows=other)
 
@@ -282,10 +270,9 @@ class _Changes(PageStatements):
             "candidates": names, "current": c.old.name, "n": best.rows, "source": c.old.source,
             "excluded": c.old.excluded, "undecided": best.undecided,
         })  # fmt: skip
-        if self.spec.get("label") and c.task is not Task.MULTICLASS:
-            yield step("positive", event=self.event("outcome", True),
-                       side=str(self.favourable),
-                       assumed=self.spec.get("positive") in (None, []))  # fmt: skip
+        if self.spec.get("label") and c.task is not enums.Task.MULTICLASS:
+            event, assumed = self.event("outcome", True), self.spec.get("positive") in (None, [])
+            yield step("positive", event=event, side=str(self.favourable), assumed=assumed)
 
     def verdict(self) -> Iterator[Statement]:
         c = self.candidate
@@ -320,7 +307,7 @@ class _Changes(PageStatements):
                 if e.among == "all" and e.threshold is None and e.n < FEWEST_ROWS}  # fmt: skip
         for one in self.candidate.untested:
             of = one.change if isinstance(one, MarginTest) else one
-            few = of.status is not Status.OK
+            few = of.status is not enums.Status.OK
             if not few and self.candidate.verdict is not CandidateVerdict.BETTER_WHERE_TESTED:
                 continue
             n = rows.get((of.feature, of.group)) if few else None
@@ -331,7 +318,8 @@ class _Changes(PageStatements):
             yield Statement(code="not_within", verdict=why, parts=tuple(parts))
 
     def what_remains(self) -> Iterator[Statement]:
-        known = [e for e in self.asked if e.new_interval is not None and e.status is Status.OK]
+        valued = (e for e in self.asked if e.status is enums.Status.OK)
+        known = [each for each in valued if each.new_interval is not None]
         held = [one for one in known if one.definition.neutral not in (one.new_interval or ())]
         if not known:
             return
@@ -346,8 +334,8 @@ class _Changes(PageStatements):
 
     def wronged_anew(self) -> Iterator[Statement]:
         # a margin allows for some in every group, whom rates of a whole group do not show
-        good = self.favourable is not Favourable.NEGATIVE
-        if not self.spec.get("label") or self.favourable is Favourable.NEITHER:
+        good = self.favourable is not enums.Favourable.NEGATIVE
+        if not self.spec.get("label") or self.favourable is enums.Favourable.NEITHER:
             return
         parts = self.moved("positive" if good else "negative", good=good)
         if parts:
@@ -380,10 +368,8 @@ class _Changes(PageStatements):
         every: tuple[tuple[str, list[DisparityChange] | list[MarginTest]], ...]
         every = (("differences", self.asked), ("rates", [*c.groups]))
         for outcome in (Performance.INFERIOR, Performance.CANNOT_TELL, Performance.NO_MARGIN):
-            counts = [
-                (kind, sum(t.outcome is outcome and not smaller(t) for t in tests), len(tests))
-                for kind, tests in every
-            ]
+            open_ = [(k, [t for t in of if t.outcome is outcome], len(of)) for k, of in every]
+            counts = [(k, sum(not smaller(t) for t in tests), n) for k, tests, n in open_]
             if parts := [each for each in counts if each[1]]:
                 sources = (f"{self.place}.disparities", f"{self.place}.groups")
                 facts = {"parts": parts}
@@ -402,7 +388,7 @@ class _Changes(PageStatements):
 
     def accuracy(self) -> Iterator[Statement]:
         for i, e in enumerate(self.candidate.rates):
-            whole = e.feature is None and e.scope.kind is ScopeKind.OVERALL
+            whole = e.feature is None and e.scope.kind is enums.ScopeKind.OVERALL
             if whole and e.rate == "accuracy" and e.change is not None:
                 if not self.candidate.margins:
                     yield replace(self.rate_shifted(e), sources=(f"{self.place}.rates[{i}]",))
@@ -467,12 +453,12 @@ class _Changes(PageStatements):
             yield step("state_margins")
         if best.overturned and verdict is not CandidateVerdict.WORSE:  # they take back no harm
             yield step("complete_rows")
-        open_ = [t for t in best.margins
-                 if t.outcome is Performance.CANNOT_TELL and not t.overturned]  # fmt: skip
+        margins = (t for t in best.margins if not t.overturned)
+        open_ = [t for t in margins if t.outcome is Performance.CANNOT_TELL]
         if open_ and verdict is CandidateVerdict.CANNOT_TELL and best.reason is None:
             needed = max(t.needed or float("inf") for t in open_)
-            yield step("more_rows_for", n=best.rows,
-                       rows=needed if needed <= _MOST_NEEDED else None)  # fmt: skip
+            rows = needed if needed <= _MOST_NEEDED else None
+            yield step("more_rows_for", n=best.rows, rows=rows)
         if verdict in (CandidateVerdict.TRADE_OFF, CandidateVerdict.WORSE):
             yield step("weigh")
         if verdict in _BETTER:
@@ -481,8 +467,8 @@ class _Changes(PageStatements):
 
 def for_any_decision(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return a question whose decisions are those of no column: two have made them."""
-    names = {key: name for key, name in (("prediction", "decision"), ("score", "score"))
-             if spec.get(key)}  # fmt: skip
+    called = {"prediction": "decision", "score": "score"}
+    names = {key: name for key, name in called.items() if spec.get(key)}
     asked = spec.get("positive")
     if isinstance(asked, Mapping) and "above" not in asked:
         asked = {**asked, **{name: asked.get(spec[key]) for key, name in names.items()}}
@@ -506,9 +492,8 @@ def sort_changes(found: Iterable[Statement]) -> list[Statement]:
         if (kept.by, s.by) == ("ratio", "difference") and place(s) == place(kept):
             once[key] = s
     metrics = list(dict.fromkeys(s.facts["metric"] for s in once.values()))
-    return sorted(
-        once.values(), key=lambda s: (place(s), metrics.index(s.facts["metric"]), -s.facts["size"])
-    )
+    largest = sorted(once.values(), key=lambda s: -s.facts["size"])
+    return sorted(largest, key=lambda s: (place(s), metrics.index(s.facts["metric"])))
 
 
 def _distance(one: DisparityChange) -> Range | None:

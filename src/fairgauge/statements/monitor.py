@@ -11,18 +11,9 @@ from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
+from fairgauge.results import monitor_results as monitored
 from fairgauge.results.disparities import compared_number, is_reference_first
-from fairgauge.results.monitor_results import (
-    SMALLEST_GROUP,
-    AfterAlarm,
-    Detector,
-    HistoryHealth,
-    MonitoredComparison,
-    MonitorReport,
-    MonitorState,
-    Point,
-    PooledPeriods,
-)
+from fairgauge.results.monitor_results import AfterAlarm, MonitorReport, MonitorState
 from fairgauge.results.statement import Measure, Page, Range, Side, Statement, fact
 from fairgauge.statements.compared import PageStatements, step
 
@@ -40,7 +31,7 @@ def alarm_statements(report: MonitorReport) -> list[Statement]:
     return [s for each in report.alarms for s in made.alarm(each)]
 
 
-def chart_statement(report: MonitorReport, each: MonitoredComparison) -> Statement:
+def chart_statement(report: MonitorReport, each: monitored.MonitoredComparison) -> Statement:
     """Return what a chart over time is of: who is compared with whom, and what may be."""
     return _Monitor(report).compared(each, "drawn")
 
@@ -61,10 +52,10 @@ class _Monitor(PageStatements):
 
     def compared(
         self,
-        each: MonitoredComparison,
+        each: monitored.MonitoredComparison,
         code: str,
-        now: Point | PooledPeriods | None = None,
-        was: PooledPeriods | None = None,
+        now: monitored.Point | monitored.PooledPeriods | None = None,
+        was: monitored.PooledPeriods | None = None,
         **facts: Any,
     ) -> Statement:
         row = compared_number(each.definition) if each.class_ is None else None
@@ -74,7 +65,7 @@ class _Monitor(PageStatements):
 
         who, before, ends = self.side(each.feature, each.group), None, None
 
-        def sides(held: Point | PooledPeriods) -> tuple[Side, Side]:
+        def sides(held: monitored.Point | monitored.PooledPeriods) -> tuple[Side, Side]:
             mine = self.counted(held.rate_group, held.n_group, row)
             theirs = self.counted(held.rate_reference, held.n_reference, row)
             return replace(who, **mine), replace(than, **theirs)
@@ -96,7 +87,7 @@ class _Monitor(PageStatements):
                    "class": each.class_, **facts},
         )  # fmt: skip
 
-    def alarm(self, each: MonitoredComparison) -> Iterator[Statement]:
+    def alarm(self, each: monitored.MonitoredComparison) -> Iterator[Statement]:
         alarm, (low, high) = each.alarm, (each.low, each.high)
         assert alarm is not None
         now, after, before = alarm.now, alarm.after, alarm.before
@@ -163,7 +154,7 @@ class _Monitor(PageStatements):
         now = [] if self.alarmed else [*self.nearest()]
         statements += now
         if every:
-            approximate = any(e.detector is Detector.ASYMPTOTIC for e in r.comparisons)
+            approximate = any(e.detector is monitored.Detector.ASYMPTOTIC for e in r.comparisons)
             statements.append(Statement(code="promise", sources=("alpha", "horizon"), facts={
                 "n": every, "alpha": r.alpha, "horizon": r.horizon, "length": length,
                 "approximate": approximate, "people": r.spec.get("person") is not None,
@@ -260,7 +251,7 @@ class _Monitor(PageStatements):
                     by.setdefault(why, []).append(self.compared(each, "whose"))
             for why, parts in by.items():
                 yield Statement(code="insufficient", parts=tuple(parts), facts={
-                    "why": why, "of": every, "min_n": r.spec["min_n"] or SMALLEST_GROUP,
+                    "why": why, "of": every, "min_n": r.spec["min_n"] or monitored.SMALLEST_GROUP,
                 }, sources=("comparisons",))  # fmt: skip
             absent: dict[str, list[str]] = {}
             for one in r.unmatched:
@@ -318,24 +309,21 @@ class _Monitor(PageStatements):
             yield step("add_next", length=r.length)
 
 
-def history_page(health: HistoryHealth) -> Page:
+def history_page(health: monitored.HistoryHealth) -> Page:
     """Return the first page of the health of a history."""
     h = health
-    facts = {"n": len(h.findings), "periods": len(h.periods), "model": h.model,
-             "first": h.periods[0] if h.periods else None,
-             "last": h.periods[-1] if h.periods else None}  # fmt: skip
+    first, last = (h.periods[0], h.periods[-1]) if h.periods else (None, None)
+    facts = {"n": len(h.findings), "periods": len(h.periods), "model": h.model}
     state = "found" if h.findings else "none" if h.periods else "empty"
-    statements = [Statement(
-        code="history", verdict=state, facts=facts, sources=("findings", "periods"))]  # fmt: skip
-    statements += [
-        Statement(code="finding", facts={"finding": each}, sources=(f"findings[{i}]",))
-        for i, each in enumerate(h.findings[:_MOST_FOUND])
-    ]
+    stated = fact("history", "findings", "periods", **facts, first=first, last=last)
+    found = enumerate(h.findings[:_MOST_FOUND])
+    statements = [replace(stated, verdict=state)]
+    statements += [fact("finding", f"findings[{i}]", finding=each) for i, each in found]
     if (more := len(h.findings) - _MOST_FOUND) > 0:
         statements.append(step("more_listed", n=more))
     statements += [step("which_rows"), step("other_changes")]
     return Page(kind="history", statements=tuple(statements))
 
 
-def _period_facts(held: PooledPeriods, *, clearest: bool) -> dict[str, Any]:
+def _period_facts(held: monitored.PooledPeriods, *, clearest: bool) -> dict[str, Any]:
     return {"at": "over", "first": held.first, "last": held.last, "clearest": clearest}
