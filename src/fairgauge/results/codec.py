@@ -205,17 +205,8 @@ class _Part(NamedTuple):
     key: str  # empty of a record, whose keys stand among those of its owner
     codec: _Codec
 
-    @property
-    def nulls(self) -> Plain:
-        if not self.attribute:
-            return {}
-        return {self.key: self.codec.none} if self.key else self.codec.none
-
-    def properties(self, definitions: Schema) -> Schema:
-        if not self.attribute:
-            return {}
-        described = self.codec.schema(definitions)
-        return {self.key: described} if self.key else described
+    def keyed(self, value: Any) -> Plain:
+        return {self.key: value} if self.key else value
 
 
 _INLINE: dict[type, _Codec] = {}
@@ -243,27 +234,27 @@ def _record(kind: type) -> _Codec:
     for name in getattr(kind, "DERIVED", ()):
         hint = typing.get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
         parts.append(_part(name, hint)._replace(name=""))
-    writers = [
-        (part.attribute, part.key, part.codec.write, part.nulls, part.codec.write in _NUMBERS)
-        for part in parts if part.attribute
-    ]  # fmt: skip
+    written = [part for part in parts if part.attribute]
+    nulls = {k: v for part in written for k, v in part.keyed(part.codec.none).items()}
+    writers = [(p.attribute, p.key, p.codec.write, p.keyed(p.codec.none), p.codec.write in _NUMBERS)
+               for p in written]  # fmt: skip
     readers = [(part.name, part.key, part.codec.read) for part in parts if part.name]
 
     def write(value: Any) -> Plain:
         # a large report has hundreds of thousands of values: none of a finite number, a text or
         # null takes a call
-        written: Plain = {}
-        for attribute, key, write_value, nulls, is_number in writers:
+        plain: Plain = {}
+        for attribute, key, write_value, absent, is_number in writers:
             inner = getattr(value, attribute)
             if inner is None and not key:
-                written.update(nulls)
+                plain.update(absent)
             elif inner is None or write_value is None or (is_number and math.isfinite(inner)):
-                written[key] = inner
+                plain[key] = inner
             elif not key:
-                written.update(write_value(inner))
+                plain.update(write_value(inner))
             else:
-                written[key] = write_value(inner)
-        return written
+                plain[key] = write_value(inner)
+        return plain
 
     usual = {each.name: each.default for each in fields(kind)}
 
@@ -278,16 +269,16 @@ def _record(kind: type) -> _Codec:
         return kind(**arguments)
 
     def properties(definitions: Schema) -> Schema:
-        return {k: v for part in parts for k, v in part.properties(definitions).items()}
+        described = (part.keyed(part.codec.schema(definitions)) for part in written)
+        return {k: v for each in described for k, v in each.items()}
 
-    nulls = {k: v for part in parts for k, v in part.nulls.items()}
     return _Codec(write_sparse if hasattr(kind, "SPARSE") else write, read, properties, nulls)
 
 
 def _part(name: str, hint: Any) -> _Part:
-    marks = _marks(hint)
+    bare, marks = _split_annotation(hint)
     if "inline" in marks:
-        kind, is_optional = _split_optional(_strip_annotation(hint))
+        kind, is_optional = _split_optional(bare)
         record = _record(kind)
         return _Part(name, name, "", _optional_record(record) if is_optional else record)
     restored = next((mark for mark in marks if isinstance(mark, Restored)), None)
@@ -313,12 +304,9 @@ def _optional_record(record: _Codec) -> _Codec:
 # ---- the types of fields ------------------------------------------------------------------------
 
 
-def _marks(hint: Any) -> tuple[Any, ...]:
-    return hint.__metadata__ if typing.get_origin(hint) is Annotated else ()
-
-
-def _strip_annotation(hint: Any) -> Any:
-    return get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
+def _split_annotation(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    bare, *marks = get_args(hint) if typing.get_origin(hint) is Annotated else (hint,)
+    return bare, tuple(marks)
 
 
 def _split_optional(hint: Any) -> tuple[Any, bool]:
@@ -330,7 +318,7 @@ def _split_optional(hint: Any) -> tuple[Any, bool]:
 
 @cache
 def _codec(hint: Any) -> _Codec:
-    marks, bare = _marks(hint), _strip_annotation(hint)
+    bare, marks = _split_annotation(hint)
     form = next((mark for mark in marks if isinstance(mark, Form)), None)
     if form is not None:
         return _Codec(form.write, form.read, lambda _: form.schema)

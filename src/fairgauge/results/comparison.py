@@ -384,13 +384,7 @@ class Change(ResultOfMetrics):
 
     @property
     def why_incomplete(self) -> tuple[WhyIncomplete, ...]:
-        """Return why something may have got worse that two reports could not be compared in.
-
-        A verdict or a fail without a counterpart; what moved, not for the better, without a test;
-        rows that only one report leaves out by a condition on a column; a group of which hardly a
-        row is left; or, without verdicts, nothing in common, many more
-        rows that lack something, a group gone.
-        """
+        """Return why something may have got worse that two reports could not be compared in."""
         if self.new is None:
             return ()
         rules = any(each.what == "rule" and each.report == "old" for each in self.alone)
