@@ -71,9 +71,8 @@ class Grammar:
         self.terms, self.people = self.table["terms"], self.table["people"]
         self.words = dict(words)
         self.unit = self.words.get("unit") or "rows"
-        self.noun = self.words.get("noun") or (
-            self.people["noun"] if self.unit in self.terms["plural"] else self.unit
-        )
+        usual = self.people["noun"] if self.unit in self.terms["plural"] else self.unit
+        self.noun = self.words.get("noun") or usual
         of_rows = self.noun == self.unit and self.noun not in self.people["nouns"]
         self.which = self.people["that" if of_rows else "who"]
         # texts are plain: writers escape what they write
@@ -555,9 +554,8 @@ class Grammar:
         if found is not None:
             of, counts = found
             sizes = [of, of]
-        texts = dict(
-            zip(("of", "n", "mine", "theirs"), map(self.count, sizes + counts), strict=True)
-        )
+        names, written = ("of", "n", "mine", "theirs"), map(self.count, sizes + counts)
+        texts = dict(zip(names, written, strict=True))
         exact = s.who.hits is not None or bool(s.facts.get("exact"))
         numbers_ = {"hundred": of == _HUNDRED, "counts": tuple(counts), "per": of}
         return {**texts, "exact": exact, **numbers_}
@@ -785,10 +783,8 @@ class Share:
 
 def is_stated(true: Sequence[Fraction], stated: Sequence[Fraction]) -> bool:
     """Return whether differences are stated to within a tenth, or a quarter of 1 in 100."""
-    return all(
-        abs(shown - size) <= max(_NEAR * abs(size), _TOLERATED)
-        for size, shown in zip(true, stated, strict=True)
-    )
+    pairs = zip(true, stated, strict=True)
+    return all(abs(near - size) <= max(_NEAR * abs(size), _TOLERATED) for size, near in pairs)
 
 
 def counted_changes(
@@ -878,9 +874,8 @@ def size_words(interval: tuple[float, float], denominator: int) -> tuple[str, st
     >>> size_words((-0.197, -0.143), 100)
     ('14', '20')
     """
-    near, far = sorted(
-        ends_of(interval, denominator), key=lambda end: abs(float(end.replace(",", "")))
-    )
+    ends = ends_of(interval, denominator)
+    near, far = sorted(ends, key=lambda end: abs(float(end.replace(",", ""))))
     return unsigned(near), unsigned(far)
 
 

@@ -52,12 +52,11 @@ def word_page(page: Page, language: str = "en", words: dict[str, Any] | None = N
         return tuple(dict(texts).items())[: MOST.get(place)]
 
     compared = [s for s in page.statements if s.code in ("differs", "headline") and s.shown]
-    undirected = g.words.get("favourable") == Favourable.NEITHER or any(
-        s.code == "state_direction" for s in page.statements
-    )
+    codes = {s.code for s in page.statements}
+    undirected = g.words.get("favourable") == Favourable.NEITHER or "state_direction" in codes
     question = g.made(g.table["page"]["found"][page.kind]).render(
         neutral=bool(compared or undirected) and not any(s.harm == "worse" for s in compared),
-        alarms=any(s.code == "alarm" for s in page.statements),
+        alarms="alarm" in codes,
     )
     texts = {place: sentences(place) for place in ("headline", "verdict", *PLACES)}
     return WordedPage(g, question, texts, page)

@@ -270,9 +270,8 @@ def _index_rows(rows: Mapping[tuple[Any, ...], dict[str, float | None]]) -> Any:
     pandas = _library("pandas")
     names = ["feature", "group", "class", "threshold"]
     kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]
-    index = pandas.MultiIndex.from_tuples(
-        [tuple(key[i] for i in kept) for key in rows], names=[names[i] for i in kept]
-    )
+    keys = [tuple(key[i] for i in kept) for key in rows]
+    index = pandas.MultiIndex.from_tuples(keys, names=[names[i] for i in kept])
     return pandas.DataFrame(list(rows.values()), index=index, dtype="float64")
 
 

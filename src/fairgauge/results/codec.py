@@ -126,7 +126,7 @@ def json_schema(kind: type, title: str, first: Schema | None = None) -> Schema:
     Every class inside is described once, under ``$defs``.
     """
     definitions: Schema = {}
-    described = _described_object((first or {}) | _record(kind).schema(definitions))
+    described = described_object((first or {}) | _record(kind).schema(definitions))
     definitions.pop(kind.__name__, None)
     return {"$schema": _DRAFT, "title": title, **described, "$defs": definitions}
 
@@ -296,7 +296,7 @@ def _optional_record(record: _Codec) -> _Codec:
 
     def properties(definitions: Schema) -> Schema:
         described = record.schema(definitions).items()
-        return {k: v if nulls[k] == [] else _nullable(v) for k, v in described}
+        return {k: v if nulls[k] == [] else nullable(v) for k, v in described}
 
     return record._replace(read=lambda v: None if v[first] is None else read(v), schema=properties)
 
@@ -360,11 +360,12 @@ def _optional_codec(codec: _Codec) -> _Codec:
     return _Codec(
         _number_or_none if number else write and (lambda v: None if v is None else write(v)),
         read and (lambda value: None if value is None else read(value)),
-        lambda definitions: _nullable(codec.schema(definitions)),
+        lambda definitions: nullable(codec.schema(definitions)),
     )
 
 
-def _nullable(schema: Schema) -> Schema:
+def nullable(schema: Schema) -> Schema:
+    """Return the schema of a value that may be null."""
     return {"anyOf": [schema, {"type": "null"}]} if schema else schema
 
 
@@ -397,7 +398,7 @@ def _mapping(key: Any, item: Any, keys: tuple[str, ...]) -> _Codec:
     def properties(definitions: Schema) -> Schema:
         described = schema(definitions)
         if names:
-            return _described_object(dict.fromkeys(names, described))
+            return described_object(dict.fromkeys(names, described))
         return {"type": "object", "additionalProperties": described}
 
     return _Codec(
@@ -424,7 +425,7 @@ def _object(kind: type) -> _Codec:
         name = kind.__name__
         if name not in definitions:
             definitions[name] = {}  # before its fields, one of which may be of this class
-            definitions[name] = described = _described_object(_record(kind).schema(definitions))
+            definitions[name] = described = described_object(_record(kind).schema(definitions))
             if hasattr(kind, "SPARSE"):
                 needed = (f for f in fields(kind) if f.default is f.default_factory is MISSING)
                 described["required"] = [each.name for each in needed]
@@ -439,7 +440,8 @@ def _object(kind: type) -> _Codec:
     return _Codec(record.write, record.read, schema)
 
 
-def _described_object(properties: Schema) -> Schema:
+def described_object(properties: Schema) -> Schema:
+    """Return the schema of an object that has all of some keys, and no others."""
     return {"type": "object", "properties": properties, "required": list(properties),
         "additionalProperties": False}  # fmt: skip
 
@@ -501,8 +503,8 @@ def _read_reason(values: Saved) -> Reason:
 
 
 def _reason_schema(definitions: Schema) -> Schema:
-    definitions["Reason"] = _described_object({"code": {"enum": [str(code) for code in ReasonCode]},
-            "side": _nullable({"enum": ["group", "reference"]}), "parameters": {"type": "object"}}
+    definitions["Reason"] = described_object({"code": {"enum": [str(code) for code in ReasonCode]},
+            "side": nullable({"enum": ["group", "reference"]}), "parameters": {"type": "object"}}
     )  # fmt: skip
     return {"$ref": "#/$defs/Reason"}
 
@@ -510,7 +512,7 @@ def _reason_schema(definitions: Schema) -> Schema:
 _PLAIN_TYPES[Reason] = _Codec(_write_reason, _read_reason, _reason_schema)
 Version = Annotated[str, Key("tool"), Form(
     lambda version: {"name": "fairgauge", "version": version}, lambda tool: tool["version"],
-    _described_object({"name": {"const": "fairgauge"}, "version": {"type": "string"}}),
+    described_object({"name": {"const": "fairgauge"}, "version": {"type": "string"}}),
 )]  # fmt: skip
 """The version of fairgauge that made a result."""
 Parameters = Annotated[

@@ -59,13 +59,10 @@ def _definition(catalogue: Catalogue, value: Any) -> Any:
         return tuple(_definition(catalogue, item) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    changed = {
-        each.name: made
-        for each in fields(value)
-        if each.init
-        and (made := _definition(catalogue, old := getattr(value, each.name))) is not old
-    }
-    if any(each.name == "definition" for each in fields(value)):
+    held = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+    made = {name: _definition(catalogue, of) for name, of in held.items()}
+    changed = {name: of for name, of in made.items() if of is not held[name]}
+    if "definition" in held:
         name = _name_of(value)
         changed["definition"] = name and catalogue.row(name)
     return replace(value, **changed) if changed else value
@@ -204,16 +201,12 @@ class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):
         return name
 
     @classmethod
-    def note(
-        cls, code: DiagnosticCode, feature: str | None = None, **parameters: Parameter
-    ) -> Diagnostic:
-        return cls(Level.NOTE, code, feature, tuple(sorted(parameters.items())))
+    def note(cls, code: DiagnosticCode, feature: str | None = None, **given: Parameter) -> Self:
+        return cls(Level.NOTE, code, feature, tuple(sorted(given.items())))
 
     @classmethod
-    def warning(
-        cls, code: DiagnosticCode, feature: str | None = None, **parameters: Parameter
-    ) -> Diagnostic:
-        return cls(Level.WARNING, code, feature, tuple(sorted(parameters.items())))
+    def warning(cls, code: DiagnosticCode, feature: str | None = None, **given: Parameter) -> Self:
+        return cls(Level.WARNING, code, feature, tuple(sorted(given.items())))
 
     @property
     def message(self) -> str:
@@ -224,16 +217,11 @@ class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):
 
 
 _NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity"]}]}
-_INTERVAL: Schema = {"type": "object",
-    "properties": {"low": _NUMBER, "high": _NUMBER, "closed": {"enum": [*map(str, enums.Closed)]}},
-    "required": ["low", "high", "closed"], "additionalProperties": False}  # fmt: skip
+_CLOSED: Schema = {"enum": [*map(str, enums.Closed)]}
+_INTERVAL = codec.described_object({"low": _NUMBER, "high": _NUMBER, "closed": _CLOSED})
 _SET: Schema = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
-_VALUES: Schema = {
-    "anyOf": [
-        {"type": "array", "items": {"anyOf": [_SET, _INTERVAL, {"type": "null"}]}},
-        {"type": "null"},
-    ]
-}
+_PART: Schema = {"anyOf": [_SET, _INTERVAL, {"type": "null"}]}
+_VALUES = codec.nullable({"type": "array", "items": _PART})
 GroupValues = Annotated[Any, codec.Form(lambda values: values, lambda values: values, _VALUES)]
 """What a group is in each column of its feature: values, an interval, or null where missing."""
 

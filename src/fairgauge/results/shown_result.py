@@ -260,11 +260,10 @@ def read_saved(path: str | Path) -> Saved:
     Raises ``DataError``: there is no such file, or it cannot be read.
     Raises ``CubeError``: the file states no schema, or is truncated.
     """
-    content = (
-        read_object(str(path), MOST_SAVED)
-        if is_object(path)
-        else read_limited(local_path(path), MOST_SAVED, "a saved result")
-    )
+    if is_object(path):
+        content = read_object(str(path), MOST_SAVED)
+    else:
+        content = read_limited(local_path(path), MOST_SAVED, "a saved result")
     try:
         return read_saved_text(content.decode("utf-8-sig"), str(path))
     except UnicodeDecodeError:

@@ -467,10 +467,8 @@ class _Audit(PageStatements):
             yield fact("conditions", "spec.where", **conditions, left_out=left_out)
         for note in self.notes[DiagnosticCode.GROUPS_LEFT_OUT]:
             groups, rows = list(note["groups"]), note["rows"]
-            yield fact(
-                "groups_left_out", "diagnostics",
-                feature=note.feature, groups=groups, n=rows, why=note["why"],
-            )  # fmt: skip
+            facts = {"feature": note.feature, "groups": groups, "n": rows, "why": note["why"]}
+            yield fact("groups_left_out", "diagnostics", **facts)
         binary, labelled = task is Task.BINARY, bool(spec.get("label"))
         decided = bool(spec.get("prediction") or spec.get("score"))
         groups = self.report.groups
@@ -627,8 +625,8 @@ class _Audit(PageStatements):
         unevaluated = self._verdicts_of(Outcome.NOT_EVALUATED)
         zero = [v for v in unevaluated if v.reason.code in _OF_ZERO]
         if zero:
-            yield Statement(code="ratio_of_zero", parts=self._people(zero),
-                facts={"reason": zero[0].reason}, sources=("verdicts",))  # fmt: skip
+            stated = fact("ratio_of_zero", "verdicts", reason=zero[0].reason)
+            yield replace(stated, parts=self._people(zero))
         yield from self._small_groups()
         if lacking := [v for v in unevaluated if self._lacks_data(v)]:
             yield Statement(code="not_evaluated", parts=self._people(lacking),

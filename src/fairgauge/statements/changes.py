@@ -217,11 +217,11 @@ class _Changes(PageStatements):
             return
         moves = Counter((str(e.old.outcome), str(e.new.outcome)) for e in c.flips)
         alone = Counter(each.report for each in c.unmatched)
-        yield Statement(code="both_verdicts", verdict=str(c.new.verdict), facts={
-            "before": str(c.old.verdict), "stayed": len(c.stayed),
-            "moves": [(*of, n) for of, n in moves.items()],
-            "in_old": alone["old"], "in_new": alone["new"],
-        }, sources=("old.verdict", "new.verdict", "flips", "stayed", "unmatched"))  # fmt: skip
+        stated = fact("both_verdicts", "old.verdict", "new.verdict", "flips", "stayed", "unmatched",
+            before=str(c.old.verdict), stayed=len(c.stayed),
+            moves=[(*of, n) for of, n in moves.items()],
+            in_old=alone["old"], in_new=alone["new"])  # fmt: skip
+        yield replace(stated, verdict=str(c.new.verdict))
         yield from self.rules_now()
 
     def rules_now(self) -> Iterator[Statement]:
@@ -249,12 +249,10 @@ class _Changes(PageStatements):
         c = self.change
         for name in ("old", "new"):
             origin: Any = getattr(c, name)
-            yield Statement(code="origin", sources=(name,), facts={
-                "name": name, "file": origin.name or origin.source,
-                "rows": origin.rows, "cases": origin.cases, "used": origin.used,
-                "least": origin.used_at_least, "created": origin.created[:10],
-                "source": origin.source if origin.name else None,
-            })  # fmt: skip
+            yield fact("origin", name, name=name, file=origin.name or origin.source,
+                rows=origin.rows, cases=origin.cases, used=origin.used,
+                least=origin.used_at_least, created=origin.created[:10],
+                source=origin.source if origin.name else None)  # fmt: skip
         if c.same_rows or c.refused is None:
             evidence = c.refused.get("evidence") if c.same_rows and c.refused else None
             yield step("same_rows", same=c.same_rows, evidence=evidence)
@@ -266,10 +264,9 @@ class _Changes(PageStatements):
     def of_models(self) -> Iterator[Statement]:
         c, best = self.change, self.candidate
         names = [one.name for one in c.candidates]
-        yield Statement(code="models", sources=(f"{self.place}.rows", "old.excluded"), facts={
-            "candidates": names, "current": c.old.name, "n": best.rows, "source": c.old.source,
-            "excluded": c.old.excluded, "undecided": best.undecided,
-        })  # fmt: skip
+        yield fact("models", f"{self.place}.rows", "old.excluded", candidates=names,
+            current=c.old.name, n=best.rows, source=c.old.source,
+            excluded=c.old.excluded, undecided=best.undecided)  # fmt: skip
         if self.spec.get("label") and c.task is not enums.Task.MULTICLASS:
             event, assumed = self.event("outcome", True), self.spec.get("positive") in (None, [])
             yield step("positive", event=event, side=str(self.favourable), assumed=assumed)
@@ -296,9 +293,9 @@ class _Changes(PageStatements):
         yield from self.beyond()
         yield from self.untested()
         if c.overturned:
-            yield Statement(code="overturned", facts={
-                "excluded": self.change.old.excluded, "undecided": c.undecided,
-            }, sources=("old.excluded", f"{self.place}.undecided"))  # fmt: skip
+            places = ("old.excluded", f"{self.place}.undecided")
+            excluded = self.change.old.excluded
+            yield fact("overturned", *places, excluded=excluded, undecided=c.undecided)
 
     def untested(self) -> Iterator[Statement]:
         whose: dict[str, list[Statement]] = {}
@@ -345,15 +342,16 @@ class _Changes(PageStatements):
             }, sources=(f"{self.place}.reclassified",))  # fmt: skip
 
     def moved(self, among: str, *, good: bool = True) -> tuple[Statement, ...]:
-        every = [e for e in self.candidate.reclassified
-                 if e.among == among and e.threshold is None and e.feature and e.n]  # fmt: skip
-        moved = [(e, (e.lost, e.gained) if good else (e.gained, e.lost))
-                 for e in every if e.feature == every[0].feature]  # fmt: skip
+        known = (e for e in self.candidate.reclassified if e.among == among and e.n)
+        every = [e for e in known if e.threshold is None and e.feature]
+        own = [e for e in every if e.feature == every[0].feature]
+        moved = [(e, (e.lost, e.gained) if good else (e.gained, e.lost)) for e in own]
+        moved.sort(key=lambda of: -of[1][0] / of[0].n)
         return tuple(
             Statement(code="moved", who=self.side(e.feature, e.group),
                       facts={"n": e.n, "lost": lost, "gained": gained})
-            for e, (lost, gained) in sorted(moved, key=lambda of: -of[1][0] / of[0].n)
-        )[:_MOST_CANDIDATES]  # fmt: skip
+            for e, (lost, gained) in moved[:_MOST_CANDIDATES]
+        )  # fmt: skip
 
     def beyond(self) -> Iterator[Statement]:
         c = self.candidate
@@ -371,17 +369,16 @@ class _Changes(PageStatements):
             open_ = [(k, [t for t in of if t.outcome is outcome], len(of)) for k, of in every]
             counts = [(k, sum(not smaller(t) for t in tests), n) for k, tests, n in open_]
             if parts := [each for each in counts if each[1]]:
-                sources = (f"{self.place}.disparities", f"{self.place}.groups")
-                facts = {"parts": parts}
-                yield Statement(code="beyond", verdict=str(outcome), sources=sources, facts=facts)
+                places = (f"{self.place}.disparities", f"{self.place}.groups")
+                yield replace(fact("beyond", *places, parts=parts), verdict=str(outcome))
 
     def margins(self) -> Iterator[Statement]:
         for i, t in enumerate(self.candidate.margins):
             if t.change.old is None or t.change.new is None:
-                yield Statement(code="no_value", facts={"title": t.change.definition.title})
+                yield fact("no_value", title=t.change.definition.title)
             else:
-                s = self.rate_shifted(t.change, margin=t.margin, outcome=_margin(t)[2], by=t.by,
-                                      overturned=t.overturned)  # fmt: skip
+                facts = {"margin": t.margin, "outcome": _margin(t)[2], "by": t.by}
+                s = self.rate_shifted(t.change, **facts, overturned=t.overturned)
                 if t.adjusted is not None and len(self.change.candidates) > 1:
                     s = replace(s, interval=Range.of(t.adjusted, joint=True))  # which decides
                 yield replace(s, sources=(f"{self.place}.margins[{i}]",))
@@ -397,24 +394,24 @@ class _Changes(PageStatements):
     def reclassified(self) -> Iterator[Statement]:
         for i, e in enumerate(self.candidate.reclassified):
             if e.among == "all" and e.threshold is None and e.feature is None:
-                yield Statement(code="reclassified", parts=self.moved("all"), facts={
-                    "n": e.n, "changed": e.gained + e.lost, "old": self.old, "new": self.new,
-                    "event": self.event("decision", True),
-                }, sources=(f"{self.place}.reclassified[{i}]",))  # fmt: skip
+                facts = {"n": e.n, "changed": e.gained + e.lost, "old": self.old, "new": self.new}
+                facts["event"] = self.event("decision", True)
+                stated = fact("reclassified", f"{self.place}.reclassified[{i}]", **facts)
+                yield replace(stated, parts=self.moved("all"))
                 return
 
     def certain(self) -> Iterator[Statement]:
         c = self.change
         refused = c.refused and str(c.refused.code)
         if self.is_untested:
-            yield Statement(code="no_interval", facts={"why": refused}, sources=("refused",))
+            yield fact("no_interval", "refused", why=refused)
             return
         if c.refused is not None:
-            yield Statement(code="widest", facts={"why": refused}, sources=("refused",))
+            yield fact("widest", "refused", why=refused)
         tested = sum(e.change_p_adjusted is not None for e in c.changes)
         if tested:
-            yield Statement(code="interval", interval=Range(0, 0, c.confidence),
-                            facts={"changes": tested, "wider": c.new is None})  # fmt: skip
+            stated = fact("interval", changes=tested, wider=c.new is None)
+            yield replace(stated, interval=Range(0, 0, c.confidence))
         if any(not each.significant for each in self.asked):
             yield step("no_change_shown")
 

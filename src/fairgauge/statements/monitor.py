@@ -135,36 +135,33 @@ class _Monitor(PageStatements):
         if (more := len(self.alarmed) - _MOST_ALARMS) > 0:
             statements.append(step("more_listed", n=more))
         if not self.alarmed:
-            statements.append(Statement(code="no_alarm", verdict=str(r.state), facts={
-                "n": len(r.periods), "length": length, "faults": bool(r.faults)}))  # fmt: skip
+            stated = fact("no_alarm", n=len(r.periods), length=length, faults=bool(r.faults))
+            statements.append(replace(stated, verdict=str(r.state)))
         raised = [each.alarm.period for each in r.alarms if each.alarm is not None]
         if every:
-            statements.append(Statement(
-                code="monitored", verdict=str(r.verdict), sources=("comparisons",),
-                facts={"n": every, "alarms": len(raised), "first": min(raised, default=None)},
-            ))  # fmt: skip
+            first = min(raised, default=None)
+            stated = fact("monitored", "comparisons", n=every, alarms=len(raised), first=first)
+            statements.append(replace(stated, verdict=str(r.verdict)))
         if spans := self.doubtful():
-            statements.append(Statement(code="doubtful_rows", sources=("findings",), facts={
-                "spans": spans, "faults": bool(r.faults)}))  # fmt: skip
+            faults = bool(r.faults)
+            statements.append(fact("doubtful_rows", "findings", spans=spans, faults=faults))
         if r.waiting and r.state is not MonitorState.WAITING:
-            statements.append(Statement(code="waiting", sources=("waiting",), facts={
-                "n": len(r.waiting), "of": len(r.periods), "length": length}))  # fmt: skip
+            of = {"n": len(r.waiting), "of": len(r.periods)}
+            statements.append(fact("waiting", "waiting", **of, length=length))
         statements += self.undecided()
         statements += self.looked_at()
         now = [] if self.alarmed else [*self.nearest()]
         statements += now
         if every:
             approximate = any(e.detector is monitored.Detector.ASYMPTOTIC for e in r.comparisons)
-            statements.append(Statement(code="promise", sources=("alpha", "horizon"), facts={
-                "n": every, "alpha": r.alpha, "horizon": r.horizon, "length": length,
-                "approximate": approximate, "people": r.spec.get("person") is not None,
-            }))  # fmt: skip
+            statements.append(fact("promise", "alpha", "horizon",
+                n=every, alpha=r.alpha, horizon=r.horizon, length=length,
+                approximate=approximate, people=r.spec.get("person") is not None))  # fmt: skip
         statements += [of[1] for of in self.alarmed[:_MOST_ALARMS]]
-        stated = [s.interval for s in statements if s.interval is not None and s.code != "interval"]
-        if stated:
+        ends = [s.interval for s in statements if s.interval is not None]
+        if ends:
             together = length if any(s.code == "so_far" for s in now) else None
-            facts = {"together": together}
-            statements.append(Statement(code="interval", interval=stated[0], facts=facts))
+            statements.append(replace(fact("interval", together=together), interval=ends[0]))
         totals = sum((Counter(period.excluded) for period in r.rows), Counter[str]())
         if totals:
             statements.append(fact("rows_of_none", "rows", rows=dict(totals)))
@@ -173,11 +170,10 @@ class _Monitor(PageStatements):
     def looked_at(self) -> Iterator[Statement]:
         r = self.report
         if r.periods:
-            yield Statement(code="periods", sources=("periods", "rows"), facts={
-                "rows": sum(p.rows for p in r.rows), "n": len(r.periods), "length": r.length,
-                "first": r.periods[0], "last": r.periods[-1], "absent": r.absent,
-                "people": r.spec.get("person") is not None,
-            })  # fmt: skip
+            yield fact("periods", "periods", "rows",
+                rows=sum(p.rows for p in r.rows), n=len(r.periods), length=r.length,
+                first=r.periods[0], last=r.periods[-1], absent=r.absent,
+                people=r.spec.get("person") is not None)  # fmt: skip
         rules: dict[str, Statement] = {}
         near = [keys for keys in r.spec["monitor"]["rules"] if keys.get("source")]
         for each in r.comparisons:
@@ -194,8 +190,8 @@ class _Monitor(PageStatements):
                 stated = replace(stated, who=None, than=None, sources=())
             rules.setdefault(each.rule, stated)
         if rules:
-            yield Statement(code="monitored_rules", parts=tuple(rules.values()),
-                            sources=("comparisons",), facts={"n": len(r.comparisons)})  # fmt: skip
+            stated = fact("monitored_rules", "comparisons", n=len(r.comparisons))
+            yield replace(stated, parts=tuple(rules.values()))
 
     def nearest(self) -> Iterator[Statement]:
         r = self.report
@@ -216,11 +212,10 @@ class _Monitor(PageStatements):
             )  # fmt: skip
         if len(r.comparisons) > 1:
             enough = [e for e in r.comparisons if e.is_sufficient]
-            yield Statement(code="nearest", sources=("comparisons",), facts={
-                "n": len(r.comparisons), "sufficient": len(enough),
-                "valued": sum(e.last is not None for e in enough)})  # fmt: skip
-        yield Statement(code="evidence", sources=base.sources, facts={
-            "share": (each.evidence or 0.0) / each.threshold})  # fmt: skip
+            facts = {"n": len(r.comparisons), "sufficient": len(enough)}
+            valued = sum(e.last is not None for e in enough)
+            yield fact("nearest", "comparisons", **facts, valued=valued)
+        yield fact("evidence", *base.sources, share=(each.evidence or 0.0) / each.threshold)
 
     def doubtful(self) -> list[tuple[str, str]]:
         # when rows may be wrong: lately, in those of an alarm, or so that none pass
@@ -250,30 +245,27 @@ class _Monitor(PageStatements):
                         why = "reference"
                     by.setdefault(why, []).append(self.compared(each, "whose"))
             for why, parts in by.items():
-                yield Statement(code="insufficient", parts=tuple(parts), facts={
-                    "why": why, "of": every, "min_n": r.spec["min_n"] or monitored.SMALLEST_GROUP,
-                }, sources=("comparisons",))  # fmt: skip
+                facts = {"why": why, "of": every}
+                facts["min_n"] = r.spec["min_n"] or monitored.SMALLEST_GROUP
+                yield replace(fact("insufficient", "comparisons", **facts), parts=tuple(parts))
             absent: dict[str, list[str]] = {}
             for one in r.unmatched:
                 if one.group is not None or one.reason is not None:
                     why = "absent" if one.reason is None else str(one.reason.code)
                     absent.setdefault(why, []).append(str(one.group or one.feature or one.rule))
             for why, names in absent.items():
-                named = list(dict.fromkeys(names))
-                yield Statement(code="unmatched", facts={"why": why, "names": named})
+                yield fact("unmatched", why=why, names=list(dict.fromkeys(names)))
             if not by and not absent:
                 yield step("no_group_of_rules")
         if r.state is MonitorState.WAITING:
             waiting = sum(e.state is MonitorState.WAITING for e in r.comparisons)
-            yield Statement(code="wait_for_labels", sources=("comparisons",), facts={
-                "n": waiting, "of": every, "overdue": r.overdue, "periods": len(r.waiting),
-                "length": r.length})  # fmt: skip
+            facts = {"n": waiting, "of": every, "overdue": r.overdue, "periods": len(r.waiting)}
+            yield fact("wait_for_labels", "comparisons", **facts, length=r.length)
         if r.undefined:
             last = {e.undefined[-1].period for e in r.undefined}
-            yield Statement(code="undefined", sources=("comparisons",), parts=tuple(
-                self.compared(e, "whose") for e in r.undefined
-            ), facts={"period": min(last), "last": last == {r.periods[-1]},
-                      "some": len(last) > 1})  # fmt: skip
+            facts = {"period": min(last), "last": last == {r.periods[-1]}, "some": len(last) > 1}
+            whose = tuple(self.compared(e, "whose") for e in r.undefined)
+            yield replace(fact("undefined", "comparisons", **facts), parts=whose)
 
     def limits(self) -> Iterator[Statement]:
         r, first = self.report, [of[0].facts for of in self.alarmed]

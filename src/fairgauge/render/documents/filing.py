@@ -237,11 +237,9 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
     rows = [{"group": g.group, "below": "", **cell} for g in groups for cell in cells(g)]
     shown = [] if estimated else list(dict.fromkeys(each["head"] for each in rows))
     for name, n in _unknown_rows(report, section.feature):
-        values = [n, *["-"] * len(shown)]
-        rows += [
-            {"group": name, "head": head, "value": value, "below": ""}
-            for head, value in zip(shown, values, strict=False)
-        ]
+        row = {"group": name, "below": ""}
+        values = zip(shown, [n, *["-"] * len(shown)], strict=False)
+        rows += [{**row, "head": head, "value": value} for head, value in values]
     yield {
         "title": called(section.name), "rows": rows, "together": together, "wider": wider,
         "rate": rate,
@@ -297,11 +295,9 @@ def _compared(estimate: Estimate | None, *, together: bool) -> _Row:
     ends = estimate.simultaneous if together else estimate.interval
     if estimate.value is not None and _has_interval(estimate) and ends is not None:
         is_share = metrics.unit(estimate.definition) is tree.Unit.RATIO
-        below = (
-            metrics.published_range(*ends)
-            if is_share
-            else metrics.metric_range(estimate.definition, *ends)
-        )
+        below = metrics.metric_range(estimate.definition, *ends)
+        if is_share:
+            below = metrics.published_range(*ends)
     value = "-" if estimate.value is None else metrics.published_value(estimate)
     return {"value": value, "below": _bracket(below)}
 
@@ -496,8 +492,6 @@ def _quarters(report: Report) -> Iterator[_Row]:
     for feature, shares in features.items():
         sizes = [e.n for e in report.groups if (e.feature, e.stratum) == (feature, None)]
         few = any(0 < n < FEW_PUBLISHED for n in sizes)  # one group's shares give another's
-        rows = [
-            {"group": group, "head": head, "value": "-" if few else numbers.percent(share)}
-            for (group, head), share in shares.items()
-        ]
+        texts = ((*of, "-" if few else numbers.percent(share)) for of, share in shares.items())
+        rows = [{"group": group, "head": head, "value": text} for group, head, text in texts]
         yield {"title": called(feature), "rows": rows, "few": few and FEW_PUBLISHED}

@@ -176,10 +176,8 @@ def described_methods(report: Report) -> list[dict[str, Any]]:
     for interval, of in made:
         for method in interval.methods if interval else ():
             used.setdefault(method, {})[of] = None
-    return [
-        {"name": method_name(method), "text": texts[method], "used": g.listing([*of])}
-        for method, of in used.items()
-    ]
+    named = ((method, g.listing([*of])) for method, of in used.items())
+    return [{"name": method_name(by), "text": texts[by], "used": of} for by, of in named]
 
 
 _FILE = re.compile(r"[./]")

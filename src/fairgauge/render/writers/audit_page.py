@@ -58,8 +58,8 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
     called = table["explored"]["called"]
     rates = [e | {"title": titles.get(e["title"], e["title"])} for e in computed["rates"]]
     data = {
-        **computed, "rates": rates, "language": language,
-        "called": {key: list(of.values()) for key, of in called.items()},
+        **computed, "rates": rates,
+        "called": {key: list(of.values()) for key, of in called.items()}, "language": language,
         "ui": {key: text for key, text in words.items() if key in shown},
         "keys": KEYS, "patterns": category_words.sources(_WORDS, _PATTERNS),
         "of_all_people": category_words.OF_ALL_PEOPLE.pattern,
