@@ -398,9 +398,8 @@ class Change(ResultOfMetrics):
         if not (self.stayed or self.flips):  # no verdict shows what is hidden
             sizes = [(each.old_n or 0, each.new_n or 0) for each in self.sizes]
             reasons[WhyIncomplete.NO_COUNTERPART] |= any(e.what == "reference" for e in self.alone)
-            reasons[WhyIncomplete.GROUP_GONE] |= any(
-                new < FEWEST_ROWS and old >= FEWEST_ROWS * (2 if new else 1) for old, new in sizes
-            )
+            gone = (old >= FEWEST_ROWS * (2 if n else 1) for old, n in sizes if n < FEWEST_ROWS)
+            reasons[WhyIncomplete.GROUP_GONE] |= any(gone)
             reasons |= {
                 WhyIncomplete.NOTHING_COMPARED: not self.compared,
                 WhyIncomplete.MORE_LACK: bool(self.diagnostics)

@@ -27,19 +27,13 @@ from fairgauge.values import name_of
 
 LITTLE = 0.1
 """The change-in-estimate criterion: adjusting by less than a tenth changes an estimate little."""
-NOTHING_CONCLUDED = (
-    AfterAdjusting.LEAVES_OUT, AfterAdjusting.NOT_COMPARABLE, AfterAdjusting.LACKS_OUTCOMES,
-    AfterAdjusting.LACKS_GROUPS,
-)  # fmt: skip
-_OF_OTHER_ROWS = (
-    ReasonCode.STRATA_MISSING, ReasonCode.FEW_COMPARED, ReasonCode.OUTCOMES_MISSING,
-    ReasonCode.GROUPS_MISSING,
-)  # fmt: skip
-"""Why nothing is concluded from an adjusted comparison, however small its p-value is."""
 _LACKING = {
     ReasonCode.OUTCOMES_MISSING: AfterAdjusting.LACKS_OUTCOMES,
     ReasonCode.GROUPS_MISSING: AfterAdjusting.LACKS_GROUPS,
 }
+NOTHING_CONCLUDED = (AfterAdjusting.LEAVES_OUT, AfterAdjusting.NOT_COMPARABLE, *_LACKING.values())
+_OF_OTHER_ROWS = (ReasonCode.STRATA_MISSING, ReasonCode.FEW_COMPARED, *_LACKING)
+"""Why nothing is concluded from an adjusted comparison, however small its p-value is."""
 LEAST_COMMON = 0.5
 """The share of a side in strata that both have below which nothing is decided, nor extrapolated."""
 NOTED_ALONE = 0.1
@@ -289,8 +283,7 @@ def harm_in_words(spec: Mapping[str, Any]) -> tuple[Statistic, ...]:
 
 def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:
     """Return what is better in one class: which of several classes is better nobody stated."""
-    one_class = scope.name is not None
-    return Favourable.NEITHER if one_class else favourable
+    return favourable if scope.name is None else Favourable.NEITHER
 
 
 def better_of(row: Statistic, favourable: Favourable | None) -> Better:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
@@ -39,14 +40,11 @@ Key: TypeAlias = "str | tuple[object, ...]"
 """A metric; a feature; a group, by its name or its value; a stratum; a mapping of choices."""
 
 _SUBJECT = 3
-_NAMED: dict[str, Callable[[Estimate], object]] = {
-    "feature": lambda each: each.feature,
-    "group": lambda each: each.group,
-}
-_CHOICES: dict[str, Callable[[Estimate], object]] = {"scope": lambda each: each.scope.kind,
-    "stratum": lambda each: each.stratum, "class_scope": lambda each: each.class_scope.kind,
-    "class": lambda each: each.class_, "average": lambda each: each.class_scope.average,
-    "threshold": lambda each: each.threshold}  # fmt: skip
+_NAMED = {name: attrgetter(name) for name in ("feature", "group")}
+_CHOICES = {name: attrgetter(path) for name, path in {
+    "scope": "scope.kind", "stratum": "stratum", "class_scope": "class_scope.kind",
+    "class": "class_", "average": "class_scope.average", "threshold": "threshold"}.items()
+}  # fmt: skip
 """What distinguishes estimates of one metric and group, by the names of the JSON format."""
 _OF_SCOPE = {"scope", "stratum"}
 _OF_CLASS = {"class_scope", "class", "average"}

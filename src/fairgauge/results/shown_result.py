@@ -335,10 +335,9 @@ class Brief:
     @property
     def answers(self) -> tuple[tuple[str, tuple[Sentence, ...]], ...]:
         """Return the questions that have an answer, each with its sentences."""
-        looked, certain, limits, following = self.headings
-        parts = ((looked, self.looked_at), (self.question, self.found), (certain, self.certainty),
-            (limits, self.limits), (following, self.steps))  # fmt: skip
-        return tuple((question, sentences) for question, sentences in parts if sentences)
+        questions = (self.headings[0], self.question, *self.headings[1:])
+        parts = (self.looked_at, self.found, self.certainty, self.limits, self.steps)
+        return tuple(each for each in zip(questions, parts, strict=True) if each[1])
 
     def __str__(self) -> str:
         lines = [str(self.headline), *(str(each) for each in self.verdict)]
