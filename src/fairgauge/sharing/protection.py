@@ -271,24 +271,18 @@ def _drop_code_tables(cube: Cube) -> Cube:
 def _codes_of_axes(cube: Cube) -> list[Index]:
     # the codes of every axis of the table: its levels, and -1 where some are missing
     table = cube.tables[0]
-    return [
-        np.append(np.arange(len(cube.levels[axis])), [-1] * bool((codes < 0).any()))
-        for axis, codes in zip(table.axes, table.codes.T, strict=True)
-    ]
+    held = zip((len(cube.levels[axis]) for axis in table.axes), table.codes.T, strict=True)
+    return [np.append(np.arange(n), [-1] * bool((codes < 0).any())) for n, codes in held]
 
 
 def _complete_table(cube: Cube) -> CountTable:
     # the table with all combinations of values, those that do not occur as 0
     table = cube.tables[0]
-    grid = np.stack(
-        [each.ravel() for each in np.meshgrid(*_codes_of_axes(cube), indexing="ij")], axis=-1
-    )
-    zero = np.zeros(len(grid))
-    return aggregate(
-        table.axes,
-        np.concatenate([table.codes, grid]).astype(np.int64),
-        {name: np.concatenate([sums, zero]) for name, sums in table.sums.items()},
-    )
+    places = np.meshgrid(*_codes_of_axes(cube), indexing="ij")
+    grid = np.stack([each.ravel() for each in places], axis=-1)
+    codes, zero = np.concatenate([table.codes, grid]).astype(np.int64), np.zeros(len(grid))
+    sums = {name: np.concatenate([of, zero]) for name, of in table.sums.items()}
+    return aggregate(table.axes, codes, sums)
 
 
 def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:

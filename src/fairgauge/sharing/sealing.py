@@ -10,7 +10,6 @@ the values beside them, by this version: those of a report of another version ar
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import math
 import os
@@ -38,7 +37,7 @@ from fairgauge.results import report as reports
 from fairgauge.results.codec import Plain
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import DifferentNumber, Report, Verification, VerificationResult
-from fairgauge.results.shown_result import read_saved
+from fairgauge.results.shown_result import made_now, read_saved
 from fairgauge.sharing import bundle as bundles
 from fairgauge.sharing.bundle import COUNTS, MANIFEST, REPORT
 from fairgauge.start.records import dataclass, replace
@@ -127,17 +126,14 @@ def seal(
             f"with other options, make it of the counts: {make}"
         )
     manifest = {
-        "schema": bundles.SCHEMA,
+        "schema": bundles.SCHEMA, "counts": cube.digest, "from_rows": list(checked.from_rows),
         "tool": {"name": "fairgauge", "version": __version__},
-        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "counts": cube.digest,
+        "created": made_now()["created"],
         "libraries": {"python": platform.python_version(), **_VERSIONS},
-        "from_rows": list(checked.from_rows),
         "parts": {name: bundles.digest(content) for name, content in parts.items()},
-    }
-    signature = None
-    if key is not None:
-        signature = sign(bundles.manifest_bytes(manifest), key, password)
+    }  # fmt: skip
+    content = bundles.manifest_bytes(manifest)
+    signature = None if key is None else sign(content, key, password)
     write_whole(path, bundles.pack(manifest, parts, signature))
     return verify(path)
 
