@@ -7,7 +7,6 @@ Texts are plain and hold users' names as they are; a walker makes them harmless 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TypeAlias
 
 from fairgauge.enums import Outcome
 from fairgauge.results.shown_result import Brief
@@ -34,15 +33,21 @@ class Unit(StrEnum):
     NUMBER = "number"
 
 
+class Block:
+    """A part of a document."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Block):
     """A heading between blocks."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Block):
     """A paragraph, and how it is meant."""
 
     text: str
@@ -50,7 +55,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class Items(Block):
     """A list of sentences, numbered or not."""
 
     items: tuple[str, ...]
@@ -58,14 +63,14 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Block):
     """Pairs of a word and what it is."""
 
     pairs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class Code(Block):
     """Text that is shown as it is."""
 
     text: str
@@ -103,7 +108,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Block):
     """A table."""
 
     # what it shows; text and Markdown show it where it is ``titled``, because no heading
@@ -131,7 +136,7 @@ class ChartRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Block):
     """Numbers with their confidence intervals on one axis, a row each."""
 
     caption: str
@@ -143,7 +148,7 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeChart:
+class TimeChart(Block):
     """One number over time, with its confidence intervals."""
 
     caption: str
@@ -171,7 +176,7 @@ class DotArray:
 
 
 @dataclass(frozen=True, slots=True)
-class DotArrays:
+class DotArrays(Block):
     """Two arrays of dots below the sentence that states them, first that of the worse off.
 
     ``key`` is what a filled dot, a ringed one and a pale one are.
@@ -210,7 +215,7 @@ class GridCell:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleGrid:
+class RuleGrid(Block):
     """Every rule for every group, the worst rows of each feature first."""
 
     caption: str
@@ -223,35 +228,19 @@ class RuleGrid:
 
 
 @dataclass(frozen=True, slots=True)
-class SignOff:
+class SignOff(Block):
     """Room for names, dates and signatures of the roles that the language names, on paper."""
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A part of a document."""
+class Section(Block):
+    """Blocks under a heading."""
 
     id: str  # its anchor and heading
     title: str
     blocks: tuple[Block, ...]
     folded: bool = False  # whether it opens on demand where a renderer can
     short: str = ""  # its name in a list of contents; without one it is not listed
-
-
-Block: TypeAlias = (
-    Heading
-    | Paragraph
-    | Items
-    | Facts
-    | Code
-    | Table
-    | Chart
-    | TimeChart
-    | DotArrays
-    | RuleGrid
-    | SignOff
-    | Section
-)
 
 
 @dataclass(frozen=True, slots=True)

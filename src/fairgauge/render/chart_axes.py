@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
+from typing import TypeAlias
 
 from fairgauge.render import _document_tree as tree
 from fairgauge.start.records import dataclass, replace
@@ -17,6 +18,7 @@ _NO_RANGE = 1e-300
 """A range that no step divides, because floating-point numbers have none that is smaller."""
 _CLOSE = 1e-9
 _MANY, _MILLION = 1e4, 1e6
+Limits: TypeAlias = tuple[float, float]
 _DECADES = (0.01, 0.1, 1, 10, 100)
 _ONE_TWO_FIVE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50, 100)
@@ -163,18 +165,12 @@ def _spread_labels(places: list[Tick], least: float) -> list[Tick]:
 
 def _allowed_band(axis: Scale, limits: tuple[float, float]) -> tuple[float, float]:
     # where the range that a rule allows begins and ends; open ends at the edges
-    low, high = limits
-    return (
-        axis.at(low) if math.isfinite(low) else 0.0,
-        axis.at(high) if math.isfinite(high) else 100.0,
-    )
+    first, last = (axis.at(end) if math.isfinite(end) else None for end in limits)
+    return 0.0 if first is None else first, 100.0 if last is None else last
 
 
 def _axis(
-    marks: list[tree.Mark],
-    unit: tree.Unit,
-    neutral: float | None,
-    allowed: tuple[float, float] | None,
+    marks: list[tree.Mark], unit: tree.Unit, neutral: float | None, allowed: Limits | None
 ) -> Axis:
     # The interval of a group of four would otherwise leave no room to see the others by. An
     # interval that is longer runs to the edge.
@@ -186,12 +182,8 @@ def _axis(
     axis = _fitted(solid, include, unit)
     near = [mark for mark in marks if mark.value is not None and axis.is_near(mark.value)]
     axis = _fitted([*solid, *(tree.Mark(mark.value) for mark in near)], include, unit)
-    return Axis(
-        axis,
-        ticks(axis, unit),
-        axis.at(neutral) if neutral is not None else None,
-        _allowed_band(axis, allowed) if allowed else None,
-    )
+    at = axis.at(neutral) if neutral is not None else None
+    return Axis(axis, ticks(axis, unit), at, _allowed_band(axis, allowed) if allowed else None)
 
 
 def _fitted(marks: Iterable[tree.Mark], include: Sequence[float], unit: tree.Unit) -> Scale:
@@ -214,10 +206,8 @@ def placed_on(mark: tree.Mark, axis: Scale) -> PlacedMark:
     shown = at is not None and math.isfinite(at) and not (mark.sparse and not axis.holds(at))
     low = high = None
     if mark.low is not None and mark.high is not None:
-        low, high = (
-            axis.at(end) if axis.holds(end) or not mark.sparse else edge
-            for end, edge in ((mark.low, 0.0), (mark.high, 100.0))
-        )
+        ends = (mark.low, 0.0), (mark.high, 100.0)
+        low, high = (axis.at(v) if axis.holds(v) or not mark.sparse else edge for v, edge in ends)
     place = axis.at(at) if shown and at is not None else None
     return PlacedMark(place, low, high, mark.sparse)
 
@@ -260,19 +250,15 @@ def placed_times(chart: tree.TimeChart) -> PlacedTimes:
     across = [round(2 + 96 * (i / last if last else 0.5), 2) for i in range(last + 1)]
     points = list(zip(across, map(placed, chart.marks), strict=True))
     anchors = {0: "start", last: "end"} if last else {}  # so that the ends stay in the drawing
-    allowed = _allowed_band(axis, chart.allowed) if chart.allowed else None
+    low, high = _allowed_band(axis, chart.allowed) if chart.allowed else (0.0, 0.0)
+    named = [(across[i], chart.times[i], anchors.get(i, "middle"))
+             for i in _choose_labels(chart.times)]  # fmt: skip
+    since, alarm = (None if i is None else across[i] for i in (chart.since, chart.alarm))
     return PlacedTimes(
         [Tick(100 - each.at, each.label, each.anchor) for each in ticks(axis, chart.unit)],
-        [
-            Tick(across[i], chart.times[i], anchors.get(i, "middle"))
-            for i in _choose_labels(chart.times)
-        ],
-        points,
-        _path(points),
-        None if allowed is None else (100 - allowed[1], 100 - allowed[0]),
-        None if chart.since is None else across[chart.since],
-        None if chart.alarm is None else across[chart.alarm],
-    )
+        [Tick(*each) for each in named], points, _path(points),
+        (100 - high, 100 - low) if chart.allowed else None, since, alarm,
+    )  # fmt: skip
 
 
 def _choose_labels(times: Sequence[str]) -> list[int]:

@@ -113,12 +113,10 @@ class DocumentParts:
     def section(
         self, part: Mapping[str, Any], root: Any, place: str = "", **more: Any
     ) -> Iterator[tree.Section]:
-        blocks = [
-            block
-            for name in part.get("blocks", ())
-            if self.full or not name.startswith("full:")
-            for block in self.blocks(name.removeprefix("full:"), root, **more)
-        ]
+        blocks: list[tree.Block] = []
+        for name in part.get("blocks", ()):
+            if self.full or not name.startswith("full:"):
+                blocks += self.blocks(name.removeprefix("full:"), root, **more)
         blocks += self.sections(part.get("parts", ()), root, place, **more)
         title = self.text(part["title"], **more)
         if blocks:
@@ -193,14 +191,10 @@ class DocumentParts:
 
 def _layout_of_fields(result: ShownResult) -> dict[str, Any]:
     # the layout of a kind of a plug-in that states none: a table of each of its fields
-    tables = {
-        name: {
-            "rows": name,
-            "caption": capitalised(name),
-            "columns": [f"{column}:value" for column in columns],
-        }
-        for name, columns in fields_with_rows(type(result)).items()
-    }
+    tables = {}
+    for name, columns in fields_with_rows(type(result)).items():
+        headed = [f"{column}:value" for column in columns]
+        tables[name] = {"rows": name, "caption": capitalised(name), "columns": headed}
     sections = [{"id": name, "title": capitalised(name), "blocks": [name]} for name in tables]
     return {"title": result.KIND.title, "beside": "", "sections": sections, "tables": tables}
 

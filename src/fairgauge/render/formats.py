@@ -87,9 +87,8 @@ def format_of(path: str | Path, *of: str) -> str:
     found = [suffix for suffix in known if name.endswith(suffix) and name != suffix]
     if not found:
         what = f"a {of[0]}" if len(of) == 1 else "a result"
-        raise DataError(
-            f"the suffix of {quote(path)} names no format of {what}; use {', '.join(known)}"
-        )
+        use = ", ".join(known)
+        raise DataError(f"the suffix of {quote(path)} names no format of {what}; use {use}")
     return known[max(found, key=len)]
 
 
@@ -130,13 +129,11 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
     kind, known = shown.KIND, names(shown.KIND.name)
     if format not in known:
         binary = any(each.name == format and each.binary for each in FORMATS)
+        if binary:
+            raise DataError(f"format {format} is no text; save it to a file")
         offered = list(names(kind.name, files=True))  # the command line has no notebook
-        raise DataError(
-            f"format {format} is no text; save it to a file"
-            if binary
-            else f"no format {quote(format)} of a {kind.name}.{suggest(format, offered)} "
-            f"Allowed: {', '.join(offered)}"
-        )
+        near, allowed = suggest(format, offered), ", ".join(offered)
+        raise DataError(f"no format {quote(format)} of a {kind.name}.{near} Allowed: {allowed}")
     with in_language(options.pop("lang", "en"), options.pop("words", None)):
         text: str = _write_formatted(shown, format, options)
     return text
@@ -216,7 +213,6 @@ def save_all(
 def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, Any]) -> Any:
     # what a file holds: everything, where its format also has a summary
     name = format_of(path, shown.KIND.name)
-    has_summary = any(
-        each.name == name and "full" in each.options and not each.binary for each in FORMATS
-    )
-    return _write_formatted(shown, name, ({"full": True} if has_summary else {}) | dict(options))
+    summarised = (each.name for each in FORMATS if "full" in each.options and not each.binary)
+    whole = {"full": True} if name in summarised else {}
+    return _write_formatted(shown, name, whole | dict(options))

@@ -28,16 +28,9 @@ from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.language import ASKED, in_language
 from fairgauge.render.streams import toml_of_all
+from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.metric_words import metric_words, shown, written_rule_words
-from fairgauge.render.words.numbers import (
-    amount,
-    decimals_beside,
-    minus,
-    percent,
-    points,
-    probability,
-)
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import plug_in_packages
 from fairgauge.results.statement import Event, Side, Statement
@@ -79,9 +72,8 @@ class Grammar:
         self.terms, self.people = self.table["terms"], self.table["people"]
         self.words = dict(words)
         self.unit = self.words.get("unit") or "rows"
-        self.noun = self.words.get("noun") or (
-            self.people["noun"] if self.unit in self.terms["plural"] else self.unit
-        )
+        usual = self.people["noun"] if self.unit in self.terms["plural"] else self.unit
+        self.noun = self.words.get("noun") or usual
         of_rows = self.noun == self.unit and self.noun not in self.people["nouns"]
         self.which = self.people["that" if of_rows else "who"]
         # texts are plain: writers escape what they write
@@ -114,14 +106,14 @@ class Grammar:
             "sentence": lambda parts: f"{'; '.join(filter(None, parts))}." if any(parts) else "",
             "fixed": lambda v, digits, unit="": f"{self.decimals(v, digits)}{unit}",
             "signed": lambda v, digits: self.decimals(v, digits, sign=True),
-            "prob": probability,
+            "prob": numbers.probability,
             "in_feature": group_called,
             "named": listing_of_names,
             "shell": shlex.quote,
-            "beside": lambda v, limits: f"{v:,.{decimals_beside(v, limits, 0)}f}",
+            "beside": lambda v, limits: f"{v:,.{numbers.decimals_beside(v, limits, 0)}f}",
             "pct": lambda v: self.localised(f"{100 * v:.1f}%"),
-            "percent": lambda v: self.localised(percent(v)),
-            "amount": lambda v: self.localised(amount(v)),
+            "percent": lambda v: self.localised(numbers.percent(v)),
+            "amount": lambda v: self.localised(numbers.amount(v)),
             "all_called": lambda each, *how: self.listing([*map(called, each)], *how),
             "shown_value": lambda v: v if v == v.strip() != "" else quote(v),
             "numeric": lambda values: any(map(is_number, map(reading, values))),
@@ -145,9 +137,8 @@ class Grammar:
         entry = self.table.get(code, {})
         text = entry.get(place, entry.get("else") if place in _KINDS else None)
         if isinstance(text, Mapping):
-            text = text.get(
-                s.of.kind if s is not None and s.of is not None else "number", text.get("else")
-            )
+            kind = s.of.kind if s is not None and s.of is not None else "number"
+            text = text.get(kind, text.get("else"))
         if text is None:
             return None
         facts = {} if s is None else s.facts
@@ -158,9 +149,8 @@ class Grammar:
         if text not in self._templates:
             if text not in _COMPILED:
                 _COMPILED[text] = self.env.compile(text)
-            self._templates[text] = jinja2.Template.from_code(
-                self.env, _COMPILED[text], self.env.globals
-            )
+            made = jinja2.Template.from_code(self.env, _COMPILED[text], self.env.globals)
+            self._templates[text] = made
         return self._templates[text]
 
     # ---- numbers and lists
@@ -206,7 +196,7 @@ class Grammar:
 
     def points(self, value: float) -> str:
         """Return a difference in percentage points, signed."""
-        return self.localised(points(value))
+        return self.localised(numbers.points(value))
 
     def pick(self, value: float, forms: Sequence[str]) -> str:
         """Return the form of a word for a number: one, or many."""
@@ -221,10 +211,8 @@ class Grammar:
         """Join words as a sentence does, and count those that are too many to name."""
         items = [str(each) for each in items]
         joined = self.terms[{"between": "and_between"}.get(last, last)]
-        if len(items) > most:
-            return self.terms["more"].format(
-                first=", ".join(items[:most]), n=self.count(len(items) - most)
-            )
+        if (more := len(items) - most) > 0:
+            return self.terms["more"].format(first=", ".join(items[:most]), n=self.count(more))
         return f" {joined} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
     # ---- people
@@ -382,11 +370,9 @@ class Grammar:
 
     def insufficient(self, reasons: Iterable[Reason | None]) -> str:
         """Return in few words why data decide nothing: in general, or for the minimum asked."""
-        every = [
-            part
-            for each in reasons
-            for part in (each["reasons"] if each and each.code is ReasonCode.ALL_OF else (each,))
-        ]
+        every: list[Reason | None] = []
+        for each in reasons:
+            every += each["reasons"] if each and each.code is ReasonCode.ALL_OF else (each,)
         known = [part for part in every if part is not None]
         said, rest = [], []
         for part in known:
@@ -442,18 +428,14 @@ class Grammar:
 
     def share_of(self, number: float, total: float, unit: str) -> str:
         """Return a share with its numbers: "12.0% of the rows (120 of 1,000)"."""
-        share = self.localised(f"{100 * number / total:.1f}")
-        return self.terms["share_of"].format(
-            share=share,
-            unit=self.terms["many"].get(unit, unit),
-            number=self.count(number),
-            total=self.count(total),
-        )
+        facts = {"share": self.localised(f"{100 * number / total:.1f}"), "total": self.count(total)}
+        many = self.terms["many"].get(unit, unit)
+        return self.terms["share_of"].format(unit=many, number=self.count(number), **facts)
 
     def under(self, value: float, minimum: float, unit: str = "") -> str:
         """Return a number that is below a minimum with the digits that show it."""
         digits = next(d for d in range(2, 17) if float(f"{value:.{d}g}") < minimum or d == 16)
-        shown = amount(value, digits)
+        shown = numbers.amount(value, digits)
         return f"{self.localised(shown)} {unit.removesuffix('s') if shown == '1' else unit}".strip()
 
     def left_out(self, why: str) -> str:
@@ -513,10 +495,8 @@ class Grammar:
             word = self.people["not"].format(word=opposite)
         if not word:
             kind, word = "value", self.equals(event)
-        return {
-            name: text.format(word=word, which=self.which)
-            for name, text in self.table["events"][kind].items()
-        }
+        texts = self.table["events"][kind].items()
+        return {name: text.format(word=word, which=self.which) for name, text in texts}
 
     def _words_of(self, event: Event, kind: str) -> list[str | None]:
         # the user's words of what happened, and of its opposite
@@ -531,12 +511,9 @@ class Grammar:
 
     def equals(self, event: Event) -> str:
         """Return the column and the value that it has: "repaid = yes"."""
-        op = {
-            "=": "=",
-            "not": self.terms["other_than"],
-            "from": self.terms["at_least" if event.positive else "below"],
-            "above": ">" if event.positive else "≤",
-        }[event.op]
+        limit = self.terms["at_least" if event.positive else "below"]
+        above = ">" if event.positive else "≤"
+        op = {"=": "=", "not": self.terms["other_than"], "from": limit, "above": above}[event.op]
         values = [called(v) for v in event.values] or [self.terms["that_class"]]
         return f"{called(event.column)} {op} {self.listing(values, 'or')}"
 
@@ -581,34 +558,23 @@ class Grammar:
         if found is not None:
             of, counts = found
             sizes = [of, of]
-        return {
-            "of": self.count(sizes[0]),
-            "n": self.count(sizes[1]),
-            "mine": self.count(counts[0]),
-            "theirs": self.count(counts[1]),
-            "exact": s.who.hits is not None or bool(s.facts.get("exact")),
-            "hundred": of == _HUNDRED,
-            "counts": tuple(counts),
-            "per": of,
-        }
+        names, written = ("of", "n", "mine", "theirs"), map(self.count, sizes + counts)
+        texts = dict(zip(names, written, strict=True))
+        exact = s.who.hits is not None or bool(s.facts.get("exact"))
+        numbers_ = {"hundred": of == _HUNDRED, "counts": tuple(counts), "per": of}
+        return {**texts, "exact": exact, **numbers_}
 
     def changes(self, s: Any) -> dict[str, Any] | None:
         """Return both sides before and after as counts of one number of people."""
-        sides: list[Any] = [
-            (_share(was), _share(now))
-            for was, now in zip(s.was, (s.who, s.than), strict=True)
-            if now is not None
-        ]
+        both = zip(s.was, (s.who, s.than), strict=True)
+        sides: list[Any] = [(_share(was), _share(now)) for was, now in both if now is not None]
         if any(None in pair for pair in sides):
             return None
         found = counted_changes(sides)
         if found is None:
             return None
-        mine, *theirs = (
-            [self.localised(text).replace("of ", f"{self.terms['of']} ") for text in counts]
-            for counts in found[1]
-        )
-        of, gaps = found[0], None
+        (of, every), word, gaps = found, f"{self.terms['of']} ", None
+        mine, *theirs = ([self.localised(e).replace("of ", word) for e in own] for own in every)
         if of and theirs:
             gaps = [one.of(of) - other.of(of) for one, other in zip(*sides, strict=True)]
         return {"of": of, "mine": mine, "theirs": theirs[0] if theirs else None, "gaps": gaps}
@@ -645,10 +611,9 @@ class Grammar:
             or round(ends[0], decimals) == round(ends[1], decimals) != ends[0]
         ):
             decimals += 1
-        sizes = [
-            self.localised(number_text(abs(end), decimals)) if math.isfinite(end) else texts["any"]
-            for end in ends
-        ]
+        written = [self.localised(number_text(abs(end), decimals)) for end in ends]
+        known = zip(written, map(math.isfinite, ends), strict=True)
+        sizes = [text if is_finite else texts["any"] for text, is_finite in known]
         if ends[0] < 0 < ends[1]:
             return texts["apart"].format(low=sizes[0], high=sizes[1])
         near, far = sizes if ends[1] > 0 else sizes[::-1]
@@ -741,14 +706,14 @@ def english() -> Grammar:
     return _language("en", plug_in_packages())
 
 
-def describe_reason(reason: Reason) -> str:
-    """Return a reason as a clause, without a capital and a full stop.
+def describe_reason(reason: Reason | None) -> str:
+    """Return a reason as a clause, without a capital and a full stop; nothing of none.
 
     >>> few = Reason.of(ReasonCode.FEW_ROWS, n=1, minimum=20)
     >>> describe_reason(few), describe_reason(few.on("reference"))
     ('n = 1, below 20', 'n = 1 in the reference, below 20')
     """
-    return spoken().reason(reason)
+    return spoken().reason(reason) if reason else ""
 
 
 def in_words(word: str) -> str:
@@ -822,10 +787,8 @@ class Share:
 
 def is_stated(true: Sequence[Fraction], stated: Sequence[Fraction]) -> bool:
     """Return whether differences are stated to within a tenth, or a quarter of 1 in 100."""
-    return all(
-        abs(shown - size) <= max(_NEAR * abs(size), _TOLERATED)
-        for size, shown in zip(true, stated, strict=True)
-    )
+    pairs = zip(true, stated, strict=True)
+    return all(abs(near - size) <= max(_NEAR * abs(size), _TOLERATED) for size, near in pairs)
 
 
 def counted_changes(
@@ -915,9 +878,8 @@ def size_words(interval: tuple[float, float], denominator: int) -> tuple[str, st
     >>> size_words((-0.197, -0.143), 100)
     ('14', '20')
     """
-    near, far = sorted(
-        ends_of(interval, denominator), key=lambda end: abs(float(end.replace(",", "")))
-    )
+    ends = ends_of(interval, denominator)
+    near, far = sorted(ends, key=lambda end: abs(float(end.replace(",", ""))))
     return unsigned(near), unsigned(far)
 
 
@@ -968,4 +930,4 @@ def number_text(value: float, decimals: int) -> str:
     if math.isinf(value):
         return "∞"  # an end that the data do not bound
     text = f"{value:,.{decimals}f}"
-    return minus(text if float(text.replace(",", "")) else text.removeprefix("-"))
+    return numbers.minus(text if float(text.replace(",", "")) else text.removeprefix("-"))

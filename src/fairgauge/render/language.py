@@ -21,9 +21,8 @@ def in_language(language: str, words: Mapping[str, Any] | None = None) -> Iterat
     Raises ``DataError``: there is no such language.
     """
     if language not in NAMES:
-        raise DataError(
-            f"no language {quote(language)}.{suggest(language, NAMES)} Allowed: {', '.join(NAMES)}"
-        )
+        near = suggest(language, NAMES)
+        raise DataError(f"no language {quote(language)}.{near} Allowed: {', '.join(NAMES)}")
     asked = ASKED.set((language, words or {}))
     try:
         yield

@@ -52,12 +52,11 @@ def word_page(page: Page, language: str = "en", words: dict[str, Any] | None = N
         return tuple(dict(texts).items())[: MOST.get(place)]
 
     compared = [s for s in page.statements if s.code in ("differs", "headline") and s.shown]
-    undirected = g.words.get("favourable") == Favourable.NEITHER or any(
-        s.code == "state_direction" for s in page.statements
-    )
+    codes = {s.code for s in page.statements}
+    undirected = g.words.get("favourable") == Favourable.NEITHER or "state_direction" in codes
     question = g.made(g.table["page"]["found"][page.kind]).render(
         neutral=bool(compared or undirected) and not any(s.harm == "worse" for s in compared),
-        alarms=any(s.code == "alarm" for s in page.statements),
+        alarms="alarm" in codes,
     )
     texts = {place: sentences(place) for place in ("headline", "verdict", *PLACES)}
     return WordedPage(g, question, texts, page)
@@ -131,9 +130,8 @@ def placed(result: ShownResult) -> tuple[Statement, ...]:
     for place, texts in word_page(page).texts.items():
         for _, s in texts:
             stated_in.setdefault(id(s), []).append(_PARTS.get(place, place))
-    return tuple(
-        replace(s, part=tuple(stated_in[id(s)])) for s in page.statements if id(s) in stated_in
-    )
+    shown = (s for s in page.statements if id(s) in stated_in)
+    return tuple(replace(s, part=tuple(stated_in[id(s)])) for s in shown)
 
 
 def stated(stated_by: str, place: str, *parts: Any) -> str:
@@ -177,12 +175,8 @@ def dots(g: Grammar, text: str, s: Any) -> tree.DotArrays | None:
         filled, rest = g.table["fits"][f"{kind}fit"], g.table["fits"][f"{kind}misfit"]
         if s.of.kind == "misfit":
             filled, rest = rest, filled
-    arrays = [
-        _array(g, s, side, count, rings, filled)
-        for side, count, rings in ((s.who, mine, ringed), (s.than, theirs, 0))
-    ]
-    key = (filled, g.table["page"]["filled"] if ringed else "", rest)
-    return tree.DotArrays(text, (arrays[0], arrays[1]), key)
+    arrays = _array(g, s, s.who, mine, ringed, filled), _array(g, s, s.than, theirs, 0, filled)
+    return tree.DotArrays(text, arrays, (filled, g.table["page"]["filled"] if ringed else "", rest))
 
 
 def _array(g: Grammar, s: Any, side: Side, count: int, rings: int, filled: str) -> tree.DotArray:
@@ -211,19 +205,15 @@ def strata_chart(g: Grammar, within: Any, elsewhere: str) -> Iterator[tree.Chart
     )  # fmt: skip
     if not rows:
         return
-    sides = {
-        "mine": g.joined(g.some(within.who), within.of.among),
-        "theirs": g.joined(g.some(within.than), within.of.among),
-    }
-    drawn = [
-        s for s in within.parts if s.facts["stratum"] not in {e.facts["stratum"] for e in largest}
-    ]
+    both = {"mine": within.who, "theirs": within.than}
+    sides = {name: g.joined(g.some(side), within.of.among) for name, side in both.items()}
+    names = {each.facts["stratum"] for each in largest}
+    others = [s.facts["stratum"] for s in within.parts if s.facts["stratum"] not in names]
     notes = [texts["key"].format(shares=rows[0].text, sizes=rows[0].below, **sides)]
     if len(rows) < len(inside):
         notes.append(g.say("strata", "others", within, drawn=len(rows), elsewhere=elsewhere))
-    if drawn:
-        names = [s.facts["stratum"] for s in drawn]
-        notes.append(g.say("strata", "significant", within, names=names))
+    if others:
+        notes.append(g.say("strata", "significant", within, names=others))
     yield tree.Chart(
         g.say("strata", "caption", within) or "", rows, tree.Unit.PERCENT,
         notes=tuple(filter(None, notes)), legend=texts["legend"].format(**sides),
@@ -278,9 +268,8 @@ def _head(g: Grammar, feature: Any, row: list[Any]) -> tree.Cell:
 
 def _cell(g: Grammar, s: Any) -> tree.GridCell:
     ends, outcome = s.interval, s.verdict or ""
-    mark = tree.Mark(
-        s.value, ends and ends.low, ends and ends.high, sparse=outcome == "not_evaluated"
-    )
+    low, high = (ends.low, ends.high) if ends else (None, None)
+    mark = tree.Mark(s.value, low, high, sparse=outcome == "not_evaluated")
     notes = ("a",) * s.facts["alone"] + ("b",) * (outcome == "fail" and s.harm == "better")
     counts = "".join(filter(None, [counts_of(g, s), g.say("cell", "at", s)]))
     return tree.GridCell(counts, mark, g.say("cell", "place", s) or "", Outcome(outcome), notes)
@@ -301,11 +290,8 @@ def _title(g: Grammar, feature: Any, stated: list[Any]) -> str:
     label = g.feature((feature, [column for column, _ in first.who.values]))
     if code == "each" and len(than) != 1:
         return label
-    sides: dict[str, Any] = {
-        "who": g.heading(first.who),
-        "than": g.heading(first.than) if code == "one" else min(than, default=""),
-    }
-    return g.say("grid", code, feature=label, **sides) or ""
+    other = g.heading(first.than) if code == "one" else min(than, default="")
+    return g.say("grid", code, feature=label, who=g.heading(first.who), than=other) or ""
 
 
 def _notes(worded: WordedPage, cells: list[tree.GridCell]) -> Iterator[str]:
@@ -318,14 +304,9 @@ def _notes(worded: WordedPage, cells: list[tree.GridCell]) -> Iterator[str]:
         yield g.say("grid", "decides", counts=of_100, **facts) or ""
     outcomes = {cell.outcome for cell in cells}
     letters = {letter for cell in cells for letter in cell.notes}
-    undecided = [
-        g.say("grid", str(outcome), why=facts["why"])
-        for outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
-        if outcome in outcomes
-    ]
-    if undecided:
-        yield " ".join(filter(None, undecided))
+    open_ = [o for o in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED) if o in outcomes]
+    if open_:
+        yield " ".join(filter(None, (g.say("grid", str(o), why=facts["why"]) for o in open_)))
     yield from (g.table["grid"][letter] for letter in ("a", "b") if letter in letters)
-    yield from (
-        g.say("grid", "more", n=n, noun=noun) or "" for noun, n in facts["more"].items() if n > 0
-    )
+    more = ((noun, n) for noun, n in facts["more"].items() if n > 0)
+    yield from (g.say("grid", "more", n=n, noun=noun) or "" for noun, n in more)

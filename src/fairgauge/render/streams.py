@@ -204,9 +204,7 @@ def to_pandas(shown: ShownResult, table: str | None = None) -> Any:
     pandas = _library("pandas")
     found = table_of(shown, table)
     frame = pandas.DataFrame(list(found.rows), columns=list(found.columns))
-    return frame.astype(
-        {name: "object" if name in found.texts else "float64" for name in found.columns}
-    )
+    return frame.astype({c: "object" if c in found.texts else "float64" for c in found.columns})
 
 
 def to_polars(shown: ShownResult, table: str | None = None) -> Any:
@@ -217,9 +215,8 @@ def to_polars(shown: ShownResult, table: str | None = None) -> Any:
     """
     polars = _library("polars")
     found = table_of(shown, table)
-    schema = {
-        name: polars.String if name in found.texts else polars.Float64 for name in found.columns
-    }
+    text, number_ = polars.String, polars.Float64
+    schema = {c: text if c in found.texts else number_ for c in found.columns}
     return polars.DataFrame(list(found.rows), schema=schema, orient="row", strict=False)
 
 
@@ -273,9 +270,8 @@ def _index_rows(rows: Mapping[tuple[Any, ...], dict[str, float | None]]) -> Any:
     pandas = _library("pandas")
     names = ["feature", "group", "class", "threshold"]
     kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]
-    index = pandas.MultiIndex.from_tuples(
-        [tuple(key[i] for i in kept) for key in rows], names=[names[i] for i in kept]
-    )
+    keys = [tuple(key[i] for i in kept) for key in rows]
+    index = pandas.MultiIndex.from_tuples(keys, names=[names[i] for i in kept])
     return pandas.DataFrame(list(rows.values()), index=index, dtype="float64")
 
 

@@ -19,21 +19,12 @@ from __future__ import annotations
 
 import math
 import types
+import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import cache
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason, ReasonCode
@@ -90,36 +81,13 @@ def saved_fields(result: Any) -> list[Field[Any]]:
     return [each for each in fields(result) if each.metadata.get("saved", True)]
 
 
-class _Mark(StrEnum):
-    INLINE = "inline"
-    SHARE = "share"
-    FINITE = "finite"
-
-
 _Value = TypeVar("_Value")
-Inline = Annotated[_Value, _Mark.INLINE]
+Inline = Annotated[_Value, "inline"]
 """A record whose keys stand beside those of its owner; all are null where there is none."""
-Finite = Annotated[float, _Mark.FINITE]
+Finite = Annotated[float, "finite"]
 """A number that is never infinite."""
-Share = Annotated[float, _Mark.SHARE]
+Share = Annotated[float, "share"]
 """A number from 0 to 1."""
-
-
-Version = Annotated[
-    str,
-    Key("tool"),
-    Form(
-        write=lambda version: {"name": "fairgauge", "version": version},
-        read=lambda tool: tool["version"],
-        schema={
-            "type": "object",
-            "properties": {"name": {"const": "fairgauge"}, "version": {"type": "string"}},
-            "required": ["name", "version"],
-            "additionalProperties": False,
-        },
-    ),
-]
-"""The version of fairgauge that made a result."""
 
 
 # ---- the three functions ------------------------------------------------------------------------
@@ -158,7 +126,7 @@ def json_schema(kind: type, title: str, first: Schema | None = None) -> Schema:
     Every class inside is described once, under ``$defs``.
     """
     definitions: Schema = {}
-    described = _described_object((first or {}) | _record(kind).schema(definitions))
+    described = described_object((first or {}) | _record(kind).schema(definitions))
     definitions.pop(kind.__name__, None)
     return {"$schema": _DRAFT, "title": title, **described, "$defs": definitions}
 
@@ -237,17 +205,8 @@ class _Part(NamedTuple):
     key: str  # empty of a record, whose keys stand among those of its owner
     codec: _Codec
 
-    @property
-    def nulls(self) -> Plain:
-        if not self.attribute:
-            return {}
-        return {self.key: self.codec.none} if self.key else self.codec.none
-
-    def properties(self, definitions: Schema) -> Schema:
-        if not self.attribute:
-            return {}
-        described = self.codec.schema(definitions)
-        return {self.key: described} if self.key else described
+    def keyed(self, value: Any) -> Plain:
+        return {self.key: value} if self.key else value
 
 
 _INLINE: dict[type, _Codec] = {}
@@ -270,32 +229,32 @@ def save_inline(
 def _record(kind: type) -> _Codec:
     if kind in _INLINE:
         return _INLINE[kind]
-    hints = get_type_hints(kind, include_extras=True)
+    hints = typing.get_type_hints(kind, include_extras=True)
     parts = [_part(each.name, hints[each.name]) for each in saved_fields(kind)]
     for name in getattr(kind, "DERIVED", ()):
-        hint = get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
+        hint = typing.get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
         parts.append(_part(name, hint)._replace(name=""))
-    writers = [
-        (part.attribute, part.key, part.codec.write, part.nulls, part.codec.write in _NUMBERS)
-        for part in parts if part.attribute
-    ]  # fmt: skip
+    written = [part for part in parts if part.attribute]
+    nulls = {k: v for part in written for k, v in part.keyed(part.codec.none).items()}
+    writers = [(p.attribute, p.key, p.codec.write, p.keyed(p.codec.none), p.codec.write in _NUMBERS)
+               for p in written]  # fmt: skip
     readers = [(part.name, part.key, part.codec.read) for part in parts if part.name]
 
     def write(value: Any) -> Plain:
         # a large report has hundreds of thousands of values: none of a finite number, a text or
         # null takes a call
-        written: Plain = {}
-        for attribute, key, write_value, nulls, is_number in writers:
+        plain: Plain = {}
+        for attribute, key, write_value, absent, is_number in writers:
             inner = getattr(value, attribute)
             if inner is None and not key:
-                written.update(nulls)
+                plain.update(absent)
             elif inner is None or write_value is None or (is_number and math.isfinite(inner)):
-                written[key] = inner
+                plain[key] = inner
             elif not key:
-                written.update(write_value(inner))
+                plain.update(write_value(inner))
             else:
-                written[key] = write_value(inner)
-        return written
+                plain[key] = write_value(inner)
+        return plain
 
     usual = {each.name: each.default for each in fields(kind)}
 
@@ -310,16 +269,16 @@ def _record(kind: type) -> _Codec:
         return kind(**arguments)
 
     def properties(definitions: Schema) -> Schema:
-        return {k: v for part in parts for k, v in part.properties(definitions).items()}
+        described = (part.keyed(part.codec.schema(definitions)) for part in written)
+        return {k: v for each in described for k, v in each.items()}
 
-    nulls = {k: v for part in parts for k, v in part.nulls.items()}
     return _Codec(write_sparse if hasattr(kind, "SPARSE") else write, read, properties, nulls)
 
 
 def _part(name: str, hint: Any) -> _Part:
-    marks = _marks(hint)
-    if _Mark.INLINE in marks:
-        kind, is_optional = _split_optional(_strip_annotation(hint))
+    bare, marks = _split_annotation(hint)
+    if "inline" in marks:
+        kind, is_optional = _split_optional(bare)
         record = _record(kind)
         return _Part(name, name, "", _optional_record(record) if is_optional else record)
     restored = next((mark for mark in marks if isinstance(mark, Restored)), None)
@@ -337,26 +296,21 @@ def _optional_record(record: _Codec) -> _Codec:
 
     def properties(definitions: Schema) -> Schema:
         described = record.schema(definitions).items()
-        return {k: v if nulls[k] == [] else _nullable(v) for k, v in described}
+        return {k: v if nulls[k] == [] else nullable(v) for k, v in described}
 
-    return record._replace(
-        read=lambda values: None if values[first] is None else read(values), schema=properties
-    )
+    return record._replace(read=lambda v: None if v[first] is None else read(v), schema=properties)
 
 
 # ---- the types of fields ------------------------------------------------------------------------
 
 
-def _marks(hint: Any) -> tuple[Any, ...]:
-    return hint.__metadata__ if get_origin(hint) is Annotated else ()
-
-
-def _strip_annotation(hint: Any) -> Any:
-    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+def _split_annotation(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    bare, *marks = get_args(hint) if typing.get_origin(hint) is Annotated else (hint,)
+    return bare, tuple(marks)
 
 
 def _split_optional(hint: Any) -> tuple[Any, bool]:
-    if get_origin(hint) not in (Union, types.UnionType):
+    if typing.get_origin(hint) not in (Union, types.UnionType):
         return hint, False
     others = tuple(each for each in get_args(hint) if each is not type(None))
     return Union[others], len(others) < len(get_args(hint))  # noqa: UP007 - made of a tuple
@@ -364,17 +318,17 @@ def _split_optional(hint: Any) -> tuple[Any, bool]:
 
 @cache
 def _codec(hint: Any) -> _Codec:
-    marks, bare = _marks(hint), _strip_annotation(hint)
+    bare, marks = _split_annotation(hint)
     form = next((mark for mark in marks if isinstance(mark, Form)), None)
     if form is not None:
         return _Codec(form.write, form.read, lambda _: form.schema)
-    if _Mark.SHARE in marks or _Mark.FINITE in marks:
-        limits: Schema = {"minimum": 0, "maximum": 1} if _Mark.SHARE in marks else {}
+    if "share" in marks or "finite" in marks:
+        limits: Schema = {"minimum": 0, "maximum": 1} if "share" in marks else {}
         return _Codec(_write_number, _read_number, lambda _: {"type": "number"} | limits)
     kind, is_optional = _split_optional(bare)
     if is_optional:
         return _optional_codec(_codec(kind))
-    origin = get_origin(kind)
+    origin = typing.get_origin(kind)
     if origin in (Union, types.UnionType):
         return _union_codec(get_args(kind))
     if origin is Literal:
@@ -388,10 +342,9 @@ def _codec(hint: Any) -> _Codec:
     if kind in _PLAIN_TYPES:
         return _PLAIN_TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, StrEnum):
-        members: dict[Any, Any] = {str(word): word for word in kind}
+        words: dict[Any, Any] = {str(word): word for word in kind}
         # a call of the enum takes five times as long, and is here for its message
-        return _Codec(str, lambda word: members.get(word) or kind(word),
-            lambda _: {"enum": list(members)})  # fmt: skip
+        return _Codec(str, lambda v: words.get(v) or kind(v), lambda _: {"enum": list(words)})
     if is_dataclass(kind) and isinstance(kind, type):
         return _object(kind)
     raise TypeError(f"the codec has no form for the type {kind}; state one with Form")
@@ -403,15 +356,16 @@ def _leaf(schema: Schema) -> _Codec:
 
 def _optional_codec(codec: _Codec) -> _Codec:
     write, read = codec.write, codec.read
+    number = write is _write_number
     return _Codec(
-        _number_or_none if write is _write_number
-        else write and (lambda value: None if value is None else write(value)),
+        _number_or_none if number else write and (lambda v: None if v is None else write(v)),
         read and (lambda value: None if value is None else read(value)),
-        lambda definitions: _nullable(codec.schema(definitions)),
-    )  # fmt: skip
+        lambda definitions: nullable(codec.schema(definitions)),
+    )
 
 
-def _nullable(schema: Schema) -> Schema:
+def nullable(schema: Schema) -> Schema:
+    """Return the schema of a value that may be null."""
     return {"anyOf": [schema, {"type": "null"}]} if schema else schema
 
 
@@ -444,7 +398,7 @@ def _mapping(key: Any, item: Any, keys: tuple[str, ...]) -> _Codec:
     def properties(definitions: Schema) -> Schema:
         described = schema(definitions)
         if names:
-            return _described_object(dict.fromkeys(names, described))
+            return described_object(dict.fromkeys(names, described))
         return {"type": "object", "additionalProperties": described}
 
     return _Codec(
@@ -457,7 +411,7 @@ def _mapping(key: Any, item: Any, keys: tuple[str, ...]) -> _Codec:
 def _union_codec(kinds: tuple[type, ...]) -> _Codec:
     # the codec of several dataclasses; their first field is the word of each
     key = fields(kinds[0])[0].name
-    words = {get_args(get_type_hints(kind)[key])[0]: kind for kind in kinds}
+    words = {get_args(typing.get_type_hints(kind)[key])[0]: kind for kind in kinds}
     return _Codec(to_dict, lambda values: from_dict(words[values[key]], values),
         lambda definitions: {"oneOf": [_object(kind).schema(definitions) for kind in kinds]}
     )  # fmt: skip
@@ -471,7 +425,7 @@ def _object(kind: type) -> _Codec:
         name = kind.__name__
         if name not in definitions:
             definitions[name] = {}  # before its fields, one of which may be of this class
-            definitions[name] = described = _described_object(_record(kind).schema(definitions))
+            definitions[name] = described = described_object(_record(kind).schema(definitions))
             if hasattr(kind, "SPARSE"):
                 needed = (f for f in fields(kind) if f.default is f.default_factory is MISSING)
                 described["required"] = [each.name for each in needed]
@@ -486,7 +440,8 @@ def _object(kind: type) -> _Codec:
     return _Codec(record.write, record.read, schema)
 
 
-def _described_object(properties: Schema) -> Schema:
+def described_object(properties: Schema) -> Schema:
+    """Return the schema of an object that has all of some keys, and no others."""
     return {"type": "object", "properties": properties, "required": list(properties),
         "additionalProperties": False}  # fmt: skip
 
@@ -548,13 +503,18 @@ def _read_reason(values: Saved) -> Reason:
 
 
 def _reason_schema(definitions: Schema) -> Schema:
-    definitions["Reason"] = _described_object({"code": {"enum": [str(code) for code in ReasonCode]},
-            "side": _nullable({"enum": ["group", "reference"]}), "parameters": {"type": "object"}}
+    definitions["Reason"] = described_object({"code": {"enum": [str(code) for code in ReasonCode]},
+            "side": nullable({"enum": ["group", "reference"]}), "parameters": {"type": "object"}}
     )  # fmt: skip
     return {"$ref": "#/$defs/Reason"}
 
 
 _PLAIN_TYPES[Reason] = _Codec(_write_reason, _read_reason, _reason_schema)
+Version = Annotated[str, Key("tool"), Form(
+    lambda version: {"name": "fairgauge", "version": version}, lambda tool: tool["version"],
+    described_object({"name": {"const": "fairgauge"}, "version": {"type": "string"}}),
+)]  # fmt: skip
+"""The version of fairgauge that made a result."""
 Parameters = Annotated[
     tuple[tuple[str, Any], ...],
     Form(lambda given: to_plain(dict(given)), _read_parameters, {"type": "object"}),

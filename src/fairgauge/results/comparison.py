@@ -8,20 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
+from fairgauge import enums
 from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts, is_of_scoring_rates
-from fairgauge.enums import (
-    CandidateVerdict,
-    Direction,
-    Fairness,
-    Outcome,
-    Performance,
-    Task,
-    Uncounted,
-    WhyIncomplete,
-)
+from fairgauge.enums import CandidateVerdict, Fairness, Outcome, Performance, WhyIncomplete
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Restored, Share
@@ -142,10 +134,9 @@ class Candidate:
         return any(each.overturned for each in self.disparities) or any(e.overturned for e in tests)
 
     def withheld(self, why: WhyWithheld) -> Candidate:
-        return with_verdict(replace(self,
-                disparities=tuple(each.withheld(why) for each in self.disparities),
-                margins=tuple(each.withheld(why) for each in self.margins),
-                groups=tuple(each.withheld(why) for each in self.groups)))  # fmt: skip
+        held = {name: getattr(self, name) for name in ("disparities", "margins", "groups")}
+        own: dict[str, Any] = {n: tuple(e.withheld(why) for e in of) for n, of in held.items()}
+        return with_verdict(replace(self, **own))
 
 
 def with_verdict(candidate: Candidate) -> Candidate:
@@ -163,12 +154,12 @@ def _fairness(candidate: Candidate) -> Fairness:
     # overturn is not closer; a group that is harmed by more than the margin is
     if candidate.reason is not None:
         return Fairness.CANNOT_TELL
+    good = Performance.NON_INFERIOR
     moved = [each for each in candidate.disparities if each.significant]
-    further = [each for each in moved if each.direction is Direction.FURTHER]
-    further = [each for each in further if each.outcome is not Performance.NON_INFERIOR]
+    further = [e for e in moved if e.direction is enums.Direction.FURTHER and e.outcome is not good]
     tests: tuple[DisparityChange | MarginTest, ...] = (*candidate.disparities, *candidate.groups)
     harmed = any(each.outcome is Performance.INFERIOR for each in tests)
-    if any(each.direction is Direction.CLOSER and not each.overturned for each in moved):
+    if any(each.direction is enums.Direction.CLOSER and not each.overturned for each in moved):
         return Fairness.MIXED if harmed or further else Fairness.FAIRER
     less_fair = harmed or not all(each.overturned for each in further)
     return Fairness.LESS_FAIR if less_fair else Fairness.CANNOT_TELL
@@ -218,9 +209,9 @@ class Origin:
     def share_lacking(self) -> float:
         """Return the share of cases that lack one thing; of rows where none has a count."""
         cases = self.cases or 0
-        each = (n for why, n in self.excluded.items() if why not in {*Uncounted})
+        each = (n for why, n in self.excluded.items() if why not in {*enums.Uncounted})
         lacking = max([cases - (self.used or 0), *each]) / max(cases, 1)
-        return max(lacking, self.excluded.get(Uncounted.NO_COUNT, 0) / max(self.rows, 1))
+        return max(lacking, self.excluded.get(enums.Uncounted.NO_COUNT, 0) / max(self.rows, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +247,8 @@ class UnmatchedVerdict:
 
     @property
     def is_unaccounted(self) -> bool:
-        if self.report == "new":
-            return self.verdict.outcome is Outcome.FAIL
-        return self.reason.code is not ReasonCode.IS_REFERENCE
+        is_reference = self.reason.code is ReasonCode.IS_REFERENCE
+        return self.verdict.outcome is Outcome.FAIL if self.report == "new" else not is_reference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,7 +312,7 @@ class Change(ResultOfMetrics):
         page="fairgauge.statements.changes:change_page")  # fmt: skip
     DERIVED: ClassVar = ("verdict", "worse", "metrics", "doubts", "_statements")
 
-    task: Task
+    task: enums.Task
     spec: Saved = field(default_factory=dict)
     confidence: Share
     old: Origin
@@ -394,13 +384,7 @@ class Change(ResultOfMetrics):
 
     @property
     def why_incomplete(self) -> tuple[WhyIncomplete, ...]:
-        """Return why something may have got worse that two reports could not be compared in.
-
-        A verdict or a fail without a counterpart; what moved, not for the better, without a test;
-        rows that only one report leaves out by a condition on a column; a group of which hardly a
-        row is left; or, without verdicts, nothing in common, many more
-        rows that lack something, a group gone.
-        """
+        """Return why something may have got worse that two reports could not be compared in."""
         if self.new is None:
             return ()
         rules = any(each.what == "rule" and each.report == "old" for each in self.alone)
@@ -414,9 +398,8 @@ class Change(ResultOfMetrics):
         if not (self.stayed or self.flips):  # no verdict shows what is hidden
             sizes = [(each.old_n or 0, each.new_n or 0) for each in self.sizes]
             reasons[WhyIncomplete.NO_COUNTERPART] |= any(e.what == "reference" for e in self.alone)
-            reasons[WhyIncomplete.GROUP_GONE] |= any(
-                new < FEWEST_ROWS and old >= FEWEST_ROWS * (2 if new else 1) for old, new in sizes
-            )
+            gone = (old >= FEWEST_ROWS * (2 if n else 1) for old, n in sizes if n < FEWEST_ROWS)
+            reasons[WhyIncomplete.GROUP_GONE] |= any(gone)
             reasons |= {
                 WhyIncomplete.NOTHING_COMPARED: not self.compared,
                 WhyIncomplete.MORE_LACK: bool(self.diagnostics)
@@ -431,7 +414,7 @@ class Change(ResultOfMetrics):
         code = each.reason and each.reason.code
         if code is ReasonCode.DIFFERENT_REFERENCES:
             return each.apart
-        further = self.refused is not None and each.direction is not Direction.CLOSER
+        further = self.refused is not None and each.direction is not enums.Direction.CLOSER
         return code in _ASKED_OTHERWISE or further
 
     def _verdicts_untested(self) -> bool:
@@ -513,8 +496,8 @@ def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
         return replace(each, feature=features[feature], group=group)
 
     def of_report(report: Report) -> Report:
-        return replace(report, groups=tuple(map(renamed, report.groups)),
-            estimates=tuple(map(renamed, report.estimates)),
-            verdicts=tuple(map(renamed, report.verdicts)))  # fmt: skip
+        held = {name: getattr(report, name) for name in ("groups", "estimates", "verdicts")}
+        own: dict[str, Any] = {name: tuple(map(renamed, of)) for name, of in held.items()}
+        return replace(report, **own)
 
     return of_report(old), of_report(new)

@@ -11,13 +11,9 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from fairgauge.catalogue import distributions
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Imbalance, Metric, RowMetric
-from fairgauge.catalogue.distributions import (
-    Distance,
-    OverallStandardisedDifference,
-    OverallStandardisedMean,
-)
 from fairgauge.catalogue.lookup import selections_called
 from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic, tested_as
@@ -31,19 +27,13 @@ from fairgauge.values import name_of
 
 LITTLE = 0.1
 """The change-in-estimate criterion: adjusting by less than a tenth changes an estimate little."""
-NOTHING_CONCLUDED = (
-    AfterAdjusting.LEAVES_OUT, AfterAdjusting.NOT_COMPARABLE, AfterAdjusting.LACKS_OUTCOMES,
-    AfterAdjusting.LACKS_GROUPS,
-)  # fmt: skip
-_OF_OTHER_ROWS = (
-    ReasonCode.STRATA_MISSING, ReasonCode.FEW_COMPARED, ReasonCode.OUTCOMES_MISSING,
-    ReasonCode.GROUPS_MISSING,
-)  # fmt: skip
-"""Why nothing is concluded from an adjusted comparison, however small its p-value is."""
 _LACKING = {
     ReasonCode.OUTCOMES_MISSING: AfterAdjusting.LACKS_OUTCOMES,
     ReasonCode.GROUPS_MISSING: AfterAdjusting.LACKS_GROUPS,
 }
+NOTHING_CONCLUDED = (AfterAdjusting.LEAVES_OUT, AfterAdjusting.NOT_COMPARABLE, *_LACKING.values())
+_OF_OTHER_ROWS = (ReasonCode.STRATA_MISSING, ReasonCode.FEW_COMPARED, *_LACKING)
+"""Why nothing is concluded from an adjusted comparison, however small its p-value is."""
 LEAST_COMMON = 0.5
 """The share of a side in strata that both have below which nothing is decided, nor extrapolated."""
 NOTED_ALONE = 0.1
@@ -60,10 +50,10 @@ def disparity(row: Metric | Statistic) -> Hashable:
         return tested_as(row)
     if isinstance(row, RowMetric) and (row.q is not None or row.kind == "top"):
         return row.q, row.top, row.percent
-    if isinstance(row, OverallStandardisedMean):
+    if isinstance(row, distributions.OverallStandardisedMean):
         return tested_as(row.of)
-    if isinstance(row, Distance | OverallStandardisedDifference):
-        of_label = isinstance(row, Distance) and row.of == "label"
+    if isinstance(row, distributions.Distance | distributions.OverallStandardisedDifference):
+        of_label = isinstance(row, distributions.Distance) and row.of == "label"
         parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
         return frozenset(parts)
     if isinstance(row, Imbalance):
@@ -238,10 +228,8 @@ def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
     """Return the comparisons that show no difference over all rows, of those within strata."""
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
     compared = _contrasts(estimates)
-    reasons = [(each, each.reason) for each in compared if each.reason is not None]
-    decided = {
-        _comparison_key(e) for e, reason in reasons if reason.code is ReasonCode.STRATA_DECIDE
-    }
+    reasons = ((each, each.reason) for each in compared if each.reason is not None)
+    decided = {_comparison_key(e) for e, of in reasons if of.code is ReasonCode.STRATA_DECIDE}
     for each in compared:
         key = _comparison_key(each)
         if each.scope.kind is ScopeKind.OVERALL:
@@ -295,8 +283,7 @@ def harm_in_words(spec: Mapping[str, Any]) -> tuple[Statistic, ...]:
 
 def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:
     """Return what is better in one class: which of several classes is better nobody stated."""
-    one_class = scope.name is not None
-    return Favourable.NEITHER if one_class else favourable
+    return favourable if scope.name is None else Favourable.NEITHER
 
 
 def better_of(row: Statistic, favourable: Favourable | None) -> Better:

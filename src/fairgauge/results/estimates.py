@@ -6,36 +6,15 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, SupportsFloat, TypeAlias
 
-from fairgauge import identity
+from fairgauge import enums, identity
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import (
-    Direction,
-    Estimator,
-    FindingReason,
-    GroupKind,
-    IntervalMethod,
-    Performance,
-    ReferenceKind,
-    Status,
-    Task,
-)
+from fairgauge.enums import Direction, Performance, ReferenceKind, Status
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason
+from fairgauge.results import scopes
 from fairgauge.results.codec import Finite, Inline, Share
-from fairgauge.results.scopes import (
-    NO_CLASS,
-    OVERALL,
-    Bounds,
-    ClassScope,
-    Diagnostic,
-    HasDefinition,
-    Interval,
-    Reference,
-    Scope,
-    WhyWithheld,
-    in_words,
-)
+from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, HasDefinition, Interval, Scope
 from fairgauge.start.records import dataclass, field, replace
 
 
@@ -54,7 +33,7 @@ class ByEstimator:
     group: str
     class_scope: Inline[ClassScope] = NO_CLASS
     threshold: Finite | None = None
-    estimator: Estimator
+    estimator: enums.Estimator
     decides: bool
     value: float | None = None
     interval: Inline[Interval]
@@ -63,7 +42,7 @@ class ByEstimator:
     effective_people: Finite | None = None
 
 
-EVERYONE = str(GroupKind.EVERYONE)
+EVERYONE = str(enums.GroupKind.EVERYONE)
 """The group of a metric of the whole table, which has no feature."""
 
 
@@ -92,7 +71,7 @@ class Estimate(HasDefinition[Metric]):
     feature_id: Inline[FeatureId | None] = None
     group: str | None
     group_id: Inline[GroupId | None] = None
-    reference: Inline[Reference | None]
+    reference: Inline[scopes.Reference | None]
     scope: Inline[Scope] = OVERALL
     class_scope: Inline[ClassScope] = NO_CLASS
     threshold: Finite | None = None
@@ -107,7 +86,7 @@ class Estimate(HasDefinition[Metric]):
     rate_group: float | None = None
     rate_reference: float | None = None
     error: float | None = None
-    bounds: Bounds | None = None
+    bounds: scopes.Bounds | None = None
     expected: Finite | None = None
     corrected: Finite | None = None
     status: Status = Status.OK
@@ -139,21 +118,19 @@ class Estimate(HasDefinition[Metric]):
         metric, reference = self.definition, self.reference
         methods = self.interval.methods if self.interval else ()
         # a rate of one's own is only described; its interval states that it is a share of rows
-        rate = isinstance(metric, Contrast) and (
-            isinstance(metric.of, Rate) or IntervalMethod.NEWCOMBE in methods
-        )
+        of_rate = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
+        of_own = isinstance(metric, Contrast) and enums.IntervalMethod.NEWCOMBE in methods
         overall = reference is not None and reference.kind is ReferenceKind.OVERALL
-        return rate and not overall and self.scope == OVERALL
+        return (of_rate or of_own) and not overall and self.scope == OVERALL
 
     @property
     def key(self) -> ComparisonKey:
-        return (
-            self.metric, self.feature, self.group, self.scope, self.class_scope, self.threshold,
-        )  # fmt: skip
+        place = self.scope, self.class_scope, self.threshold
+        return self.metric, self.feature, self.group, *place
 
     @property
     def says(self) -> str:
-        return in_words("words.verdict_sentences:describe", self)
+        return scopes.in_words("words.verdict_sentences:describe", self)
 
     def __str__(self) -> str:
         return self.says or repr(self)  # which has the reason why there is no value
@@ -179,7 +156,7 @@ class RateValue:
     weighted_denominator: Finite | None = None
     interval: Inline[Interval | None] = None
     error: float | None = None
-    bounds: Bounds | None = None
+    bounds: scopes.Bounds | None = None
     status: Status = Status.OK
     reason: Reason | None = None
 
@@ -320,7 +297,7 @@ class UnrecordedMeasured:
     totals: list[Group] = field(default_factory=list)
     estimates: list[Estimate] = field(default_factory=list)
     estimators: list[ByEstimator] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    diagnostics: list[scopes.Diagnostic] = field(default_factory=list)
     together: dict[ComparisonKey, tuple[Callable[[float], Any], int]] = field(default_factory=dict)
     shown: dict[ComparisonKey, Shown] = field(default_factory=dict)
 
@@ -333,10 +310,10 @@ class Measured:
     ``shown`` how far intervals of groups that nobody recorded reach.
     """
 
-    task: Task
+    task: enums.Task
     groups: tuple[Group, ...]
     estimates: tuple[Estimate, ...]
-    diagnostics: tuple[Diagnostic, ...]
+    diagnostics: tuple[scopes.Diagnostic, ...]
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
@@ -400,7 +377,7 @@ class Finding:
     """
 
     rate: str
-    why: tuple[FindingReason, ...]
+    why: tuple[enums.FindingReason, ...]
     interval: Inline[Interval | None]
     p_adjusted: Share | None
     family: FamilyOfTests | None = None
@@ -414,7 +391,7 @@ class Finding:
 
     @property
     def says(self) -> str:
-        return in_words("words.verdict_sentences:describe_finding", self)
+        return scopes.in_words("words.verdict_sentences:describe_finding", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -497,7 +474,7 @@ class DisparityChange(HasDefinition[Metric]):
     metric: str
     feature: str | None
     group: str | None
-    reference: Inline[Reference | None]
+    reference: Inline[scopes.Reference | None]
     scope: Inline[Scope] = OVERALL
     class_scope: Inline[ClassScope] = NO_CLASS
     threshold: Finite | None = None
@@ -532,7 +509,7 @@ class DisparityChange(HasDefinition[Metric]):
     before: Estimate | None = None
     after: Estimate | None = None
 
-    def withheld(self, why: WhyWithheld) -> DisparityChange:
+    def withheld(self, why: scopes.WhyWithheld) -> DisparityChange:
         """Return it overturned where it stands on something doubted: not closer, nor as good."""
         is_as_good = self.outcome is Performance.NON_INFERIOR
         is_closer = self.significant and self.direction is Direction.CLOSER
@@ -576,6 +553,4 @@ class DisparityChange(HasDefinition[Metric]):
             return "undefined" if self.moved else "stayed"
         if self.significant and self.direction is not None:
             return "further" if self.direction is Direction.FURTHER else "closer"
-        if self.changed:
-            return "changed"
-        return "untested" if self.untested else "moved"
+        return "changed" if self.changed else "untested" if self.untested else "moved"

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from fairgauge import enums
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import (
-    Favourable,
-    GapPartKind,
-    GapVerdict,
-    Status,
-    StratumWeights,
-    WhyInconclusive,
-    WhyNoRegression,
-)
+from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.disparities import distance, favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import gap as difference
@@ -34,7 +27,7 @@ class GapPart:
     weights: StratumWeights = StratumWeights.AVERAGE
     value: float | None
     interval: Inline[Interval | None] = None
-    status: Status = Status.OK
+    status: enums.Status = enums.Status.OK
     reason: WhyInconclusive | None = None
 
 
@@ -173,7 +166,7 @@ class Gap:
     left_out: Finite = 0
     confounded: bool = False
     adjusted: AdjustedGap | None = None
-    no_regression: WhyNoRegression | None = None
+    no_regression: enums.WhyNoRegression | None = None
     doubted: bool = False
 
     @property
@@ -332,11 +325,8 @@ class Decomposition(ResultOfMetrics):
             return gap
         fitted = (each for each in self.gaps if each.adjusted or each.no_regression)
         same = next((each for each in fitted if test_of(each) == test_of(gap)), gap)
-        return replace(
-            gap, adjusted=same.adjusted, controls=same.controls,
-            left_out=same.left_out, confounded=same.confounded,
-            no_regression=same.no_regression,
-        )  # fmt: skip
+        names = ("adjusted", "controls", "left_out", "confounded", "no_regression")
+        return replace(gap, **{name: getattr(same, name) for name in names})
 
 
 def verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
@@ -358,8 +348,7 @@ def verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
 def averages_of(gap: Gap) -> list[tuple[StratumWeights | None, float, Interval]]:
     """Return the averages over strata: the weights of each, None of the regression, with its CI."""
     found: list[tuple[StratumWeights | None, float | None, Interval | None]]
-    within = (each for each in gap.parts if each.part is GapPartKind.WITHIN)
-    found = [(each.weights, each.value, each.interval) for each in within]
+    found = [(e.weights, e.value, e.interval) for e in gap.parts if e.part is GapPartKind.WITHIN]
     if gap.adjusted is not None and not gap.controls:
         found.append((None, *gap.adjusted.at(gap.scale)))
     return [(by, v, ends) for by, v, ends in found if v is not None and ends is not None]
@@ -385,12 +374,12 @@ def _gap_within(gap: Gap) -> Estimate:
     return replace(gap.estimate, value=within, rate_group=None, rate_reference=None)
 
 
-def _is_worse_off(gap: Gap, favourable: Favourable) -> bool:
-    left = _gap_within(gap)
+def _is_worse_off(gap: Gap, favourable: enums.Favourable) -> bool:
+    left, own = _gap_within(gap), favourable_in(favourable, gap.estimate.class_scope)
     row = left.definition.of if isinstance(left.definition, Contrast) else left.definition
     if not isinstance(row, (Statistic, RowMetric)):
         return False
-    return is_worse_off(row, difference(left), favourable_in(favourable, left.class_scope))
+    return is_worse_off(row, difference(left), own)
 
 
 _DIGITS = 12

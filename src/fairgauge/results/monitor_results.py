@@ -36,9 +36,7 @@ PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
 
 
-Detector = StrEnum("Detector", {
-    "E_DETECTOR": "e-detector", "ASYMPTOTIC": "asymptotic e-detector",
-})  # fmt: skip
+Detector = StrEnum("Detector", {"E_DETECTOR": "e-detector", "ASYMPTOTIC": "asymptotic e-detector"})
 """What raises the alarm of a comparison."""
 
 MonitorState = StrEnum("MonitorState", {
@@ -108,9 +106,8 @@ class Point:
 
 def periods_without_value(points: Sequence[Point]) -> tuple[Point, ...]:
     """Return the periods without a value after the last one with one, less those that wait."""
-    decided = [point for point in points if not point.waits]
-    lacking = takewhile(lambda point: point.value is None, reversed(decided))
-    return tuple(reversed(list(lacking)))
+    decided = (point for point in reversed(points) if not point.waits)
+    return tuple(takewhile(lambda point: point.value is None, decided))[::-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,9 +339,7 @@ HistoryProblem = StrEnum("HistoryProblem", {
     "COPIED_LABEL": "copied label", "DOUBTED_VALUE": "doubted value",
 })  # fmt: skip
 """What may be wrong with the rows of a period."""
-_HIDING = (
-    HistoryProblem.VANISHED_VALUE, HistoryProblem.COPIED_LABEL, HistoryProblem.OTHER_SCORES,
-)  # fmt: skip
+_HIDING = (HistoryProblem.VANISHED_VALUE, HistoryProblem.COPIED_LABEL, HistoryProblem.OTHER_SCORES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -381,8 +376,7 @@ class HistoryFinding:
         """Return whether nobody knows how rows of it were decided, or rightly: not of more rows."""
         more = (self.share or 0.0) > (self.expected or 0.0)
         if self.problem is HistoryProblem.VOLUME:
-            fewer = self.share is None or not more
-            return self.value is not None and fewer
+            return self.value is not None and not more
         return self.problem in _HIDING or (more and self.problem is HistoryProblem.MISSING_VALUES)
 
     def concerns(self, period: str) -> bool:

@@ -18,11 +18,8 @@ SwapVerdict = StrEnum("SwapVerdict", {
 })  # fmt: skip
 """What a comparison of answers under different names came to."""
 
-SwapReason = StrEnum(
-    "SwapReason",
-    "ONE_VARIANT FEW_VARIANTS FEW_ITEMS NO_ITEMS NO_VARIATION MISSING_ANSWERS UNCLEAR_ANSWERS "
-    "IMPRECISE",
-)
+SwapReason = StrEnum("SwapReason", "ONE_VARIANT FEW_VARIANTS FEW_ITEMS NO_ITEMS NO_VARIATION "
+    "MISSING_ANSWERS UNCLEAR_ANSWERS IMPRECISE")  # fmt: skip
 """Why a comparison of answers cannot be decided."""
 
 REASONS_WITH_ENOUGH_DATA = (
@@ -31,10 +28,8 @@ REASONS_WITH_ENOUGH_DATA = (
 """Reasons, or none, where there are enough names and items for a verdict."""
 
 
-SwapNoteCode = StrEnum(
-    "SwapNoteCode",
-    "BASELINE_REFERENCE FEW_PLACEBOS INCOMPLETE UNFAVOURABLE ITEMS_EXCLUDED",
-)
+SwapNoteCode = StrEnum("SwapNoteCode",
+    "BASELINE_REFERENCE FEW_PLACEBOS INCOMPLETE UNFAVOURABLE ITEMS_EXCLUDED")  # fmt: skip
 """What a reader of an audit by swapped names should know."""
 
 

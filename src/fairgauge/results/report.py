@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
@@ -39,14 +40,11 @@ Key: TypeAlias = "str | tuple[object, ...]"
 """A metric; a feature; a group, by its name or its value; a stratum; a mapping of choices."""
 
 _SUBJECT = 3
-_NAMED: dict[str, Callable[[Estimate], object]] = {
-    "feature": lambda each: each.feature,
-    "group": lambda each: each.group,
-}
-_CHOICES: dict[str, Callable[[Estimate], object]] = {"scope": lambda each: each.scope.kind,
-    "stratum": lambda each: each.stratum, "class_scope": lambda each: each.class_scope.kind,
-    "class": lambda each: each.class_, "average": lambda each: each.class_scope.average,
-    "threshold": lambda each: each.threshold}  # fmt: skip
+_NAMED = {name: attrgetter(name) for name in ("feature", "group")}
+_CHOICES = {name: attrgetter(path) for name, path in {
+    "scope": "scope.kind", "stratum": "stratum", "class_scope": "class_scope.kind",
+    "class": "class_", "average": "class_scope.average", "threshold": "threshold"}.items()
+}  # fmt: skip
 """What distinguishes estimates of one metric and group, by the names of the JSON format."""
 _OF_SCOPE = {"scope", "stratum"}
 _OF_CLASS = {"class_scope", "class", "average"}
@@ -280,7 +278,6 @@ class Verification:
     ``libraries``: those of another version, each with that of the seal and the present one.
     ``changed``: the parts whose content does not fit the manifest, or which are there twice.
     ``numbers, different``: how many were compared and agree, and those that do not.
-    ``texts``: those that the present version writes otherwise: they are not verified.
     ``largest_deviation``: the largest relative difference of a number that counts as the same.
     ``from_rows, not_computed``: what needs the rows, and what does not follow from counts at all.
     ``redrawn, drawn_by, redrawn_by``: random draws that differ, and both versions of NumPy.
@@ -297,7 +294,6 @@ class Verification:
     changed: tuple[str, ...]
     numbers: int = 0
     different: tuple[DifferentNumber, ...] = ()
-    texts: tuple[DifferentNumber, ...] = ()
     largest_deviation: float = 0.0
     from_rows: tuple[str, ...] = ()
     redrawn: tuple[DifferentNumber, ...] = ()
@@ -311,14 +307,13 @@ class Verification:
 
     @property
     def finding(self) -> VerificationResult:
-        """Return what it comes to."""
         if self.changed:
             return VerificationResult.CHANGED
         if self.expected_signer not in (None, self.signed_by):
             return VerificationResult.OTHER_SIGNER
         if self.different:
             return VerificationResult.DIFFERENT
-        if self.texts or self.redrawn or self.from_rows:
+        if self.sealed_by != self.verified_by or self.redrawn or self.from_rows:
             return VerificationResult.PARTLY_REPRODUCED
         return VerificationResult.REPRODUCED
 

@@ -13,33 +13,15 @@ from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, Generic, Protocol, Self, TypeAlias, TypeVar, cast
 
+from fairgauge import enums
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import (
-    DOUBTS,
-    Average,
-    ClassKind,
-    Closed,
-    DiagnosticCode,
-    GroupKind,
-    IntervalMethod,
-    Level,
-    ReferenceKind,
-    ScopeKind,
-)
+from fairgauge.enums import ClassKind, DiagnosticCode, Level, ReferenceKind, ScopeKind
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Parameter, Reason, WithParameters
-from fairgauge.results.codec import (
-    NOT_SAVED,
-    Finite,
-    Form,
-    Key,
-    Parameters,
-    Plain,
-    Schema,
-    save_inline,
-)
+from fairgauge.results import codec
+from fairgauge.results.codec import Finite, Key, Parameters, Plain, Schema, save_inline
 from fairgauge.start.records import dataclass, field, fields, is_dataclass, replace
 from fairgauge.values import Saved, name_of
 
@@ -56,7 +38,7 @@ class HasDefinition(Generic[Row]):
     """
 
     definition: Row = field(default=cast("Row", None), compare=False, repr=False,
-                            metadata=NOT_SAVED)  # fmt: skip
+                            metadata=codec.NOT_SAVED)  # fmt: skip
 
     def __post_init__(self) -> None:
         if self.definition is None and (name := _name_of(self)) is not None:
@@ -77,13 +59,10 @@ def _definition(catalogue: Catalogue, value: Any) -> Any:
         return tuple(_definition(catalogue, item) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    changed = {
-        each.name: made
-        for each in fields(value)
-        if each.init
-        and (made := _definition(catalogue, old := getattr(value, each.name))) is not old
-    }
-    if any(each.name == "definition" for each in fields(value)):
+    held = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+    made = {name: _definition(catalogue, of) for name, of in held.items()}
+    changed = {name: of for name, of in made.items() if of is not held[name]}
+    if "definition" in held:
         name = _name_of(value)
         changed["definition"] = name and catalogue.row(name)
     return replace(value, **changed) if changed else value
@@ -133,7 +112,7 @@ class ClassScope:
 
     kind: ClassKind = ClassKind.NONE
     name: str | None = None
-    average: Average | None = None
+    average: enums.Average | None = None
 
     @property
     def is_single(self) -> bool:
@@ -171,7 +150,7 @@ class Interval:
     low: float
     high: float
     level: Annotated[Finite, Key("confidence")]
-    methods: Annotated[tuple[IntervalMethod, ...], Key("method")] = ()
+    methods: Annotated[tuple[enums.IntervalMethod, ...], Key("method")] = ()
 
     def __iter__(self) -> Iterator[float]:
         yield self.low
@@ -197,7 +176,7 @@ def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
     """Return an interval that holds for all groups at once, given that of one alone."""
     if (low, high) == (alone.low, alone.high):
         return alone
-    methods = (IntervalMethod.SIMULTANEOUS_GROUPS, *alone.methods)
+    methods = (enums.IntervalMethod.SIMULTANEOUS_GROUPS, *alone.methods)
     return Interval(low, high, alone.level, methods)
 
 
@@ -214,7 +193,6 @@ class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):
     parameters: Parameters = ()
 
     def but(self, **parameters: Parameter) -> Diagnostic:
-        """Return it with other parameters."""
         return replace(self, parameters=tuple(sorted((dict(self.parameters) | parameters).items())))
 
     @property
@@ -223,16 +201,12 @@ class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):
         return name
 
     @classmethod
-    def note(
-        cls, code: DiagnosticCode, feature: str | None = None, **parameters: Parameter
-    ) -> Diagnostic:
-        return cls(Level.NOTE, code, feature, tuple(sorted(parameters.items())))
+    def note(cls, code: DiagnosticCode, feature: str | None = None, **given: Parameter) -> Self:
+        return cls(Level.NOTE, code, feature, tuple(sorted(given.items())))
 
     @classmethod
-    def warning(
-        cls, code: DiagnosticCode, feature: str | None = None, **parameters: Parameter
-    ) -> Diagnostic:
-        return cls(Level.WARNING, code, feature, tuple(sorted(parameters.items())))
+    def warning(cls, code: DiagnosticCode, feature: str | None = None, **given: Parameter) -> Self:
+        return cls(Level.WARNING, code, feature, tuple(sorted(given.items())))
 
     @property
     def message(self) -> str:
@@ -243,17 +217,12 @@ class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):
 
 
 _NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity"]}]}
-_INTERVAL: Schema = {"type": "object",
-    "properties": {"low": _NUMBER, "high": _NUMBER, "closed": {"enum": [str(c) for c in Closed]}},
-    "required": ["low", "high", "closed"], "additionalProperties": False}  # fmt: skip
+_CLOSED: Schema = {"enum": [*map(str, enums.Closed)]}
+_INTERVAL = codec.described_object({"low": _NUMBER, "high": _NUMBER, "closed": _CLOSED})
 _SET: Schema = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
-_VALUES: Schema = {
-    "anyOf": [
-        {"type": "array", "items": {"anyOf": [_SET, _INTERVAL, {"type": "null"}]}},
-        {"type": "null"},
-    ]
-}
-GroupValues = Annotated[Any, Form(lambda values: values, lambda values: values, _VALUES)]
+_PART: Schema = {"anyOf": [_SET, _INTERVAL, {"type": "null"}]}
+_VALUES = codec.nullable({"type": "array", "items": _PART})
+GroupValues = Annotated[Any, codec.Form(lambda values: values, lambda values: values, _VALUES)]
 """What a group is in each column of its feature: values, an interval, or null where missing."""
 
 
@@ -275,12 +244,12 @@ def _write_class_scope(of: ClassScope) -> Plain:
 save_inline(
     ClassScope,
     {"class_scope": ClassKind, "class": str | None, "worst_class": str | None,
-     "average": Average | None},
+     "average": enums.Average | None},
     write=_write_class_scope,
     read=lambda keys: ClassScope(
         ClassKind(keys["class_scope"]),
         keys["worst_class"] if keys["class"] is None else keys["class"],
-        None if keys["average"] is None else Average(keys["average"]),
+        None if keys["average"] is None else enums.Average(keys["average"]),
     ),
 )  # fmt: skip
 # the name of a reference is never null, so that null is no reference: the word of its kind
@@ -301,9 +270,9 @@ save_inline(
 )
 save_inline(
     GroupId,
-    {"group_kind": GroupKind, "group_values": GroupValues},
+    {"group_kind": enums.GroupKind, "group_values": GroupValues},
     write=lambda group: {"group_kind": str(group.kind), "group_values": group.to_plain()},
-    read=lambda keys: GroupId.read(GroupKind(keys["group_kind"]), keys["group_values"]),
+    read=lambda keys: GroupId.read(enums.GroupKind(keys["group_kind"]), keys["group_values"]),
 )
 
 
@@ -338,9 +307,8 @@ class Doubt:
 
     def concerns(self, needs: Collection[str], feature: str | None) -> bool:
         """Return whether a number that needs some outcomes, of a feature, stands on it."""
-        of_outcomes = self.needs <= {*needs} and (
-            not self.only or self.needs >= {*needs} - {STRATUM}
-        )
+        only = not self.only or self.needs >= {*needs} - {STRATUM}
+        of_outcomes = self.needs <= {*needs} and only
         return of_outcomes and (self.features is None or feature in self.features)
 
 
@@ -365,7 +333,7 @@ def stated_doubts(notes: Iterable[Diagnostic], total: int) -> tuple[StatedDoubt,
     found = []
     for note in notes:
         accepted = bool(note.get("accepted"))
-        if note.code not in DOUBTS or not (accepted or note.level is Level.WARNING):
+        if note.code not in enums.DOUBTS or not (accepted or note.level is Level.WARNING):
             continue
         column = note.feature or note.get("column") or next(iter(note.get("columns") or ()), None)
         values = note.get("values") or note.get("groups") or (note.get("value"),)

@@ -9,17 +9,12 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from functools import cached_property
 from typing import TypeAlias
 
+from fairgauge.catalogue import score_statistics
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric, is_of_all_groups
 from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import Catalogue
-from fairgauge.catalogue.score_statistics import (
-    Mean,
-    MomentStatistic,
-    RegressionTerm,
-    ScoreStatistic,
-)
 from fairgauge.catalogue.statistics import Agreement, Averaged, Kappa, Rate, Statistic, adds_up
 from fairgauge.enums import Average, ClassKind, Favourable, Outcome, ScopeKind, Status
 from fairgauge.results import disparities
@@ -33,13 +28,13 @@ from fairgauge.start.records import dataclass, field, replace
 SectionKey: TypeAlias = tuple[str, float | None, ClassScope]
 """What distinguishes sections: feature, threshold and class."""
 
-_OF_ALL_ROWS = MomentStatistic, ScoreStatistic, Averaged, Agreement, Kappa
+_OF_ALL_ROWS = (
+    score_statistics.MomentStatistic, score_statistics.ScoreStatistic, Averaged, Agreement, Kappa,
+)  # fmt: skip
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
 _EVERY_CLASS_ALIKE = frozenset({Average.MACRO, Average.MICRO})
 """Averages that give every class, or every decision, the same weight."""
-_CLASSES_FIRST = (
-    ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS,
-)  # fmt: skip
+_CLASSES_FIRST = (ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS)
 
 
 @dataclass(eq=False)
@@ -77,43 +72,33 @@ class FeatureResults:
     @property
     def name(self) -> str:
         """Return the feature, with the class and the threshold where there are several."""
-        parts = [self.feature]
         scope = self.class_scope
-        if scope.kind is ClassKind.CLASS:
-            parts.append(f"class {scope.name}")
-        elif scope.kind is ClassKind.AVERAGE:
-            parts.append(f"{scope.average} average over classes")
-        elif scope.kind is ClassKind.WORST:
-            parts.append("the class with the largest difference")
-        if self.several_thresholds:
-            parts.append(f"threshold {self.threshold:g}")
-        return ", ".join(parts)
+        of_class = {ClassKind.NONE: "", ClassKind.CLASS: f"class {scope.name}",
+            ClassKind.AVERAGE: f"{scope.average} average over classes",
+            ClassKind.WORST: "the class with the largest difference"}  # fmt: skip
+        at = f"threshold {self.threshold:g}" if self.several_thresholds else ""
+        return ", ".join(filter(None, (self.feature, of_class[scope.kind], at)))
 
     @cached_property
     def metrics(self) -> list[str]:
         """Return the metrics that compare groups and have a value and may differ, in order."""
         metrics = dict.fromkeys(estimate.metric for estimate in self.estimates)
-        return [m for m in metrics if not self._is_alike_in_every_group(self.compared_rate(m))]
+        return [m for m in metrics if not self._is_alike(self.compared_rate(m))]
 
     @cached_property
     def rates(self) -> list[str]:
         """Return the rates of the groups, the central ones first."""
-        present = dict.fromkeys(
-            name
-            for group in self.groups
-            for name, rate in group.rates.items()
-            if (rate.value is not None or rate.interval is not None)
-            and not self._is_alike_in_every_group(name)
-        )
-        return _central_first(present)
+        every = (each for group in self.groups for each in group.rates.items())
+        known = (name for name, of in every if of.value is not None or of.interval is not None)
+        return _central_first([e for e in dict.fromkeys(known) if not self._is_alike(e)])
 
-    def _is_alike_in_every_group(self, rate: str | None) -> bool:
+    def _is_alike(self, rate: str | None) -> bool:
+        # in every group
         averaged = rate is not None and self.class_scope.average in _EVERY_CLASS_ALIKE
         return averaged and adds_up(self.rate_row(str(rate)))
 
     @cached_property
     def strata(self) -> list[str]:
-        """Return the names of the strata."""
         names = [str(g.stratum) for g in self.groups_inside] + [str(e.stratum) for e in self.inside]
         return list(dict.fromkeys(names))
 
@@ -221,10 +206,8 @@ def sections_of(report: Report) -> list[FeatureResults]:
     totals = {(t.feature, t.threshold, t.class_scope): t for t in report.totals}
     for estimate in report.estimates:
         if estimate.feature is not None:
-            own = section(
-                estimate.feature, estimate.threshold, _section_scope(estimate.class_scope)
-            )
-            _place(estimate, own)
+            of_class = _section_scope(estimate.class_scope)
+            _place(estimate, section(estimate.feature, estimate.threshold, of_class))
     for pair in report.pairs:
         section(pair.feature, pair.threshold, pair.class_scope).pairs.append(pair)
     failed = [v for v in report.verdicts if before_counting(v) is Outcome.FAIL]
@@ -253,19 +236,18 @@ def _section_scope(scope: ClassScope) -> ClassScope:
 
 def _place(estimate: Estimate, own: FeatureResults) -> None:
     measured = estimate.value is not None or estimate.interval is not None
-    readable = measured and estimate.status in _READABLE
+    of_all_groups = estimate.reference is None or estimate.definition.scope == "feature"
     if estimate.mirror_of is not None:
-        own.mirrors.append(estimate)
+        of = own.mirrors
     elif estimate.scope.kind is ScopeKind.STRATUM:
-        own.inside.append(estimate)
-    elif not readable:
-        own.missing.append(estimate)
+        of = own.inside
+    elif not (measured and estimate.status in _READABLE):
+        of = own.missing
     elif estimate.scope.kind is ScopeKind.POOLED:
-        own.adjusted.append(estimate)
-    elif estimate.reference is None or estimate.definition.scope == "feature":  # of all groups
-        own.across.append(estimate)
+        of = own.adjusted
     else:
-        own.estimates.append(estimate)
+        of = own.across if of_all_groups else own.estimates
+    of.append(estimate)
 
 
 def on_one_screen(sections: Iterable[FeatureResults]) -> list[FeatureResults]:
@@ -275,11 +257,10 @@ def on_one_screen(sections: Iterable[FeatureResults]) -> list[FeatureResults]:
 
 
 def _order(report: Report) -> Callable[[FeatureResults], tuple[int, int]]:
-    features = list(dict.fromkeys([*(g.feature for g in report.groups)]))
+    features = [*dict.fromkeys(group.feature for group in report.groups)]
 
     def key(section: FeatureResults) -> tuple[int, int]:
-        known = section.feature in features
-        place = features.index(section.feature) if known else len(features)
+        place = [*features, section.feature].index(section.feature)
         return place, _CLASSES_FIRST.index(section.class_scope.kind)
 
     return key
@@ -365,9 +346,9 @@ class StatedComparison:
 
         Fails of who is worse off come first, then of who is better off; decisions before fit.
         """
-        mean = self.row.of if isinstance(self.row, Mean) else None
-        worse, apart = self.worse or mean is RegressionTerm.ERROR, 0.0
-        if mean not in (None, RegressionTerm.SQUARED_ERROR):
+        mean = self.row.of if isinstance(self.row, score_statistics.Mean) else None
+        worse, apart = self.worse or mean is score_statistics.RegressionTerm.ERROR, 0.0
+        if mean not in (None, score_statistics.RegressionTerm.SQUARED_ERROR):
             apart = abs((self.contrast.rate_group or 0.0) - (self.contrast.rate_reference or 0.0))
         is_of_fit, of_fail = self.is_of_shares and self.people is None, self.failing_beside or self
         return (
@@ -377,14 +358,10 @@ class StatedComparison:
 
     def is_of_some_in(self, whole: StatedComparison) -> bool:
         some, every = self.row, whole.row
-        return (
-            self.people is not None
-            and self.people == whole.people
-            and isinstance(some, Rate)
-            and isinstance(every, Rate)
-            and every.among == ALL
-            and some.among in disparities.OPPOSITES
-        )
+        if self.people is None or self.people != whole.people:
+            return False
+        of_all = isinstance(every, Rate) and every.among == ALL
+        return of_all and isinstance(some, Rate) and some.among in disparities.OPPOSITES
 
 
 def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[StatedComparison]:
@@ -398,9 +375,8 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
 
     def stated(contrast: Estimate) -> StatedComparison:
         rules = [each for each in report.verdicts if _is_of_same_rate(each, contrast)]
-        return _state_comparison(
-            contrast, favourable, disparities.other_group(groups, contrast), rules
-        )
+        other = disparities.other_group(groups, contrast)
+        return _state_comparison(contrast, favourable, other, rules)
 
     return [_gravest(finding, stated) for finding in findings]
 
@@ -415,13 +391,9 @@ def _gravest(finding: Finding, stated: Callable[[Estimate], StatedComparison]) -
     if all(each.better for each in failing) and any(each.worse for each in every):
         worst = _choose_worst(every, 1 + len(beside))
         better_off = [*failing, *filter(None, (each.failing_beside for each in every))]
-        largest = max(
-            better_off, key=lambda each: (each.remains, abs(gap(each.contrast))), default=None
-        )
+        largest = max(better_off, key=lambda e: (e.remains, abs(gap(e.contrast))), default=None)
         return replace(worst, failing_beside=worst.failing_beside or largest)
-    return (
-        _choose_worst(failing, len(failing)) if failing else _choose_worst(every, 1 + len(beside))
-    )
+    return _choose_worst(failing or every, len(failing) or 1 + len(beside))
 
 
 def _choose_worst(every: Sequence[StatedComparison], first: int) -> StatedComparison:
@@ -442,9 +414,8 @@ def _state_comparison(
     adverse = 0
     of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
     if of is not None and (row is None or of_shares or not row.is_share):
-        adverse = disparities.adverse_sign(
-            of, disparities.favourable_in(favourable, contrast.class_scope)
-        )
+        better = disparities.favourable_in(favourable, contrast.class_scope)
+        adverse = disparities.adverse_sign(of, better)
     turned = adverse * gap(contrast) < 0 and other is not None
     worse, subject = turned or adverse * gap(contrast) > 0, other if turned else contrast.group
     failed: list[Verdict] = []
@@ -490,21 +461,18 @@ def is_about(verdict: Verdict, contrast: Estimate) -> bool:
     The complement of a rate differs by as much: a rule on either is about both.
     """
     of_one = len(_comparison_key(verdict)) == 1 and not is_of_all_groups(verdict.definition)
-    return (
-        (of_one or verdict.metric == contrast.metric)
-        and _is_of_same_rate(verdict, contrast)
-        and verdict.class_scope == contrast.class_scope.of_class
-        and verdict.threshold in (None, contrast.threshold)
-    )
+    same_class = verdict.class_scope == contrast.class_scope.of_class
+    if not same_class or verdict.threshold not in (None, contrast.threshold):
+        return False
+    return (of_one or verdict.metric == contrast.metric) and _is_of_same_rate(verdict, contrast)
 
 
 def _is_of_same_rate(verdict: Verdict, contrast: Estimate) -> bool:
-    of_all = is_of_all_groups(verdict.definition)
-    return (
-        bool(_comparison_key(verdict) & _comparison_key(contrast))
-        and verdict.feature == contrast.feature
-        and (of_all or contrast.group in (verdict.group, verdict.mirror))
-    )
+    groups = (verdict.group, verdict.mirror)
+    if not (is_of_all_groups(verdict.definition) or contrast.group in groups):
+        return False
+    shared = _comparison_key(verdict) & _comparison_key(contrast)
+    return bool(shared) and verdict.feature == contrast.feature
 
 
 def _comparison_key(each: Estimate | Verdict) -> set[Hashable]:

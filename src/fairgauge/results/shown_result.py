@@ -23,16 +23,9 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import read_saved_text
 from fairgauge.errors import CubeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
-from fairgauge.results import codec
+from fairgauge.results import codec, scopes
 from fairgauge.results.codec import NOT_SAVED, Plain, Schema, Version
-from fairgauge.results.scopes import (
-    Diagnostic,
-    StatedDoubt,
-    WhyWithheld,
-    defined_by,
-    function_at,
-    stated_doubts,
-)
+from fairgauge.results.scopes import Diagnostic, function_at
 from fairgauge.results.statement import Statement
 from fairgauge.start.first_help import entry_points
 from fairgauge.start.records import dataclass, field
@@ -129,7 +122,7 @@ class ShownResult:
             if values["schema"] != cls.KIND.schema:
                 raise ValueError(f"its schema is not {cls.KIND.schema}")
             result = codec.from_dict(cls, values)
-            return defined_by(result.catalogue, result)
+            return scopes.defined_by(result.catalogue, result)
 
     @classmethod
     def json_schema(cls) -> Schema:
@@ -160,7 +153,7 @@ class ShownResult:
         return placed(self) if self.KIND.page else ()
 
     @property
-    def doubts(self) -> tuple[StatedDoubt, ...]:
+    def doubts(self) -> tuple[scopes.StatedDoubt, ...]:
         """Return what casts doubt on the rows that are counted, what is accepted included.
 
         Examples
@@ -172,7 +165,7 @@ class ShownResult:
         (<DiagnosticCode.MISSING_MARKER: 'missing_marker'>, 'sex', ('N/A',), 100)
         """
         counted = getattr(self, "data", None)
-        return stated_doubts(getattr(self, "diagnostics", ()), getattr(counted, "rows", 0))
+        return scopes.stated_doubts(getattr(self, "diagnostics", ()), getattr(counted, "rows", 0))
 
     def to_json(self) -> str:
         """Return strict JSON, each record in a line; infinities are "Infinity" and "-Infinity"."""
@@ -237,9 +230,8 @@ def find_named(results: Sequence[Result], name: str, key: str = "name") -> Resul
     """Return the result of a name; raise a KeyError that names the others if there is none."""
     known = {getattr(each, key): each for each in results}
     if name not in known:
-        raise KeyError(
-            f"no {key} {quote(name)}; there is {listing(known) or 'none'}.{suggest(name, known)}"
-        )
+        near = suggest(name, known)
+        raise KeyError(f"no {key} {quote(name)}; there is {listing(known) or 'none'}.{near}")
     return known[name]
 
 
@@ -268,11 +260,10 @@ def read_saved(path: str | Path) -> Saved:
     Raises ``DataError``: there is no such file, or it cannot be read.
     Raises ``CubeError``: the file states no schema, or is truncated.
     """
-    content = (
-        read_object(str(path), MOST_SAVED)
-        if is_object(path)
-        else read_limited(local_path(path), MOST_SAVED, "a saved result")
-    )
+    if is_object(path):
+        content = read_object(str(path), MOST_SAVED)
+    else:
+        content = read_limited(local_path(path), MOST_SAVED, "a saved result")
     try:
         return read_saved_text(content.decode("utf-8-sig"), str(path))
     except UnicodeDecodeError:
@@ -303,7 +294,7 @@ class CountedResult(ShownResult):
     diagnostics: tuple[Diagnostic, ...] = ()
     spec: Saved = field(default_factory=dict)
 
-    def withheld(self, why: WhyWithheld) -> Self:
+    def withheld(self, why: scopes.WhyWithheld) -> Self:
         """Return it without passes that stand on something doubted; one without passes as it is."""
         del why
         return self
@@ -344,10 +335,9 @@ class Brief:
     @property
     def answers(self) -> tuple[tuple[str, tuple[Sentence, ...]], ...]:
         """Return the questions that have an answer, each with its sentences."""
-        looked, certain, limits, following = self.headings
-        parts = ((looked, self.looked_at), (self.question, self.found), (certain, self.certainty),
-            (limits, self.limits), (following, self.steps))  # fmt: skip
-        return tuple((question, sentences) for question, sentences in parts if sentences)
+        questions = (self.headings[0], self.question, *self.headings[1:])
+        parts = (self.looked_at, self.found, self.certainty, self.limits, self.steps)
+        return tuple(each for each in zip(questions, parts, strict=True) if each[1])
 
     def __str__(self) -> str:
         lines = [str(self.headline), *(str(each) for each in self.verdict)]

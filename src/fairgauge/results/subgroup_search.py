@@ -9,16 +9,10 @@ from typing import Any, ClassVar
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, Missing, SearchedValues, SubgroupStatus, Worse
+from fairgauge.results import shown_result
 from fairgauge.results.codec import Finite, Share
 from fairgauge.results.disparities import harm_in_words
 from fairgauge.results.scopes import Diagnostic, HasDefinition
-from fairgauge.results.shown_result import (
-    CountedData,
-    ResultKind,
-    ResultOfMetrics,
-    ShownResult,
-    find_named,
-)
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved
 
@@ -124,7 +118,7 @@ class Detectable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubgroupSearch(ResultOfMetrics):
+class SubgroupSearch(shown_result.ResultOfMetrics):
     """Where a rate is worse: every subgroup of a few conditions, and what is shown of it.
 
     Attributes
@@ -135,12 +129,12 @@ class SubgroupSearch(ResultOfMetrics):
     critical_value, other_critical_value : what the evidence exceeds if worse, its opposite if not.
     """
 
-    KIND: ClassVar = ResultKind(name="find", schema="fairgauge.find/2",
+    KIND: ClassVar = shown_result.ResultKind(name="find", schema="fairgauge.find/2",
         title="Subgroups in which a rate is worse", called="a search for subgroups",
         page="fairgauge.statements.search:search_page")  # fmt: skip
     DERIVED: ClassVar = ("metrics", "summary", "doubts", "_statements")
 
-    data: CountedData
+    data: shown_result.CountedData
     fingerprint: str
     question: SearchQuestion
     spec: Saved
@@ -185,7 +179,7 @@ class SubgroupSearch(ResultOfMetrics):
         KeyError
             No subgroup of this name is worse, or listed as undecided.
         """
-        return find_named((*self.worse, *self.undecided), name)
+        return shown_result.find_named((*self.worse, *self.undecided), name)
 
     def where(self, subgroup: Subgroup) -> dict[str, Any]:
         """Return the option ``where`` that counts the rows of a subgroup alone.
@@ -213,10 +207,10 @@ class Needed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned(ShownResult):
+class Planned(shown_result.ShownResult):
     """What an audit needs; ``assumed`` is what else was given, such as the rate."""
 
-    KIND: ClassVar = ResultKind(name="plan", schema="fairgauge.plan/7",
+    KIND: ClassVar = shown_result.ResultKind(name="plan", schema="fairgauge.plan/7",
         title="Rows that an audit needs", called="a plan of fairgauge",
         page="fairgauge.statements.search:plan_page")  # fmt: skip
 

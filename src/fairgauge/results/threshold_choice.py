@@ -75,7 +75,6 @@ class ThresholdEffect:
 
     @property
     def outcome(self) -> Outcome:
-        """Return what goal and kept rate come to together."""
         return gravest((self.goal_outcome, self.kept_outcome))
 
 

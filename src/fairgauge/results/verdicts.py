@@ -12,23 +12,15 @@ from fairgauge.errors import FairgaugeError, Problem, SpecError, display
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
+from fairgauge.results import scopes
 from fairgauge.results.codec import Finite, Inline
 from fairgauge.results.disparities import adverse_sign, favourable_in, is_ratio
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.scopes import (
-    NO_CLASS,
-    STRATUM,
-    ClassScope,
-    HasDefinition,
-    Interval,
-    WhyWithheld,
-    in_words,
-)
 from fairgauge.start.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict(HasDefinition[Metric | Statistic]):
+class Verdict(scopes.HasDefinition[Metric | Statistic]):
     """The outcome of a rule for one group of one feature.
 
     Attributes
@@ -44,15 +36,15 @@ class Verdict(HasDefinition[Metric | Statistic]):
     group: str | None
     group_id: Inline[GroupId | None] = None
     mirror: str | None = None
-    class_scope: Inline[ClassScope] = NO_CLASS
+    class_scope: Inline[scopes.ClassScope] = scopes.NO_CLASS
     threshold: Finite | None = None
     outcome: Outcome
     remains: bool | None = None
     reason: Reason
     value: float | None = None
-    interval: Inline[Interval | None] = None
+    interval: Inline[scopes.Interval | None] = None
 
-    def withheld(self, why: WhyWithheld) -> Verdict:
+    def withheld(self, why: scopes.WhyWithheld) -> Verdict:
         """Return it inconclusive where it is a pass that stands on something doubted."""
         if self.reason.code is ReasonCode.CROSSES and self.outcome is Outcome.INCONCLUSIVE:
             low, high = limits_of(self.rule)
@@ -72,12 +64,12 @@ class Verdict(HasDefinition[Metric | Statistic]):
 
     @property
     def says(self) -> str:
-        return in_words("words.verdict_sentences:describe_verdict", self)
+        return scopes.in_words("words.verdict_sentences:describe_verdict", self)
 
 
 def _needs(definition: Metric | Statistic) -> frozenset[str]:
     pooled = isinstance(definition, Metric) and definition.scope == "pooled"
-    return frozenset({*definition.needs, *[STRATUM] * pooled})
+    return frozenset({*definition.needs, *[scopes.STRATUM] * pooled})
 
 
 def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:

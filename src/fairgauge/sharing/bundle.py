@@ -11,6 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from fairgauge.errors import DataError, quote
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_object
@@ -88,6 +89,7 @@ def pack(manifest: Saved, parts: Mapping[str, bytes], signature: bytes | None) -
 def unpack(path: str | Path) -> Bundle:
     """Read a bundle file."""
     file = io.BytesIO(read_object(str(path), MOST_SAVED)) if is_object(path) else local_path(path)
+    none = f"{quote(path)} is no bundle of fairgauge"
     try:
         with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
@@ -103,10 +105,7 @@ def unpack(path: str | Path) -> Bundle:
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
     except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(
-            f"{quote(path)} is no bundle of fairgauge, or is damaged: {error}"
-        ) from None
-    none = f"{quote(path)} is no bundle of fairgauge"
+        raise DataError(f"{none}, or is damaged: {error}") from None
     content = parts.pop(MANIFEST, None)
     if content is None:
         raise DataError(f"{none}: it has no manifest")
@@ -130,15 +129,11 @@ def unpack(path: str | Path) -> Bundle:
         raise DataError(f"{none}: its manifest lists no {' and no '.join(sorted(missing))}")
     try:
         tool, libraries = _texts(manifest["tool"]), _texts(manifest["libraries"])
-        origin = {
-            "tool": {"name": tool["name"], "version": tool["version"]},
-            "libraries": libraries,
-            "created": str(manifest["created"]),
-        }
+        origin: dict[str, Any] = {"tool": {name: tool[name] for name in ("name", "version")}}
+        origin |= {"libraries": libraries, "created": str(manifest["created"])}
     except (KeyError, TypeError, AttributeError):
-        raise DataError(
-            f"{none}: its manifest does not state when and with which versions it was sealed"
-        ) from None
+        why = "its manifest does not state when and with which versions it was sealed"
+        raise DataError(f"{none}: {why}") from None
     signature = parts.pop(SIGNATURE, None)
     odd = [name for name, count in times.items() if count > 1] + [HIDDEN] * hidden
     return Bundle({**manifest, **origin, "parts": known}, content, parts, signature, tuple(odd))

@@ -34,13 +34,8 @@ from fairgauge.errors import CubeError, DataError, listing, quote
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import flag_of, named_identifiers
 from fairgauge.start.records import replace
+from fairgauge.stats import disclosure
 from fairgauge.stats.arrays import Array, Index, Limits, Mask
-from fairgauge.stats.disclosure import (
-    disclosed_by_history,
-    disclosed_by_repetition,
-    range_of_rounded,
-    rounded_randomly,
-)
 from fairgauge.values import name_of
 
 FEWEST = 2
@@ -101,9 +96,8 @@ def protect(
 def check_min_cell(min_cell: object) -> None:
     """Refuse a smallest cell that protects nothing."""
     if isinstance(min_cell, bool) or not isinstance(min_cell, int) or min_cell < FEWEST:
-        raise DataError(
-            f"min_cell is {quote(min_cell)}; it is a whole number of at least {FEWEST} persons"
-        )
+        least = f"it is a whole number of at least {FEWEST} persons"
+        raise DataError(f"min_cell is {quote(min_cell)}; {least}")
 
 
 def protect_counts(
@@ -145,22 +139,22 @@ def _round_counts(
     # ``before``: the ranges of every cell in earlier tables; ``occurs``: cells known to have
     # someone. The attacker may take all rows to be those of before, where ranges allow it.
     def ranges(published: Array) -> Limits:
-        low, high = range_of_rounded(published, base)
+        low, high = disclosure.range_of_rounded(published, base)
         low = np.where(occurs, np.maximum(low, 1.0), low)
         lows, highs = zip(*before, (low, high), strict=True)
         return np.array(lows), np.array(highs)
 
     def learned(published: Array) -> Mask:
-        return disclosed_by_history(*ranges(published), base)
+        return disclosure.disclosed_by_history(*ranges(published), base)
 
     def learned_if_repeated(published: Array) -> Mask:
         low, high = ranges(published)
         repeated = (low[-2:].max(axis=0) <= high[-2:].min(axis=0)).all()
-        return np.asarray(disclosed_by_repetition(low, high, base) & repeated)
+        return np.asarray(disclosure.disclosed_by_repetition(low, high, base) & repeated)
 
     below, above = base * (counts // base), base * -(-counts // base)
     defeated_below, defeated_above = learned(below), learned(above)
-    drawn = rounded_randomly(counts, base, random)
+    drawn = disclosure.rounded_randomly(counts, base, random)
     safe = np.where(defeated_below, above, np.where(defeated_above, below, drawn))
     other = np.where(safe == below, above, below)
     safe = np.where(learned_if_repeated(safe), other, safe)
@@ -277,24 +271,18 @@ def _drop_code_tables(cube: Cube) -> Cube:
 def _codes_of_axes(cube: Cube) -> list[Index]:
     # the codes of every axis of the table: its levels, and -1 where some are missing
     table = cube.tables[0]
-    return [
-        np.append(np.arange(len(cube.levels[axis])), [-1] * bool((codes < 0).any()))
-        for axis, codes in zip(table.axes, table.codes.T, strict=True)
-    ]
+    held = zip((len(cube.levels[axis]) for axis in table.axes), table.codes.T, strict=True)
+    return [np.append(np.arange(n), [-1] * bool((codes < 0).any())) for n, codes in held]
 
 
 def _complete_table(cube: Cube) -> CountTable:
     # the table with all combinations of values, those that do not occur as 0
     table = cube.tables[0]
-    grid = np.stack(
-        [each.ravel() for each in np.meshgrid(*_codes_of_axes(cube), indexing="ij")], axis=-1
-    )
-    zero = np.zeros(len(grid))
-    return aggregate(
-        table.axes,
-        np.concatenate([table.codes, grid]).astype(np.int64),
-        {name: np.concatenate([sums, zero]) for name, sums in table.sums.items()},
-    )
+    places = np.meshgrid(*_codes_of_axes(cube), indexing="ij")
+    grid = np.stack([each.ravel() for each in places], axis=-1)
+    codes, zero = np.concatenate([table.codes, grid]).astype(np.int64), np.zeros(len(grid))
+    sums = {name: np.concatenate([of, zero]) for name, of in table.sums.items()}
+    return aggregate(table.axes, codes, sums)
 
 
 def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:
@@ -305,7 +293,7 @@ def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:
     ranges = [known.get(key, (0.0, 0.0)) for key in _cell_keys(table, cube)]
     for reason in cube.excluded:
         rows = np.array([float(earlier.excluded.get(reason, 0))])
-        low, high = range_of_rounded(rows, earlier.min_cell or 1)
+        low, high = disclosure.range_of_rounded(rows, earlier.min_cell or 1)
         ranges.append((max(low[0], 1.0), high[0]) if reason in earlier.excluded else (0.0, 0.0))
     low, high = np.array(ranges).T
     return low, high

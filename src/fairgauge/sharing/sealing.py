@@ -5,13 +5,11 @@ Bundles may be signed (Ed25519), by the library ``cryptography``.
 Every field of the report's JSON is compared but those that counts cannot give: what its author
 stated, when and by which version it was made, where the rows came from, and what only the rows
 show. These are named, so that a reader knows what is not checked. Sentences are written anew from
-the values beside them, by this version. Where they differ from those in the report, and the report
-states another version, they are not verified.
+the values beside them, by this version: those of a report of another version are not compared.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import math
 import os
@@ -23,47 +21,25 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from fairgauge import errors
 from fairgauge.api.audit import audit
 from fairgauge.api.loading import load
 from fairgauge.api.pairing import pairs
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.enums import DiagnosticCode
-from fairgauge.errors import (
-    ChangedCountsError,
-    DataError,
-    FairgaugeError,
-    MissingExtra,
-    cause,
-    display,
-    quote,
-)
+from fairgauge.errors import DataError, FairgaugeError, MissingExtra, display, quote
 from fairgauge.object_stores import local_path
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.specification import COLUMNS
 from fairgauge.reasons import ReasonCode
+from fairgauge.results import report as reports
 from fairgauge.results.codec import Plain
 from fairgauge.results.name_swaps import PairsAudit
-from fairgauge.results.report import (
-    NAME_OF_SIGNATURE,
-    DifferentNumber,
-    Report,
-    Verification,
-    VerificationResult,
-    read_report,
-)
-from fairgauge.results.shown_result import read_saved
-from fairgauge.sharing.bundle import (
-    COUNTS,
-    MANIFEST,
-    REPORT,
-    SCHEMA,
-    SUFFIX,
-    digest,
-    manifest_bytes,
-    pack,
-)
-from fairgauge.sharing.bundle import unpack as read_bundle
+from fairgauge.results.report import DifferentNumber, Report, Verification, VerificationResult
+from fairgauge.results.shown_result import made_now, read_saved
+from fairgauge.sharing import bundle as bundles
+from fairgauge.sharing.bundle import COUNTS, MANIFEST, REPORT
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Saved, read_json
 from fairgauge.version import __version__
@@ -125,8 +101,8 @@ def seal(
     if not isinstance(sealed, (Report, PairsAudit)):
         raise DataError(f"{display(report)} is no report")
     saved = read_saved(report) if isinstance(report, (str, Path)) else sealed.to_dict()
-    if not str(path).endswith(SUFFIX):
-        raise DataError(f"a bundle ends in {SUFFIX}; {quote(path)} does not")
+    if not str(path).endswith(bundles.SUFFIX):
+        raise DataError(f"a bundle ends in {bundles.SUFFIX}; {quote(path)} does not")
     make = _MAKE.format("audit" if isinstance(sealed, Report) else sealed.KIND.name)
     if sealed.data.fingerprint != cube.digest:
         raise DataError(
@@ -150,18 +126,15 @@ def seal(
             f"with other options, make it of the counts: {make}"
         )
     manifest = {
-        "schema": SCHEMA,
+        "schema": bundles.SCHEMA, "counts": cube.digest, "from_rows": list(checked.from_rows),
         "tool": {"name": "fairgauge", "version": __version__},
-        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "counts": cube.digest,
+        "created": made_now()["created"],
         "libraries": {"python": platform.python_version(), **_VERSIONS},
-        "from_rows": list(checked.from_rows),
-        "parts": {name: digest(content) for name, content in parts.items()},
-    }
-    signature = None
-    if key is not None:
-        signature = sign(manifest_bytes(manifest), key, password)
-    write_whole(path, pack(manifest, parts, signature))
+        "parts": {name: bundles.digest(content) for name, content in parts.items()},
+    }  # fmt: skip
+    content = bundles.manifest_bytes(manifest)
+    signature = None if key is None else sign(content, key, password)
+    write_whole(path, bundles.pack(manifest, parts, signature))
     return verify(path)
 
 
@@ -171,8 +144,8 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
     Every field of the report is compared but those that do not follow from counts: when and by
     which version it was made, where the rows came from, and what its author stated. Its sentences
     are written anew from its values. What cannot be verified is named, and the bundle is then
-    partly reproduced: texts that another version wrote in other words, numbers from random draws
-    of another version of NumPy, and metrics of single rows.
+    partly reproduced: texts of another version, numbers from random draws of another version of
+    NumPy, and metrics of single rows.
 
     Parameters
     ----------
@@ -203,22 +176,22 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
             "fingerprint: ed25519: and 32 hexadecimal digits, as verify prints them of a signed "
             "bundle (a variable that is not set is an empty text)"
         )
-    bundle = read_bundle(path)
+    bundle = bundles.unpack(path)
     changed = list(bundle.changed)
     key = None
     if bundle.signature is not None:
         key = signer(bundle.signed, bundle.signature)
-        changed += [] if key else [NAME_OF_SIGNATURE]
+        changed += [] if key else [reports.NAME_OF_SIGNATURE]
     checked: Recomputation | None = None
     if not changed:
         try:
             cube = read_cube(bundle.parts[COUNTS].decode(), COUNTS)
             saved = read_json(bundle.parts[REPORT].decode())
             of_pairs = isinstance(saved, dict) and saved.get("schema") == PairsAudit.KIND.schema
-            sealed = PairsAudit.from_dict(saved) if of_pairs else read_report(saved, REPORT)
+            sealed = PairsAudit.from_dict(saved) if of_pairs else reports.read_report(saved, REPORT)
             checked = recompute(cube, sealed, saved)
             changed += _unfitting(bundle.manifest, cube, sealed, checked)
-        except ChangedCountsError:  # with a digest in the manifest that was made to fit
+        except errors.ChangedCountsError:  # with a digest in the manifest that was made to fit
             changed.append(COUNTS)
         except FairgaugeError as error:
             raise DataError(f"cannot compute {quote(path)} again: {error}") from None
@@ -227,22 +200,15 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
                 f"cannot compute {quote(path)} again: a value of {COUNTS} or {REPORT} is of a type "
                 f"or in a place where none can be ({type(error).__name__}: {error})"
             ) from error
-    sealed_with = bundle.manifest["libraries"]
-    versions = {
-        n: sealed_with[n] for n in _VERSIONS if sealed_with.get(n) not in (None, _VERSIONS[n])
-    }
+    there = bundle.manifest["libraries"]
+    libraries = ((name, there.get(name), here) for name, here in _VERSIONS.items())
     stated = Verification(
-        name=Path(path).name,
-        sealed_by=bundle.manifest["tool"]["version"],
-        verified_by=__version__,
-        libraries=tuple((name, there, _VERSIONS[name]) for name, there in versions.items()),
-        created=bundle.manifest["created"],
-        changed=tuple(changed),
-        drawn_by=sealed_with.get("numpy", "an unknown version"),
-        redrawn_by=_VERSIONS["numpy"],
-        signed_by=key,
-        expected_signer=signed_by,
-    )
+        name=Path(path).name, created=bundle.manifest["created"], changed=tuple(changed),
+        sealed_by=bundle.manifest["tool"]["version"], verified_by=__version__,
+        libraries=tuple(each for each in libraries if each[1] not in (None, each[2])),
+        drawn_by=there.get("numpy", "an unknown version"), redrawn_by=_VERSIONS["numpy"],
+        signed_by=key, expected_signer=signed_by,
+    )  # fmt: skip
     return stated if changed or checked is None else _add_comparison(stated, cube, sealed, checked)
 
 
@@ -255,17 +221,12 @@ def _add_comparison(
         drawn = drawn_numbers(cube, checked.again)
         redrawn = tuple(number for number in different if number.path in drawn)
         different = tuple(number for number in different if number.path not in drawn)
+    of_manifest = (f"{name} of {MANIFEST}" for name in _STATED_OF_MANIFEST)
     found = replace(
-        stated,
-        numbers=len(checked.deviations),
-        different=different,
-        texts=checked.texts,
-        largest_deviation=max(checked.deviations, default=0.0),
-        from_rows=checked.from_rows,
-        redrawn=redrawn,
-        not_computed=(*STATED, *(f"{name} of {MANIFEST}" for name in _STATED_OF_MANIFEST)),
-        beside=options_beside(cube, sealed.spec),
-    )
+        stated, numbers=len(checked.deviations), different=different, redrawn=redrawn,
+        largest_deviation=max(checked.deviations, default=0.0), from_rows=checked.from_rows,
+        not_computed=(*STATED, *of_manifest), beside=options_beside(cube, sealed.spec),
+    )  # fmt: skip
     agrees = found.finding in (VerificationResult.REPRODUCED, VerificationResult.PARTLY_REPRODUCED)
     return replace(found, report=sealed if agrees else None)
 
@@ -277,10 +238,8 @@ def _unfitting(manifest: Saved, cube: Cube, sealed: Sealed, checked: Recomputati
     follows: dict[str, object] = {"counts": cube.digest}
     if stated == __version__:  # another may compute more, or less, from counts
         follows["from_rows"] = list(checked.from_rows)
-    fits = manifest.keys() == _FIELDS and all(
-        manifest[name] == value for name, value in follows.items()
-    )
-    return [] if fits else [MANIFEST]
+    stated_otherwise = any(manifest.get(name) != value for name, value in follows.items())
+    return [MANIFEST] if stated_otherwise or manifest.keys() != _FIELDS else []
 
 
 def load_counts(counts: Cube | str | Path) -> Cube:
@@ -301,7 +260,8 @@ def is_locked(key: str | Path) -> bool:
     try:
         return b"ENCRYPTED" in local_path(key).read_bytes()
     except OSError as error:
-        raise DataError(f"cannot read the private key {quote(key)}: {cause(error)}") from None
+        why = errors.cause(error)
+        raise DataError(f"cannot read the private key {quote(key)}: {why}") from None
 
 
 def sign(content: bytes, key: str | Path, password: str | None = None) -> bytes:
@@ -356,16 +316,10 @@ STATED = ("created", "tool.version", "data.source", "spec.document")
 """The fields of a report that do not follow from its counts."""
 # diagnostics that only the rows give
 _OF_ROWS = {
-    DiagnosticCode.REPEATED_ID,
-    DiagnosticCode.FEATURE_DISTANCE,
-    DiagnosticCode.SAMPLED,
-    DiagnosticCode.COPIED_FILES,
-    DiagnosticCode.SKIPPED_FILES,
-    DiagnosticCode.LINES_ABOVE,
-    DiagnosticCode.DECLARED_MISSING,
-    DiagnosticCode.COLUMN_LABEL,
-    DiagnosticCode.UNUSED_WEIGHTS,
-}
+    DiagnosticCode.REPEATED_ID, DiagnosticCode.FEATURE_DISTANCE, DiagnosticCode.SAMPLED,
+    DiagnosticCode.COPIED_FILES, DiagnosticCode.SKIPPED_FILES, DiagnosticCode.LINES_ABOVE,
+    DiagnosticCode.DECLARED_MISSING, DiagnosticCode.COLUMN_LABEL, DiagnosticCode.UNUSED_WEIGHTS,
+}  # fmt: skip
 # relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
 # scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics.
 _TOLERANCE = 1e-11
@@ -383,14 +337,12 @@ class Recomputation:
     ``again``: the report computed again.
     ``different``: the fields that differ.
     ``deviations``: the relative deviation of every field that does not; 0 of texts.
-    ``texts``: the texts of another version that this one writes otherwise.
     ``from_rows``: the metrics and diagnostics that counts cannot give.
     """
 
     again: Sealed
     different: tuple[DifferentNumber, ...]
     deviations: tuple[float, ...]
-    texts: tuple[DifferentNumber, ...]
     from_rows: tuple[str, ...]
 
 
@@ -410,29 +362,24 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
         if from_rows or saved.get(key) == stated[key]:
             other[key] = stated[key]  # they follow from its values, each of which is compared
     settled = dict(saved)
+    if sealed.version != again.version:  # each version writes these in its own words
+        settled, other = (
+            {key: value for key, value in side.items() if key not in ("statements", "metrics")}
+            for side in (settled, other)
+        )
     _settle_diagnostics(cube, settled, other)
-    if from_rows:
-        for side in (settled, other):
-            side["findings"] = [
-                f for f in side["findings"] if f["estimate"]["metric"] not in from_rows
-            ]
+    for side in (settled, other) if from_rows else ():
+        kept = (f for f in side["findings"] if f["estimate"]["metric"] not in from_rows)
+        side["findings"] = [*kept]
     different, deviations = _compare(settled, other, from_rows)
-    written = ("statements[", "metrics.") * (sealed.version != again.version)  # by one version
-    texts = [each for start in written for each in different if each.path.startswith(start)]
-    different = [each for each in different if each not in texts]
     if isinstance(sealed, Report) and sealed.own:
         # a cube file cannot hold them, and their titles are not those of this version
         names = ", ".join(rate.name for rate in sealed.own)
         different.append(DifferentNumber("metrics", "metrics", names, _leaf_text(None)))
         deviations.pop("metrics", None)
-    of_rows = [f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in _OF_ROWS]
-    return Recomputation(
-        again=again,
-        different=tuple(different),
-        deviations=tuple(deviations.values()),
-        texts=tuple(texts),
-        from_rows=(*from_rows, *dict.fromkeys(of_rows)),
-    )
+    of_rows = (f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in _OF_ROWS)
+    every = (*from_rows, *dict.fromkeys(of_rows))
+    return Recomputation(again, tuple(different), tuple(deviations.values()), every)
 
 
 def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
@@ -451,11 +398,8 @@ def drawn_numbers(cube: Cube, report: Sealed) -> frozenset[str]:
 def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
     """Return the options in which a report differs from the question of its counts."""
     asked = cube.asked.to_dict()
-    return tuple(
-        name
-        for name, value in spec.items()
-        if name not in ("document", *COLUMNS) and asked.get(name, _default_option(name)) != value
-    )
+    own = (each for each in spec.items() if each[0] not in ("document", *COLUMNS))
+    return tuple(name for name, v in own if asked.get(name, _default_option(name)) != v)
 
 
 def _audit_options(cube: Cube, spec: Saved) -> dict[str, Any]:
@@ -466,13 +410,9 @@ def _audit_options(cube: Cube, spec: Saved) -> dict[str, Any]:
 
 def _metrics_of_rows(again: Report) -> tuple[str, ...]:
     # the metrics that counts cannot give, which an audit of counts names
-    return tuple(
-        dict.fromkeys(
-            each.metric
-            for each in again.estimates
-            if each.reason is not None and each.reason.code is ReasonCode.NEEDS_ROWS
-        )
-    )
+    explained = ((each.metric, each.reason) for each in again.estimates if each.reason)
+    needing = (metric for metric, why in explained if why.code is ReasonCode.NEEDS_ROWS)
+    return tuple(dict.fromkeys(needing))
 
 
 def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
@@ -480,17 +420,12 @@ def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
     # question is not known, or one of rows, does not note that it overrides the options of counts:
     # it then asks what they were counted for.
     sealed["diagnostics"] = [d for d in sealed["diagnostics"] if d["code"] not in _OF_ROWS]
-    given = {each["code"] for each in sealed["diagnostics"]}
-    optional = {DiagnosticCode.TASK}
-    beside = options_beside(cube, sealed["spec"])
+    left_out = {DiagnosticCode.TASK} | _OF_ROWS
     whole = cube.asked.to_dict() != cube.plan.asked.to_dict()
-    if not whole or not beside:
-        optional.add(DiagnosticCode.OVERRIDES)
-    again["diagnostics"] = [
-        d
-        for d in again["diagnostics"]
-        if d["code"] in given or d["code"] not in optional | _OF_ROWS
-    ]
+    if not whole or not options_beside(cube, sealed["spec"]):
+        left_out.add(DiagnosticCode.OVERRIDES)
+    left_out -= {each["code"] for each in sealed["diagnostics"]}
+    again["diagnostics"] = [d for d in again["diagnostics"] if d["code"] not in left_out]
 
 
 def _compare(
@@ -546,13 +481,12 @@ def _deviation(one: object, other: object) -> float | None:
     # counts, which are whole numbers, and texts are equal or not
     if isinstance(one, bool) or isinstance(other, bool):
         return 0.0 if one is other else None
-    if isinstance(one, int) and isinstance(other, int):
-        return 0.0 if one == other else None
-    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
-        if one == other:
-            return 0.0
-        return abs(one - other) / max(abs(one), abs(other), 1e-3)
-    return 0.0 if one == other else None
+    if one == other:
+        return 0.0
+    whole = isinstance(one, int) and isinstance(other, int)
+    if whole or not (isinstance(one, (int, float)) and isinstance(other, (int, float))):
+        return None
+    return abs(one - other) / max(abs(one), abs(other), 1e-3)
 
 
 def _leaf_text(value: object) -> str:

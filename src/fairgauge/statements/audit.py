@@ -9,26 +9,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from fairgauge import enums
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import has_decomposition, is_of_decisions, usual_rate
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import (
-    AfterAdjusting,
-    ClassKind,
-    Decide,
-    DiagnosticCode,
-    Estimator,
-    Favourable,
-    Outcome,
-    ReferenceKind,
-    ReferenceRule,
-    ScopeKind,
-    Status,
-    Task,
-)
+from fairgauge.enums import AfterAdjusting, ClassKind, DiagnosticCode, Outcome, Status, Task
 from fairgauge.question.features import strata_named
 from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import DESIGN
@@ -48,15 +36,8 @@ from fairgauge.results.verdicts import (
     judged_estimate,
     reasons_of,
 )
-from fairgauge.statements.compared import (
-    OUTCOMES,
-    PageStatements,
-    asked_conditions,
-    is_used_partly,
-    step,
-    swap_sides,
-    unit_of,
-)
+from fairgauge.statements import compared as comparisons
+from fairgauge.statements.compared import OUTCOMES, PageStatements, step, swap_sides, unit_of
 
 CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.REMAINS,
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
@@ -79,9 +60,8 @@ class _Audit(PageStatements):
     def __init__(self, report: Any) -> None:
         super().__init__(report, report.groups)
         self.report, self.strata = report, strata_named(report.spec.get("strata"))
-        self.notes = {
-            code: [d for d in report.diagnostics if d.code is code] for code in DiagnosticCode
-        }
+        every = report.diagnostics
+        self.notes = {code: [d for d in every if d.code is code] for code in DiagnosticCode}
         cuts = report.spec.get("threshold") or ()
         self.cuts = not isinstance(cuts, str) and len(cuts) > 1
         pairs = zip(report.findings, stated_comparisons(report, report.findings), strict=True)
@@ -114,7 +94,7 @@ class _Audit(PageStatements):
 
     @cached_property
     def _overall(self) -> list[Any]:
-        return [e for e in self.report.estimates if e.scope.kind is ScopeKind.OVERALL]
+        return [e for e in self.report.estimates if e.scope.kind is enums.ScopeKind.OVERALL]
 
     def _change(self, finding: Any) -> AfterAdjusting | None:
         same = finding.adjusted is None or finding.adjusted.key == finding.estimate.key
@@ -134,12 +114,9 @@ class _Audit(PageStatements):
             yield failed
         elif self.stated:
             finding, each, found = self.led[0]
-            also = tuple(
-                s
-                for _, e, s in self.led[1:]
-                if (e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row))
-                or _is_contrary(s, found)
-            )
+            also = tuple(s for _, e, s in self.led[1:] if _is_contrary(s, found)
+                or (e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row))
+            )  # fmt: skip
             change, facts = self._change(finding), self._estimators(finding.estimate.feature)
             few = {d.feature for d in self.notes[DiagnosticCode.STRATA_INSUFFICIENT]}
             if change is AfterAdjusting.DISAPPEARS and finding.estimate.feature in few:
@@ -193,9 +170,8 @@ class _Audit(PageStatements):
         if report.verdict is Outcome.PASS and passed:
             return nothing("none_differs")
         if self.rules and report.verdict not in (Outcome.FAIL, Outcome.PASS):
-            return nothing(
-                "undecided", "verdict", n=len(self.rules), outcomes=self._count_undecided()
-            )
+            outcomes = self._count_undecided()
+            return nothing("undecided", "verdict", n=len(self.rules), outcomes=outcomes)
         return nothing("nothing_shown")
 
     @property
@@ -233,9 +209,8 @@ class _Audit(PageStatements):
         # the gravest fail where no finding has it: it may not remain among all
         if self.report.verdict is not Outcome.FAIL:
             return None
-        failed = [
-            (self._verdict_statement(v), self._estimate(v)) for v in self._verdicts_of(Outcome.FAIL)
-        ]
+        fails = self._verdicts_of(Outcome.FAIL)
+        failed = [(self._verdict_statement(v), self._estimate(v)) for v in fails]
         judged = [(s, e) for s, e in failed if is_of_shares(s) and s.than and s.lower is not None]
         for _, first, _ in self.stated[:1]:
             better_off = first.failing_beside is not None or (first.fails and first.better)
@@ -272,16 +247,13 @@ class _Audit(PageStatements):
     def _estimators(self, feature: Any) -> dict[str, Any]:
         if feature not in [each["name"] for each in self.spec.get("probabilities", ())]:
             return {}
-        decide = sorted(
-            {str(e.estimator) for e in self.report.estimators if e.feature == feature and e.decides}
-        )
-        validated = decide == [str(Estimator.VALIDATED)]
+        own = (e for e in self.report.estimators if e.feature == feature and e.decides)
+        decide = sorted({str(each.estimator) for each in own})
+        validated = decide == [str(enums.Estimator.VALIDATED)]
         if validated and self._is_answered(feature):
             return {}
-        against = not validated and any(
-            d.feature == feature and d["contradicts"]
-            for d in self.notes[DiagnosticCode.CALIBRATION]
-        )
+        notes = [d for d in self.notes[DiagnosticCode.CALIBRATION] if d.feature == feature]
+        against = not validated and any(note["contradicts"] for note in notes)
         return {"estimator": decide[0] if len(decide) == 1 else "several", "contradicted": against}
 
     def _is_answered(self, feature: Any) -> bool:
@@ -316,10 +288,8 @@ class _Audit(PageStatements):
             yield fact("no_limit", "spec.preset", text=self.name.no_limit, rules=n)
         if not self.rules:
             return
-        over_strata = sum(
-            any(isinstance(each.definition, ConditionalDisparity) for each in rule.verdicts)
-            for rule in self.rules
-        )
+        rows = ([each.definition for each in rule.verdicts] for rule in self.rules)
+        over_strata = sum(any(isinstance(e, ConditionalDisparity) for e in of) for of in rows)
         if self.strata and n > over_strata:
             within = bool(self.notes[DiagnosticCode.WITHIN_STRATA])
             stated = fact("not_adjusted", "spec.strata", n=n - over_strata, of=n, within=within)
@@ -373,24 +343,24 @@ class _Audit(PageStatements):
         of = like.of if like and not several else None
         events: Any = None if of is None else (of.event, of.among)
         if events and self.cuts:  # a rule is about each threshold
-            events = tuple(self.event(e.kind, e.positive) if e and e.op == "from" else e
-                           for e in events)  # fmt: skip
+            own = self.event
+            events = tuple(own(e.kind, e.positive) if e and e.op == "from" else e for e in events)
         each_class = bool(of and of.class_ and rule.worst.class_scope.kind is ClassKind.CLASS)
         if events and each_class:
             events = tuple(e and replace(e, values=()) for e in events)
         if of is not None and events:
-            of = replace(of, event=events[0], among=events[1],
-                         threshold=None if self.cuts else of.threshold)  # fmt: skip
+            at = None if self.cuts else of.threshold
+            of = replace(of, event=events[0], among=events[1], threshold=at)
         return Statement(
             code="rule", of=of, by=like.by if like else "difference", verdict=str(rule.outcome),
             parts=decisive, sources=("verdicts",), facts={
                 "text": rule.rule, "limits": limits_of(rule.rule),
                 "number": number if len(self.rules) > 1 else None, "at": number,
                 "neutral": None if math.isnan(neutral) else neutral,
-                "others": references == {ReferenceKind.OTHERS}, "each_class": each_class,
+                "others": references == {enums.ReferenceKind.OTHERS}, "each_class": each_class,
                 "counts_as": counts_as,
                 "ignored": any(each.outcome is Outcome.NONE for each in rule.verdicts),
-                "significant": str(Decide.SIGNIFICANT) in asked,
+                "significant": str(enums.Decide.SIGNIFICANT) in asked,
             },
         )  # fmt: skip
 
@@ -486,21 +456,19 @@ class _Audit(PageStatements):
             least=bool(self.notes[DiagnosticCode.USED_AT_LEAST]),
             known=[] if data.used == every else self._name_roles(missing),
             several=len(spec.get("sensitive", ())) > 1,
-            partly=is_used_partly(data.excluded, spec))  # fmt: skip
+            partly=comparisons.is_used_partly(data.excluded, spec))  # fmt: skip
         if (of := self.name) is not None:
             own = {"name": of.called, "jurisdiction": of.jurisdiction, "status": of.status}
             yield fact("preset", "spec.preset", **own, as_of=of.as_of.isoformat())
         for note in self.notes[DiagnosticCode.PROTECTED]:
             yield fact("rounded_counts", "diagnostics", min_cell=note["min_cell"])
-        if conditions := asked_conditions(spec):
+        if conditions := comparisons.asked_conditions(spec):
             left_out = sum(note["rows"] for note in self.notes[DiagnosticCode.ROWS_LEFT_OUT])
             yield fact("conditions", "spec.where", **conditions, left_out=left_out)
         for note in self.notes[DiagnosticCode.GROUPS_LEFT_OUT]:
             groups, rows = list(note["groups"]), note["rows"]
-            yield fact(
-                "groups_left_out", "diagnostics",
-                feature=note.feature, groups=groups, n=rows, why=note["why"],
-            )  # fmt: skip
+            facts = {"feature": note.feature, "groups": groups, "n": rows, "why": note["why"]}
+            yield fact("groups_left_out", "diagnostics", **facts)
         binary, labelled = task is Task.BINARY, bool(spec.get("label"))
         decided = bool(spec.get("prediction") or spec.get("score"))
         groups = self.report.groups
@@ -557,11 +525,10 @@ class _Audit(PageStatements):
         change = self._change(finding)
         if change is None or found.of is None or found.of.kind not in _IN_WORDS:
             return None
-        strata = [e for e in self.report.estimates if e.scope.kind is ScopeKind.STRATUM]
+        strata = [e for e in self.report.estimates if e.scope.kind is enums.ScopeKind.STRATUM]
         whole = finding.estimate
-        inside = disparities.with_both_sides(
-            e for e in strata if e.key == replace(whole, scope=e.scope).key
-        )
+        own = (e for e in strata if e.key == replace(whole, scope=e.scope).key)
+        inside = disparities.with_both_sides(own)
         differ, way = disparities.significant_strata(inside), gap(finding.estimate)
         parts = tuple(
             self.statement(e, "stratum", alone=True, facts={
@@ -658,8 +625,8 @@ class _Audit(PageStatements):
         unevaluated = self._verdicts_of(Outcome.NOT_EVALUATED)
         zero = [v for v in unevaluated if v.reason.code in _OF_ZERO]
         if zero:
-            yield Statement(code="ratio_of_zero", parts=self._people(zero),
-                facts={"reason": zero[0].reason}, sources=("verdicts",))  # fmt: skip
+            stated = fact("ratio_of_zero", "verdicts", reason=zero[0].reason)
+            yield replace(stated, parts=self._people(zero))
         yield from self._small_groups()
         if lacking := [v for v in unevaluated if self._lacks_data(v)]:
             yield Statement(code="not_evaluated", parts=self._people(lacking),
@@ -702,12 +669,9 @@ class _Audit(PageStatements):
 
     def _lacks_data(self, verdict: Any) -> bool:
         place = (verdict.feature, verdict.group, verdict.class_scope, OVERALL)
-        rates = (
-            each.rates.get(verdict.metric)
-            for each in self.report.groups
-            if (each.feature, each.group, each.class_scope, each.scope) == place
-            and verdict.threshold in (None, each.threshold)
-        )
+        at = (e for e in self.report.groups if verdict.threshold in (None, e.threshold))
+        own = (e for e in at if (e.feature, e.group, e.class_scope, e.scope) == place)
+        rates = (each.rates.get(verdict.metric) for each in own)
         measured = self._estimate(verdict) or next(rates, None)
         return measured is not None and measured.status is Status.TOO_FEW
 
@@ -734,11 +698,9 @@ class _Audit(PageStatements):
         if document.get("caveat"):
             yield fact("caveat", "spec.document.caveat", text=document["caveat"])
         own = bool(self.rules) and not (self.name is not None and "rules" in self.name.options)
-        yield Statement(
-            code="why_not",
-            adjusted_for=(self.strata,) if self.strata and not self.strata_leave_nothing else (),
-            facts={"limits": bool(self.rules), "own": own},
-        )
+        stated = fact("why_not", limits=bool(self.rules), own=own)
+        adjusted = self.strata and not self.strata_leave_nothing
+        yield replace(stated, adjusted_for=(self.strata or "",)) if adjusted else stated
         if self.estimated:
             yield Statement(code="probabilities", sources=("estimators",))
         decided = spec.get("prediction") or spec.get("score")
@@ -758,10 +720,8 @@ class _Audit(PageStatements):
 
     @property
     def estimated(self) -> bool:
-        return any(
-            each.decides and each.estimator is not Estimator.VALIDATED
-            for each in self.report.estimators
-        )
+        decide = (each for each in self.report.estimators if each.decides)
+        return any(each.estimator is not enums.Estimator.VALIDATED for each in decide)
 
     def steps(self) -> Iterator[Statement]:
         # what the result asks for next; the first three are shown
@@ -771,9 +731,8 @@ class _Audit(PageStatements):
         yield from self._recording()
         yield from self._asking_people()
         yield from self._explaining(failed)
-        yield from [
-            *filter(None, (self._cases_to_read(each, found) for _, each, found in self.led))
-        ][:1]
+        cases = (self._cases_to_read(each, found) for _, each, found in self.led)
+        yield from [*filter(None, cases)][:1]
         undecided = report.verdict in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED) and not failed
         if failed:
             yield step("decide", compare=not spec.get("probabilities"))
@@ -790,7 +749,7 @@ class _Audit(PageStatements):
     def _missing_statements(self) -> Iterator[Statement]:
         # what nobody stated, without which it is not known who is worse off
         spec = self.spec
-        directed = self.favourable in AMOUNTS or self.favourable is Favourable.NEITHER
+        directed = self.favourable in AMOUNTS or self.favourable is enums.Favourable.NEITHER
         if self.report.task is Task.REGRESSION and not directed:
             yield step("state_direction", column=spec.get("label") or spec.get("prediction"))
         if self.notes[DiagnosticCode.ASSUMED_POSITIVE]:
@@ -843,12 +802,10 @@ class _Audit(PageStatements):
             few = [e.reason for e in estimates if e.reason]
             if answered and not few and all(v.outcome not in undecided for v in of):
                 continue
-            rows = [reason.get("rows") or 0 for reason in few
-                    if reason.code is ReasonCode.FEW_EFFECTIVE_PEOPLE]  # fmt: skip
-            facts = {"feature": note.feature, "known": note["known"], "answered": answered,
-                "rows": max(rows, default=0)}  # fmt: skip
-            source = (f"diagnostics[{i}]",)
-            yield fact("ask_people", *source, **facts)
+            sized = (reason for reason in few if reason.code is ReasonCode.FEW_EFFECTIVE_PEOPLE)
+            rows = max((reason.get("rows") or 0 for reason in sized), default=0)
+            facts = {"feature": note.feature, "known": note["known"], "answered": answered}
+            yield fact("ask_people", f"diagnostics[{i}]", **facts, rows=rows)
 
     def _explaining(self, failed: list[Any]) -> Iterator[Statement]:
         # what would show where the difference arises that the page reports first
@@ -876,7 +833,7 @@ class _Audit(PageStatements):
     def _can_decompose(self) -> bool:
         known = not (self.spec.get("probabilities") or self.cuts)
         protected = bool(self.notes[DiagnosticCode.PROTECTED])
-        whole = self.spec.get("reference") == ReferenceRule.OVERALL
+        whole = self.spec.get("reference") == enums.ReferenceRule.OVERALL
         binary = self.report.task in (Task.BINARY, Task.REGRESSION)
         return binary and known and not (protected or whole)
 
@@ -927,8 +884,8 @@ class _Audit(PageStatements):
             return None
         of_hits = row.of == TP
         n = (who.n or 0) - who.hits if of_hits else who.hits
-        return replace(found, code="read_cases",
-            facts={"n": n, "event": self.event("decision", not of_hits)})  # fmt: skip
+        facts = {"n": n, "event": self.event("decision", not of_hits)}
+        return replace(found, code="read_cases", facts=facts)
 
     def _cheapest(self) -> Statement | None:
         open_ = map(self._own_side, self._verdicts_of(Outcome.INCONCLUSIVE))
@@ -1015,12 +972,11 @@ def needed(reason: Any) -> tuple[int, int] | None:
     has = reason["of_group"]
     exact = rows * has / reason["rows"]
     digits = 1 - math.floor(math.log10(exact)) if exact > 0 else 0
-    return max(
-        math.ceil(exact * 10**digits) // 10**digits
-        if digits > 0
-        else math.ceil(exact / 10**-digits) * 10**-digits,
-        int(has) + 1,
-    ), int(has)
+    if digits > 0:
+        rounded = math.ceil(exact * 10**digits) // 10**digits
+    else:
+        rounded = math.ceil(exact / 10**-digits) * 10**-digits
+    return max(rounded, int(has) + 1), int(has)
 
 
 _HARDLY_MORE, _HARDLY_CHANCE = 0.01, 1e-3
@@ -1067,9 +1023,9 @@ def _sizes(report: Report, contrast: Estimate) -> tuple[float, float]:
 
     of_groups, reference = sizes(report.groups, "group"), contrast.reference
     group = of_groups.get(contrast.group, 0.0)
-    every = sizes(report.totals, "reference_kind").get(ReferenceKind.OVERALL, 0.0)
+    every = sizes(report.totals, "reference_kind").get(enums.ReferenceKind.OVERALL, 0.0)
     if reference is None or not (group and every):
         return 0, 0
     if reference.group is not None:
         return group, of_groups.get(reference.group, 0.0)
-    return group, every - group * (reference.kind is ReferenceKind.OTHERS)
+    return group, every - group * (reference.kind is enums.ReferenceKind.OTHERS)

@@ -12,19 +12,10 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, get_args
 
+from fairgauge import enums
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import (
-    CandidateVerdict,
-    Direction,
-    Favourable,
-    Outcome,
-    Performance,
-    ScopeKind,
-    Status,
-    Task,
-    WhyIncomplete,
-)
+from fairgauge.enums import CandidateVerdict, Direction, Outcome, Performance
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.results import disparities
@@ -34,6 +25,7 @@ from fairgauge.results.estimates import Became, DisparityChange, RateChange
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
 from fairgauge.statements.compared import PageStatements, Rates, inverse, side_of, step
 
+Ends = tuple[float, float]
 _BETTER = (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED)
 _NOT_PASSED = (Outcome.FAIL, Outcome.INCONCLUSIVE)
 # the share of rows that lack an outcome from which it is stated beside the verdict
@@ -82,20 +74,18 @@ class _Changes(PageStatements):
         at = "report" if of_reports else "under"
         self.old, self.new = ({"at": at, "name": name} for name in names)
         self.is_untested = change.why_untested is not None
-        asked = [
-            (i, each) for i, each in enumerate(candidate.disparities)
-            if of_reports or each.outcome is not None
-        ]  # fmt: skip
+        every = enumerate(candidate.disparities)
+        asked = [(i, each) for i, each in every if of_reports or each.outcome is not None]
         self.asked = [each for _, each in asked]
-        changes = sort_changes(
-            self.changed(one, sources=(f"{self.place}.disparities[{i}]",))
-            for i, one in asked
-            if not of_reports
-            or (one.moved if self.is_untested else one.change_p_adjusted is not None)
-        )
-        every = of_reports and self.is_untested
-        self.shown = [s for s in changes if s.shown or every]
-        self.others = [s for s in changes if not (s.shown or every)]
+        if of_reports and self.is_untested:
+            asked = [each for each in asked if each[1].moved]
+        elif of_reports:
+            asked = [each for each in asked if each[1].change_p_adjusted is not None]
+        place = f"{self.place}.disparities"
+        changes = sort_changes(self.changed(e, sources=(f"{place}[{i}]",)) for i, e in asked)
+        whole = of_reports and self.is_untested
+        self.shown = [s for s in changes if s.shown or whole]
+        self.others = [s for s in changes if not (s.shown or whole)]
         if candidate.verdict in _BETTER:  # what makes it so is stated first
             self.shown.sort(key=lambda s: s.facts["way"] != Direction.CLOSER)
 
@@ -183,9 +173,7 @@ class _Changes(PageStatements):
             }, **more,
         )  # fmt: skip
 
-    def oriented(
-        self, one: DisparityChange, ends: tuple[float, float], *, turned: bool
-    ) -> tuple[float, float] | None:
+    def oriented(self, one: DisparityChange, ends: Ends, *, turned: bool) -> Ends | None:
         if disparities.is_reference_first(one.definition):
             ends = (-ends[1], -ends[0])
         return inverse(ends, one.by) if turned else ends
@@ -193,7 +181,7 @@ class _Changes(PageStatements):
     def rates_of(
         self, one: DisparityChange, row: Statistic | None
     ) -> tuple[Rates | None, Rates | None]:
-        whole_scope = one.scope.kind is ScopeKind.OVERALL and one.class_scope.is_single
+        whole_scope = one.scope.kind is enums.ScopeKind.OVERALL and one.class_scope.is_single
         if row is None or not row.is_share or not whole_scope or is_of_all_groups(one.definition):
             return None, None
         if one.before is None or one.after is None:
@@ -229,11 +217,11 @@ class _Changes(PageStatements):
             return
         moves = Counter((str(e.old.outcome), str(e.new.outcome)) for e in c.flips)
         alone = Counter(each.report for each in c.unmatched)
-        yield Statement(code="both_verdicts", verdict=str(c.new.verdict), facts={
-            "before": str(c.old.verdict), "stayed": len(c.stayed),
-            "moves": [(*of, n) for of, n in moves.items()],
-            "in_old": alone["old"], "in_new": alone["new"],
-        }, sources=("old.verdict", "new.verdict", "flips", "stayed", "unmatched"))  # fmt: skip
+        stated = fact("both_verdicts", "old.verdict", "new.verdict", "flips", "stayed", "unmatched",
+            before=str(c.old.verdict), stayed=len(c.stayed),
+            moves=[(*of, n) for of, n in moves.items()],
+            in_old=alone["old"], in_new=alone["new"])  # fmt: skip
+        yield replace(stated, verdict=str(c.new.verdict))
         yield from self.rules_now()
 
     def rules_now(self) -> Iterator[Statement]:
@@ -261,31 +249,27 @@ class _Changes(PageStatements):
         c = self.change
         for name in ("old", "new"):
             origin: Any = getattr(c, name)
-            yield Statement(code="origin", sources=(name,), facts={
-                "name": name, "file": origin.name or origin.source,
-                "rows": origin.rows, "cases": origin.cases, "used": origin.used,
-                "least": origin.used_at_least, "created": origin.created[:10],
-                "source": origin.source if origin.name else None,
-            })  # fmt: skip
+            yield fact("origin", name, name=name, file=origin.name or origin.source,
+                rows=origin.rows, cases=origin.cases, used=origin.used,
+                least=origin.used_at_least, created=origin.created[:10],
+                source=origin.source if origin.name else None)  # fmt: skip
         if c.same_rows or c.refused is None:
             evidence = c.refused.get("evidence") if c.same_rows and c.refused else None
             yield step("same_rows", same=c.same_rows, evidence=evidence)
         if c.differences:
-            other = WhyIncomplete.OTHER_ROWS in c.why_incomplete
+            other = enums.WhyIncomplete.OTHER_ROWS in c.why_incomplete
             keys = [each.key for each in c.differences]
             yield step("asked_differently", keys=keys, other_rows=other)
 
     def of_models(self) -> Iterator[Statement]:
         c, best = self.change, self.candidate
         names = [one.name for one in c.candidates]
-        yield Statement(code="models", sources=(f"{self.place}.rows", "old.excluded"), facts={
-            "candidates": names, "current": c.old.name, "n": best.rows, "source": c.old.source,
-            "excluded": c.old.excluded, "undecided": best.undecided,
-        })  # fmt: skip
-        if self.spec.get("label") and c.task is not Task.MULTICLASS:
-            yield step("positive", event=self.event("outcome", True),
-                       side=str(self.favourable),
-                       assumed=self.spec.get("positive") in (None, []))  # fmt: skip
+        yield fact("models", f"{self.place}.rows", "old.excluded", candidates=names,
+            current=c.old.name, n=best.rows, source=c.old.source,
+            excluded=c.old.excluded, undecided=best.undecided)  # fmt: skip
+        if self.spec.get("label") and c.task is not enums.Task.MULTICLASS:
+            event, assumed = self.event("outcome", True), self.spec.get("positive") in (None, [])
+            yield step("positive", event=event, side=str(self.favourable), assumed=assumed)
 
     def verdict(self) -> Iterator[Statement]:
         c = self.candidate
@@ -309,9 +293,9 @@ class _Changes(PageStatements):
         yield from self.beyond()
         yield from self.untested()
         if c.overturned:
-            yield Statement(code="overturned", facts={
-                "excluded": self.change.old.excluded, "undecided": c.undecided,
-            }, sources=("old.excluded", f"{self.place}.undecided"))  # fmt: skip
+            places = ("old.excluded", f"{self.place}.undecided")
+            excluded = self.change.old.excluded
+            yield fact("overturned", *places, excluded=excluded, undecided=c.undecided)
 
     def untested(self) -> Iterator[Statement]:
         whose: dict[str, list[Statement]] = {}
@@ -320,7 +304,7 @@ class _Changes(PageStatements):
                 if e.among == "all" and e.threshold is None and e.n < FEWEST_ROWS}  # fmt: skip
         for one in self.candidate.untested:
             of = one.change if isinstance(one, MarginTest) else one
-            few = of.status is not Status.OK
+            few = of.status is not enums.Status.OK
             if not few and self.candidate.verdict is not CandidateVerdict.BETTER_WHERE_TESTED:
                 continue
             n = rows.get((of.feature, of.group)) if few else None
@@ -331,7 +315,8 @@ class _Changes(PageStatements):
             yield Statement(code="not_within", verdict=why, parts=tuple(parts))
 
     def what_remains(self) -> Iterator[Statement]:
-        known = [e for e in self.asked if e.new_interval is not None and e.status is Status.OK]
+        valued = (e for e in self.asked if e.status is enums.Status.OK)
+        known = [each for each in valued if each.new_interval is not None]
         held = [one for one in known if one.definition.neutral not in (one.new_interval or ())]
         if not known:
             return
@@ -346,8 +331,8 @@ class _Changes(PageStatements):
 
     def wronged_anew(self) -> Iterator[Statement]:
         # a margin allows for some in every group, whom rates of a whole group do not show
-        good = self.favourable is not Favourable.NEGATIVE
-        if not self.spec.get("label") or self.favourable is Favourable.NEITHER:
+        good = self.favourable is not enums.Favourable.NEGATIVE
+        if not self.spec.get("label") or self.favourable is enums.Favourable.NEITHER:
             return
         parts = self.moved("positive" if good else "negative", good=good)
         if parts:
@@ -357,15 +342,16 @@ class _Changes(PageStatements):
             }, sources=(f"{self.place}.reclassified",))  # fmt: skip
 
     def moved(self, among: str, *, good: bool = True) -> tuple[Statement, ...]:
-        every = [e for e in self.candidate.reclassified
-                 if e.among == among and e.threshold is None and e.feature and e.n]  # fmt: skip
-        moved = [(e, (e.lost, e.gained) if good else (e.gained, e.lost))
-                 for e in every if e.feature == every[0].feature]  # fmt: skip
+        known = (e for e in self.candidate.reclassified if e.among == among and e.n)
+        every = [e for e in known if e.threshold is None and e.feature]
+        own = [e for e in every if e.feature == every[0].feature]
+        moved = [(e, (e.lost, e.gained) if good else (e.gained, e.lost)) for e in own]
+        moved.sort(key=lambda of: -of[1][0] / of[0].n)
         return tuple(
             Statement(code="moved", who=self.side(e.feature, e.group),
                       facts={"n": e.n, "lost": lost, "gained": gained})
-            for e, (lost, gained) in sorted(moved, key=lambda of: -of[1][0] / of[0].n)
-        )[:_MOST_CANDIDATES]  # fmt: skip
+            for e, (lost, gained) in moved[:_MOST_CANDIDATES]
+        )  # fmt: skip
 
     def beyond(self) -> Iterator[Statement]:
         c = self.candidate
@@ -380,29 +366,26 @@ class _Changes(PageStatements):
         every: tuple[tuple[str, list[DisparityChange] | list[MarginTest]], ...]
         every = (("differences", self.asked), ("rates", [*c.groups]))
         for outcome in (Performance.INFERIOR, Performance.CANNOT_TELL, Performance.NO_MARGIN):
-            counts = [
-                (kind, sum(t.outcome is outcome and not smaller(t) for t in tests), len(tests))
-                for kind, tests in every
-            ]
+            open_ = [(k, [t for t in of if t.outcome is outcome], len(of)) for k, of in every]
+            counts = [(k, sum(not smaller(t) for t in tests), n) for k, tests, n in open_]
             if parts := [each for each in counts if each[1]]:
-                sources = (f"{self.place}.disparities", f"{self.place}.groups")
-                facts = {"parts": parts}
-                yield Statement(code="beyond", verdict=str(outcome), sources=sources, facts=facts)
+                places = (f"{self.place}.disparities", f"{self.place}.groups")
+                yield replace(fact("beyond", *places, parts=parts), verdict=str(outcome))
 
     def margins(self) -> Iterator[Statement]:
         for i, t in enumerate(self.candidate.margins):
             if t.change.old is None or t.change.new is None:
-                yield Statement(code="no_value", facts={"title": t.change.definition.title})
+                yield fact("no_value", title=t.change.definition.title)
             else:
-                s = self.rate_shifted(t.change, margin=t.margin, outcome=_margin(t)[2], by=t.by,
-                                      overturned=t.overturned)  # fmt: skip
+                facts = {"margin": t.margin, "outcome": _margin(t)[2], "by": t.by}
+                s = self.rate_shifted(t.change, **facts, overturned=t.overturned)
                 if t.adjusted is not None and len(self.change.candidates) > 1:
                     s = replace(s, interval=Range.of(t.adjusted, joint=True))  # which decides
                 yield replace(s, sources=(f"{self.place}.margins[{i}]",))
 
     def accuracy(self) -> Iterator[Statement]:
         for i, e in enumerate(self.candidate.rates):
-            whole = e.feature is None and e.scope.kind is ScopeKind.OVERALL
+            whole = e.feature is None and e.scope.kind is enums.ScopeKind.OVERALL
             if whole and e.rate == "accuracy" and e.change is not None:
                 if not self.candidate.margins:
                     yield replace(self.rate_shifted(e), sources=(f"{self.place}.rates[{i}]",))
@@ -411,24 +394,24 @@ class _Changes(PageStatements):
     def reclassified(self) -> Iterator[Statement]:
         for i, e in enumerate(self.candidate.reclassified):
             if e.among == "all" and e.threshold is None and e.feature is None:
-                yield Statement(code="reclassified", parts=self.moved("all"), facts={
-                    "n": e.n, "changed": e.gained + e.lost, "old": self.old, "new": self.new,
-                    "event": self.event("decision", True),
-                }, sources=(f"{self.place}.reclassified[{i}]",))  # fmt: skip
+                facts = {"n": e.n, "changed": e.gained + e.lost, "old": self.old, "new": self.new}
+                facts["event"] = self.event("decision", True)
+                stated = fact("reclassified", f"{self.place}.reclassified[{i}]", **facts)
+                yield replace(stated, parts=self.moved("all"))
                 return
 
     def certain(self) -> Iterator[Statement]:
         c = self.change
         refused = c.refused and str(c.refused.code)
         if self.is_untested:
-            yield Statement(code="no_interval", facts={"why": refused}, sources=("refused",))
+            yield fact("no_interval", "refused", why=refused)
             return
         if c.refused is not None:
-            yield Statement(code="widest", facts={"why": refused}, sources=("refused",))
+            yield fact("widest", "refused", why=refused)
         tested = sum(e.change_p_adjusted is not None for e in c.changes)
         if tested:
-            yield Statement(code="interval", interval=Range(0, 0, c.confidence),
-                            facts={"changes": tested, "wider": c.new is None})  # fmt: skip
+            stated = fact("interval", changes=tested, wider=c.new is None)
+            yield replace(stated, interval=Range(0, 0, c.confidence))
         if any(not each.significant for each in self.asked):
             yield step("no_change_shown")
 
@@ -467,12 +450,12 @@ class _Changes(PageStatements):
             yield step("state_margins")
         if best.overturned and verdict is not CandidateVerdict.WORSE:  # they take back no harm
             yield step("complete_rows")
-        open_ = [t for t in best.margins
-                 if t.outcome is Performance.CANNOT_TELL and not t.overturned]  # fmt: skip
+        margins = (t for t in best.margins if not t.overturned)
+        open_ = [t for t in margins if t.outcome is Performance.CANNOT_TELL]
         if open_ and verdict is CandidateVerdict.CANNOT_TELL and best.reason is None:
             needed = max(t.needed or float("inf") for t in open_)
-            yield step("more_rows_for", n=best.rows,
-                       rows=needed if needed <= _MOST_NEEDED else None)  # fmt: skip
+            rows = needed if needed <= _MOST_NEEDED else None
+            yield step("more_rows_for", n=best.rows, rows=rows)
         if verdict in (CandidateVerdict.TRADE_OFF, CandidateVerdict.WORSE):
             yield step("weigh")
         if verdict in _BETTER:
@@ -481,8 +464,8 @@ class _Changes(PageStatements):
 
 def for_any_decision(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return a question whose decisions are those of no column: two have made them."""
-    names = {key: name for key, name in (("prediction", "decision"), ("score", "score"))
-             if spec.get(key)}  # fmt: skip
+    called = {"prediction": "decision", "score": "score"}
+    names = {key: name for key, name in called.items() if spec.get(key)}
     asked = spec.get("positive")
     if isinstance(asked, Mapping) and "above" not in asked:
         asked = {**asked, **{name: asked.get(spec[key]) for key, name in names.items()}}
@@ -506,9 +489,8 @@ def sort_changes(found: Iterable[Statement]) -> list[Statement]:
         if (kept.by, s.by) == ("ratio", "difference") and place(s) == place(kept):
             once[key] = s
     metrics = list(dict.fromkeys(s.facts["metric"] for s in once.values()))
-    return sorted(
-        once.values(), key=lambda s: (place(s), metrics.index(s.facts["metric"]), -s.facts["size"])
-    )
+    largest = sorted(once.values(), key=lambda s: -s.facts["size"])
+    return sorted(largest, key=lambda s: (place(s), metrics.index(s.facts["metric"])))
 
 
 def _distance(one: DisparityChange) -> Range | None:

@@ -109,14 +109,11 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
     at = {"class_": getattr(scope, "name", None), "threshold": threshold,
         "average": getattr(scope, "average", None) and str(scope.average),
         "classes": spec.get("task") == Task.MULTICLASS}  # fmt: skip
-    columns = {
-        "label": str(spec.get("label") or "label"),
-        "prediction": str(spec.get("prediction") or spec.get("score") or "prediction"),
-    }
+    label = str(spec.get("label") or "label")
+    predicted = str(spec.get("prediction") or spec.get("score") or "prediction")
     if isinstance(row, Mean):
-        own = columns["label" if row.of is RegressionTerm.LABEL else "prediction"]
-        name = row.of.name.casefold()
-        return Measure("mean", name, column=own, beside=columns["label"], **at)
+        own = label if row.of is RegressionTerm.LABEL else predicted
+        return Measure("mean", row.of.name.casefold(), column=own, beside=label, **at)
     # of a user's own rate a saved result holds no cells
     rate = row if isinstance(row, Rate) and not row.own else None
     cells = None if rate is None else disparities.event_of(rate)
@@ -130,8 +127,7 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
         if disparities.is_of_fit(row):
             return Measure("fit" if row.of == TP + TN else "misfit", row.title, among=whom, **at)
     of_decisions = not row.is_share and (spec.get("score") or spec.get("prediction"))
-    column = columns["prediction"] if of_decisions else ""
-    return Measure("number", row.title, column=column, **at)
+    return Measure("number", row.title, column=predicted if of_decisions else "", **at)
 
 
 def side_of(feature: Any, group: Any, feature_id: Any = None, group_id: Any = None) -> Side:
@@ -156,11 +152,9 @@ class PageStatements:
         self.groups, self.totals = tuple(groups), tuple(getattr(result, "totals", ()))
         known = (g for g in self.groups if hasattr(g, "group_id"))
         self.ids = {(g.feature, g.group): (g.feature_id, g.group_id) for g in known}
-        self.named = {
-            (g.feature, g.group) if hasattr(g, "group") else g
-            for g in self.groups
-            if getattr(g, "reference_kind", None) is not ReferenceKind.OTHERS
-        }
+        others, kind = ReferenceKind.OTHERS, "reference_kind"
+        own = (g for g in self.groups if getattr(g, kind, None) is not others)
+        self.named = {(g.feature, g.group) if hasattr(g, "group") else g for g in own}
         self.favourable = disparities.favourable_of(self.spec)
 
     def statements(self) -> Iterable[Statement]:
@@ -296,11 +290,10 @@ class PageStatements:
         if disparities.is_reference_first(each.definition):
             ends = ends and replace(ends, low=-ends.high, high=-ends.low)
             value = None if value is None else -value
-        measured = (
-            self._measure_of(each.definition)
-            if row is None
-            else measure(self.spec, row, each.class_scope, each.threshold if several_cuts else None)
-        )
+        at = each.threshold if several_cuts else None
+        measured = self._measure_of(each.definition)
+        if row is not None:
+            measured = self.measure(row, each.class_scope, at)
         exact = measured.classes and not self.spec.get("weight")
         facts = {
             "across": each.group is None or is_of_all_groups(each.definition),

@@ -11,18 +11,9 @@ from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
+from fairgauge.results import monitor_results as monitored
 from fairgauge.results.disparities import compared_number, is_reference_first
-from fairgauge.results.monitor_results import (
-    SMALLEST_GROUP,
-    AfterAlarm,
-    Detector,
-    HistoryHealth,
-    MonitoredComparison,
-    MonitorReport,
-    MonitorState,
-    Point,
-    PooledPeriods,
-)
+from fairgauge.results.monitor_results import AfterAlarm, MonitorReport, MonitorState
 from fairgauge.results.statement import Measure, Page, Range, Side, Statement, fact
 from fairgauge.statements.compared import PageStatements, step
 
@@ -40,7 +31,7 @@ def alarm_statements(report: MonitorReport) -> list[Statement]:
     return [s for each in report.alarms for s in made.alarm(each)]
 
 
-def chart_statement(report: MonitorReport, each: MonitoredComparison) -> Statement:
+def chart_statement(report: MonitorReport, each: monitored.MonitoredComparison) -> Statement:
     """Return what a chart over time is of: who is compared with whom, and what may be."""
     return _Monitor(report).compared(each, "drawn")
 
@@ -61,10 +52,10 @@ class _Monitor(PageStatements):
 
     def compared(
         self,
-        each: MonitoredComparison,
+        each: monitored.MonitoredComparison,
         code: str,
-        now: Point | PooledPeriods | None = None,
-        was: PooledPeriods | None = None,
+        now: monitored.Point | monitored.PooledPeriods | None = None,
+        was: monitored.PooledPeriods | None = None,
         **facts: Any,
     ) -> Statement:
         row = compared_number(each.definition) if each.class_ is None else None
@@ -74,7 +65,7 @@ class _Monitor(PageStatements):
 
         who, before, ends = self.side(each.feature, each.group), None, None
 
-        def sides(held: Point | PooledPeriods) -> tuple[Side, Side]:
+        def sides(held: monitored.Point | monitored.PooledPeriods) -> tuple[Side, Side]:
             mine = self.counted(held.rate_group, held.n_group, row)
             theirs = self.counted(held.rate_reference, held.n_reference, row)
             return replace(who, **mine), replace(than, **theirs)
@@ -96,7 +87,7 @@ class _Monitor(PageStatements):
                    "class": each.class_, **facts},
         )  # fmt: skip
 
-    def alarm(self, each: MonitoredComparison) -> Iterator[Statement]:
+    def alarm(self, each: monitored.MonitoredComparison) -> Iterator[Statement]:
         alarm, (low, high) = each.alarm, (each.low, each.high)
         assert alarm is not None
         now, after, before = alarm.now, alarm.after, alarm.before
@@ -144,36 +135,33 @@ class _Monitor(PageStatements):
         if (more := len(self.alarmed) - _MOST_ALARMS) > 0:
             statements.append(step("more_listed", n=more))
         if not self.alarmed:
-            statements.append(Statement(code="no_alarm", verdict=str(r.state), facts={
-                "n": len(r.periods), "length": length, "faults": bool(r.faults)}))  # fmt: skip
+            stated = fact("no_alarm", n=len(r.periods), length=length, faults=bool(r.faults))
+            statements.append(replace(stated, verdict=str(r.state)))
         raised = [each.alarm.period for each in r.alarms if each.alarm is not None]
         if every:
-            statements.append(Statement(
-                code="monitored", verdict=str(r.verdict), sources=("comparisons",),
-                facts={"n": every, "alarms": len(raised), "first": min(raised, default=None)},
-            ))  # fmt: skip
+            first = min(raised, default=None)
+            stated = fact("monitored", "comparisons", n=every, alarms=len(raised), first=first)
+            statements.append(replace(stated, verdict=str(r.verdict)))
         if spans := self.doubtful():
-            statements.append(Statement(code="doubtful_rows", sources=("findings",), facts={
-                "spans": spans, "faults": bool(r.faults)}))  # fmt: skip
+            faults = bool(r.faults)
+            statements.append(fact("doubtful_rows", "findings", spans=spans, faults=faults))
         if r.waiting and r.state is not MonitorState.WAITING:
-            statements.append(Statement(code="waiting", sources=("waiting",), facts={
-                "n": len(r.waiting), "of": len(r.periods), "length": length}))  # fmt: skip
+            of = {"n": len(r.waiting), "of": len(r.periods)}
+            statements.append(fact("waiting", "waiting", **of, length=length))
         statements += self.undecided()
         statements += self.looked_at()
         now = [] if self.alarmed else [*self.nearest()]
         statements += now
         if every:
-            approximate = any(e.detector is Detector.ASYMPTOTIC for e in r.comparisons)
-            statements.append(Statement(code="promise", sources=("alpha", "horizon"), facts={
-                "n": every, "alpha": r.alpha, "horizon": r.horizon, "length": length,
-                "approximate": approximate, "people": r.spec.get("person") is not None,
-            }))  # fmt: skip
+            approximate = any(e.detector is monitored.Detector.ASYMPTOTIC for e in r.comparisons)
+            statements.append(fact("promise", "alpha", "horizon",
+                n=every, alpha=r.alpha, horizon=r.horizon, length=length,
+                approximate=approximate, people=r.spec.get("person") is not None))  # fmt: skip
         statements += [of[1] for of in self.alarmed[:_MOST_ALARMS]]
-        stated = [s.interval for s in statements if s.interval is not None and s.code != "interval"]
-        if stated:
+        ends = [s.interval for s in statements if s.interval is not None]
+        if ends:
             together = length if any(s.code == "so_far" for s in now) else None
-            facts = {"together": together}
-            statements.append(Statement(code="interval", interval=stated[0], facts=facts))
+            statements.append(replace(fact("interval", together=together), interval=ends[0]))
         totals = sum((Counter(period.excluded) for period in r.rows), Counter[str]())
         if totals:
             statements.append(fact("rows_of_none", "rows", rows=dict(totals)))
@@ -182,11 +170,10 @@ class _Monitor(PageStatements):
     def looked_at(self) -> Iterator[Statement]:
         r = self.report
         if r.periods:
-            yield Statement(code="periods", sources=("periods", "rows"), facts={
-                "rows": sum(p.rows for p in r.rows), "n": len(r.periods), "length": r.length,
-                "first": r.periods[0], "last": r.periods[-1], "absent": r.absent,
-                "people": r.spec.get("person") is not None,
-            })  # fmt: skip
+            yield fact("periods", "periods", "rows",
+                rows=sum(p.rows for p in r.rows), n=len(r.periods), length=r.length,
+                first=r.periods[0], last=r.periods[-1], absent=r.absent,
+                people=r.spec.get("person") is not None)  # fmt: skip
         rules: dict[str, Statement] = {}
         near = [keys for keys in r.spec["monitor"]["rules"] if keys.get("source")]
         for each in r.comparisons:
@@ -203,8 +190,8 @@ class _Monitor(PageStatements):
                 stated = replace(stated, who=None, than=None, sources=())
             rules.setdefault(each.rule, stated)
         if rules:
-            yield Statement(code="monitored_rules", parts=tuple(rules.values()),
-                            sources=("comparisons",), facts={"n": len(r.comparisons)})  # fmt: skip
+            stated = fact("monitored_rules", "comparisons", n=len(r.comparisons))
+            yield replace(stated, parts=tuple(rules.values()))
 
     def nearest(self) -> Iterator[Statement]:
         r = self.report
@@ -225,11 +212,10 @@ class _Monitor(PageStatements):
             )  # fmt: skip
         if len(r.comparisons) > 1:
             enough = [e for e in r.comparisons if e.is_sufficient]
-            yield Statement(code="nearest", sources=("comparisons",), facts={
-                "n": len(r.comparisons), "sufficient": len(enough),
-                "valued": sum(e.last is not None for e in enough)})  # fmt: skip
-        yield Statement(code="evidence", sources=base.sources, facts={
-            "share": (each.evidence or 0.0) / each.threshold})  # fmt: skip
+            facts = {"n": len(r.comparisons), "sufficient": len(enough)}
+            valued = sum(e.last is not None for e in enough)
+            yield fact("nearest", "comparisons", **facts, valued=valued)
+        yield fact("evidence", *base.sources, share=(each.evidence or 0.0) / each.threshold)
 
     def doubtful(self) -> list[tuple[str, str]]:
         # when rows may be wrong: lately, in those of an alarm, or so that none pass
@@ -259,30 +245,27 @@ class _Monitor(PageStatements):
                         why = "reference"
                     by.setdefault(why, []).append(self.compared(each, "whose"))
             for why, parts in by.items():
-                yield Statement(code="insufficient", parts=tuple(parts), facts={
-                    "why": why, "of": every, "min_n": r.spec["min_n"] or SMALLEST_GROUP,
-                }, sources=("comparisons",))  # fmt: skip
+                facts = {"why": why, "of": every}
+                facts["min_n"] = r.spec["min_n"] or monitored.SMALLEST_GROUP
+                yield replace(fact("insufficient", "comparisons", **facts), parts=tuple(parts))
             absent: dict[str, list[str]] = {}
             for one in r.unmatched:
                 if one.group is not None or one.reason is not None:
                     why = "absent" if one.reason is None else str(one.reason.code)
                     absent.setdefault(why, []).append(str(one.group or one.feature or one.rule))
             for why, names in absent.items():
-                named = list(dict.fromkeys(names))
-                yield Statement(code="unmatched", facts={"why": why, "names": named})
+                yield fact("unmatched", why=why, names=list(dict.fromkeys(names)))
             if not by and not absent:
                 yield step("no_group_of_rules")
         if r.state is MonitorState.WAITING:
             waiting = sum(e.state is MonitorState.WAITING for e in r.comparisons)
-            yield Statement(code="wait_for_labels", sources=("comparisons",), facts={
-                "n": waiting, "of": every, "overdue": r.overdue, "periods": len(r.waiting),
-                "length": r.length})  # fmt: skip
+            facts = {"n": waiting, "of": every, "overdue": r.overdue, "periods": len(r.waiting)}
+            yield fact("wait_for_labels", "comparisons", **facts, length=r.length)
         if r.undefined:
             last = {e.undefined[-1].period for e in r.undefined}
-            yield Statement(code="undefined", sources=("comparisons",), parts=tuple(
-                self.compared(e, "whose") for e in r.undefined
-            ), facts={"period": min(last), "last": last == {r.periods[-1]},
-                      "some": len(last) > 1})  # fmt: skip
+            facts = {"period": min(last), "last": last == {r.periods[-1]}, "some": len(last) > 1}
+            whose = tuple(self.compared(e, "whose") for e in r.undefined)
+            yield replace(fact("undefined", "comparisons", **facts), parts=whose)
 
     def limits(self) -> Iterator[Statement]:
         r, first = self.report, [of[0].facts for of in self.alarmed]
@@ -318,24 +301,21 @@ class _Monitor(PageStatements):
             yield step("add_next", length=r.length)
 
 
-def history_page(health: HistoryHealth) -> Page:
+def history_page(health: monitored.HistoryHealth) -> Page:
     """Return the first page of the health of a history."""
     h = health
-    facts = {"n": len(h.findings), "periods": len(h.periods), "model": h.model,
-             "first": h.periods[0] if h.periods else None,
-             "last": h.periods[-1] if h.periods else None}  # fmt: skip
+    first, last = (h.periods[0], h.periods[-1]) if h.periods else (None, None)
+    facts = {"n": len(h.findings), "periods": len(h.periods), "model": h.model}
     state = "found" if h.findings else "none" if h.periods else "empty"
-    statements = [Statement(
-        code="history", verdict=state, facts=facts, sources=("findings", "periods"))]  # fmt: skip
-    statements += [
-        Statement(code="finding", facts={"finding": each}, sources=(f"findings[{i}]",))
-        for i, each in enumerate(h.findings[:_MOST_FOUND])
-    ]
+    stated = fact("history", "findings", "periods", **facts, first=first, last=last)
+    found = enumerate(h.findings[:_MOST_FOUND])
+    statements = [replace(stated, verdict=state)]
+    statements += [fact("finding", f"findings[{i}]", finding=each) for i, each in found]
     if (more := len(h.findings) - _MOST_FOUND) > 0:
         statements.append(step("more_listed", n=more))
     statements += [step("which_rows"), step("other_changes")]
     return Page(kind="history", statements=tuple(statements))
 
 
-def _period_facts(held: PooledPeriods, *, clearest: bool) -> dict[str, Any]:
+def _period_facts(held: monitored.PooledPeriods, *, clearest: bool) -> dict[str, Any]:
     return {"at": "over", "first": held.first, "last": held.last, "clearest": clearest}

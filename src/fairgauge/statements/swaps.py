@@ -6,16 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fairgauge.results.name_swaps import (
-    REASONS_WITH_ENOUGH_DATA,
-    AnsweredShare,
-    PairsAudit,
-    PlaceboSpread,
-    SwapDifference,
-    SwapNote,
-    SwapReason,
-    SwapVerdict,
-)
+from fairgauge.results import name_swaps as swaps
+from fairgauge.results.name_swaps import PairsAudit, SwapReason, SwapVerdict
 from fairgauge.results.statement import Page, Range, Side, SideKind, Statement, fact
 from fairgauge.statements.compared import page, step
 
@@ -31,7 +23,7 @@ def swaps_page(audit: PairsAudit) -> Page:
     return page("pairs", audit.spec, _statements(audit))
 
 
-def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statement:
+def swap_statement(d: swaps.SwapDifference, sources: tuple[str, ...] = ()) -> Statement:
     """Return a difference between names of two groups."""
     kind: SideKind = "others" if d.reference == "others" else "group"
     of, to = (((d.feature, name),) for name in (d.group, d.reference))
@@ -54,10 +46,7 @@ def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statemen
         # Of means that lie the other way round than the difference adjusted for items.
         "turned": ((d.mean_group or 0) - (d.mean_reference or 0)) * (d.value or 0) < 0,
         "alone_apart": ends is not None and not ends[0] <= 0 <= ends[1],
-        "alone_within": ends is not None
-        and d.margin is not None
-        and -d.margin < ends[0]
-        and ends[1] < d.margin,
+        "alone_within": ends is not None and max(-ends[0], ends[1]) < (d.margin or 0.0),
     }
     return Statement(code="not_swapped" if d.value is None else "swap", who=who, than=than,
         value=d.value, way=None if d.value is None else (d.value > 0) - (d.value < 0),
@@ -65,14 +54,13 @@ def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statemen
         verdict=str(d.verdict), facts=facts, sources=sources)  # fmt: skip
 
 
-def note_statement(note: SwapNote) -> Statement:
+def note_statement(note: swaps.SwapNote) -> Statement:
     """Return what a reader should know."""
-    return Statement(
-        code="swap_note", facts={"code": note.code, "name": note.name, "n": note.count}
-    )
+    facts = {"code": note.code, "name": note.name, "n": note.count}
+    return Statement(code="swap_note", facts=facts)
 
 
-def spread_statement(spread: PlaceboSpread) -> Statement:
+def spread_statement(spread: swaps.PlaceboSpread) -> Statement:
     """Return how far irrelevant edits and names move the answers."""
     facts = {"model": spread.model, "n": spread.variants}
     return fact("spread", **facts, edits=spread.spread, names=spread.spread_names)
@@ -80,13 +68,13 @@ def spread_statement(spread: PlaceboSpread) -> Statement:
 
 def _statements(audit: PairsAudit) -> Iterator[Statement]:
     first, data = audit.differences[0], audit.data
-    stated = {
-        id(d): swap_statement(d, (f"differences[{i}]",)) for i, d in enumerate(audit.differences)
-    }
+    every = enumerate(audit.differences)
+    stated = {id(d): swap_statement(d, (f"differences[{i}]",)) for i, d in every}
     by_p = sorted(audit.distinct, key=lambda d: d.p_adjusted or 0.0)
     differing = [stated[id(d)] for d in by_p if d.verdict is SwapVerdict.DIFFERS]
     code = "swaps_differ" if differing else "swaps_not_shown"
-    if not differing and all(d.reason not in REASONS_WITH_ENOUGH_DATA for d in audit.distinct):
+    enough = swaps.REASONS_WITH_ENOUGH_DATA
+    if not differing and all(d.reason not in enough for d in audit.distinct):
         code = "swaps_few"
     elif audit.verdict is SwapVerdict.EQUIVALENT:
         code = "swaps_equivalent"
@@ -108,7 +96,7 @@ def _statements(audit: PairsAudit) -> Iterator[Statement]:
     for i, spread in enumerate(audit.placebo[:_MOST_NAMED]):
         yield replace(spread_statement(spread), sources=(f"placebo[{i}]",))
     undecided = [d for d in audit.distinct if d.verdict is SwapVerdict.CANNOT_TELL]
-    if few := [d for d in undecided if d.reason not in REASONS_WITH_ENOUGH_DATA]:
+    if few := [d for d in undecided if d.reason not in swaps.REASONS_WITH_ENOUGH_DATA]:
         yield step("too_few_names", n=len(few), groups=list(dict.fromkeys(d.group for d in few)))
     yield from (step("more_than_group"), step("not_in_use"), step("unfair"))
     yield from _steps(audit)
@@ -129,18 +117,18 @@ def _steps(audit: PairsAudit) -> Iterator[Statement]:
 def _unequal_answers(audit: PairsAudit) -> Statement | None:
     # which groups lack answers most unequally, if by 5 pp or significantly
     edits = {each.group for each in audit.variants if each.placebo}
-    by_model: dict[str | None, list[AnsweredShare]] = {}
+    by_model: dict[str | None, list[swaps.AnsweredShare]] = {}
     for each in audit.answered:
         if each.group not in edits:
             by_model.setdefault(each.model, []).append(each)
     significant = any(each.unequal for each in audit.differences)
 
-    def side(each: AnsweredShare) -> Side:
+    def side(each: swaps.AnsweredShare) -> Side:
         asked = each.n + each.absent * significant
         missing = asked - each.answered
         return Side("group", None, (("", each.group),), missing / asked, missing, asked)
 
-    def rate(each: AnsweredShare) -> float:
+    def rate(each: swaps.AnsweredShare) -> float:
         return side(each).rate or 0.0
 
     ends = [(max(shares, key=rate), min(shares, key=rate)) for shares in by_model.values()]

@@ -84,20 +84,17 @@ class _Thresholds(PageStatements):
         for each in effect.disparities:
             if each.status is Status.TOO_FEW and each.reason is not None:
                 insufficient.setdefault(each.reason, []).append(each.group)
+        goal, kept_ = effect.goal_outcome, effect.kept_outcome
         return found | {
-            "cut": effect.threshold,
-            "moves": effect.threshold != self.choice.today,
-            "by": str(effect.chosen_by),
-            "goal_outcome": str(effect.goal_outcome),
-            "kept_outcome": str(effect.kept_outcome),
-            "goal_alone": str(_outcome_by_value(effect.goal_outcome, effect.goal_reason)),
-            "kept_alone": str(_outcome_by_value(effect.kept_outcome, effect.kept_reason)),
+            "cut": effect.threshold, "moves": effect.threshold != self.choice.today,
+            "by": str(effect.chosen_by), "goal_outcome": str(goal), "kept_outcome": str(kept_),
+            "goal_alone": str(_outcome_by_value(goal, effect.goal_reason)),
+            "kept_alone": str(_outcome_by_value(kept_, effect.kept_reason)),
             "lost": ends is not None and (ends.low > 0 if lower else ends.high < 0),
-            "lower": lower,
-            "deciding": self.deciding(of, effect),
+            "lower": lower, "deciding": self.deciding(of, effect),
             "open": [(what, reason) for what, reason in reasons if reason is not None],
             "insufficient": list(insufficient.items()),
-        }
+        }  # fmt: skip
 
     def deciding(self, of: FeatureThresholds, effect: ThresholdEffect) -> list[tuple[str, float]]:
         # the groups that do not wholly meet the goal, and the rows of each
@@ -227,11 +224,9 @@ class _Thresholds(PageStatements):
         return made if self.both(one) else replace(made, was=None)
 
     def times(self, effect: ThresholdEffect) -> dict[str, Any]:
-        return {
-            "moves": effect.threshold != self.choice.today,
-            "old": {"at": "at", "value": self.choice.today},
-            "new": {"at": "at", "value": effect.threshold},
-        }
+        cuts = {"old": self.choice.today, "new": effect.threshold}
+        named = {name: {"at": "at", "value": cut} for name, cut in cuts.items()}
+        return {"moves": effect.threshold != self.choice.today, **named}
 
     def steps(self, facts: dict[str, Any]) -> Iterator[Statement]:
         effect = self.effect

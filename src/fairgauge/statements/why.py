@@ -10,7 +10,7 @@ from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, WhyInconclu
 from fairgauge.results.disparities import NOTED_ALONE, adverse_sign, compared_number
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap, test_of
 from fairgauge.results.scopes import Interval
-from fairgauge.results.statement import Page, Range, Side, Statement
+from fairgauge.results.statement import Page, Range, Side, Statement, fact
 from fairgauge.statements.compared import PageStatements, inverse, is_used_partly, step, swap_sides
 
 MISSING_ROWS = (
@@ -68,11 +68,10 @@ class _Why(PageStatements):
         (at, first), *others = once.values()
         shown = [each for each in others if each[1].verdict_with_controls is not GapVerdict.NO_GAP]
         stated, several = shown[: _MOST_GAPS - 1], len(once) > 1
-        open_ = [
-            replace(self.base(gap, turn=False), sources=(f"gaps[{i}].verdict",))
-            for i, gap in once.values()
-            if gap.verdict_with_controls is GapVerdict.INCONCLUSIVE
-        ]
+        undecided = GapVerdict.INCONCLUSIVE
+        listed = [each for each in once.values() if each[1].verdict_with_controls is undecided]
+        places = [((f"gaps[{i}].verdict",), gap) for i, gap in listed]
+        open_ = [replace(self.base(gap, turn=False), sources=place) for place, gap in places]
         facts = {"open": tuple(open_) if first.verdict_with_controls.is_pass else (),
                  "rates": len({test_of(gap)[-1] for _, gap in once.values()})}  # fmt: skip
         rows = {"n": found.data.rows, "used": None if found.used == found.data.rows else found.used,
@@ -92,10 +91,8 @@ class _Why(PageStatements):
             parts = [replace(self.base(gap, turn=False), verdict=str(gap.verdict), facts={
                 "regression": gap.regression_verdict and str(gap.regression_verdict),
             }) for _, gap in more]  # fmt: skip
-            sources = tuple(f"gaps[{i}].verdict" for i, _ in more)
-            statements.append(
-                Statement(code="more_gaps", parts=tuple(parts), facts=facts, sources=sources)
-            )
+            sources = (f"gaps[{i}].verdict" for i, _ in more)
+            statements.append(replace(fact("more_gaps", *sources, **facts), parts=tuple(parts)))
         level = Range(0, 0, found.confidence)
         statements += [Statement(code="interval", interval=level, sources=("confidence",))]
         statements += [step("arithmetic"), step("result_of_treatment"), step("elsewhere")]
@@ -103,10 +100,9 @@ class _Why(PageStatements):
 
     def base(self, gap: Gap, code: str = "gap", *, turn: bool = True) -> Statement:
         s = self.statement(gap.estimate, code, alone=True, turn=turn)
-        columns = {"columns": gap.columns, "controls": gap.controls, "alone": gap.is_shown}
-        return replace(
-            s, shown=gap.is_shown_together, facts={**s.facts, **columns}, adjusted_for=gap.columns
-        )
+        own = {"columns": gap.columns, "controls": gap.controls, "alone": gap.is_shown}
+        shown = gap.is_shown_together
+        return replace(s, shown=shown, facts=s.facts | own, adjusted_for=gap.columns)
 
     def is_turned(self, gap: Gap) -> bool:
         own = self.side(gap.estimate.feature, gap.estimate.group).values

@@ -209,6 +209,7 @@ def test_the_report_of_a_bundle_is_rendered_if_it_follows_from_its_counts(sealed
     with_version(sealed, "0.0.9", lie_in_titles)
     of_values = run(main, ["render", str(sealed), "--format", "markdown"])
     assert of_values.stderr.startswith("Note: PARTLY REPRODUCED: ")
+    assert "; not verified: texts of fairgauge 0.0.9" in of_values.stderr
     assert of_values.stdout.replace("0.0.9", fg.__version__) == shown.stdout
     with pytest.raises(fg.CubeError, match="fairgauge render FILE"):
         fg.load(sealed)

@@ -4,71 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-from fairgauge.enums import (
-    AfterAdjusting,
-    Average,
-    ClassKind,
-    DiagnosticCode,
-    Profile,
-    ReferenceKind,
-    Status,
-)
+from fairgauge import enums
+from fairgauge.enums import ClassKind, DiagnosticCode, Profile, ReferenceKind, Status
 from fairgauge.question.features import strata_named
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.document import DocumentParts
-from fairgauge.render.documents.filing import (
-    filing,
-    gap_tables,
-    stratum_rows,
-    tables_to_publish,
-    terms_of,
-)
-from fairgauge.render.documents.report_notes import (
-    TONES,
-    described_methods,
-    missing_values,
-    opening_warnings,
-    repeat_blocks,
-    report_notes,
-    report_warnings,
-    size_notes,
-)
+from fairgauge.render.documents import filing as filings
+from fairgauge.render.documents import report_notes as notes
+from fairgauge.render.documents.filing import terms_of
 from fairgauge.render.grammar import describe_reason, english, spoken
 from fairgauge.render.page import WordedPage, brief_of_page, exhibits, first_page, rows_read
 from fairgauge.render.streams import Value, flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
+from fairgauge.render.words import verdict_sentences as verdict_words
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
-from fairgauge.render.words.verdict_sentences import (
-    assumption,
-    describe_finding,
-    place_words,
-    reference_name,
-    rule_lines,
-    verdict_of_all,
-    verdict_rows,
-)
+from fairgauge.render.words.verdict_sentences import assumption, place_words, reference_name
+from fairgauge.results import sections
 from fairgauge.results.codec import to_dict, to_plain
 from fairgauge.results.disparities import is_ratio, with_joint_interval
-from fairgauge.results.estimates import Estimate, Group
+from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.sections import (
-    FeatureResults,
-    adjustments,
-    conditional,
-    gravest_groups,
-    insignificant,
-    on_one_screen,
-    reference_group,
-    sections_of,
-    size_beside_rates,
-    size_of_rate,
-)
+from fairgauge.results.sections import FeatureResults, sections_of
 from fairgauge.statements.compared import unit_of
 
 _MOST_SECTIONS, _MOST_SECTIONS_FULL = 6, 24
@@ -95,13 +57,13 @@ class _Part:
 
     @property
     def together(self) -> bool:
-        return any(each.simultaneous for pair in adjustments(self.of) for each in pair)
+        return any(each.simultaneous for pair in sections.adjustments(self.of) for each in pair)
 
     @cached_property
     def groups(self) -> list[Group]:
         most = _MOST_GROUPS_FULL if self.full else _MOST_GROUPS
         every = self.of.groups
-        return every if len(every) <= most else gravest_groups(self.of, most)
+        return every if len(every) <= most else sections.gravest_groups(self.of, most)
 
     def rate_rows(self) -> Iterator[dict[str, Any]]:
         names = self.of.rates if self.full else self.of.rates[:_MOST_RATES]
@@ -111,7 +73,7 @@ class _Part:
                 yield {
                     "group": spoken().terms["reference"]["overall"] if total else group.group,
                     "total": total,
-                    "n": size_beside_rates(group, self.of.catalogue),
+                    "n": sections.size_beside_rates(group, self.of.catalogue),
                     "rate": self.terms.get(name) or metrics.rate_heading(self.of.rate_row(name)),
                     "value": metrics.rate_value(self.of.rate_row(name), group.rates.get(name)),
                     "difference": "" if total else self._comparison_of(name, group),
@@ -124,7 +86,7 @@ class _Part:
         if (each := self.of.find(metric, group.group)) is not None:
             write = metrics.published_value if metric in self.terms else metrics.estimate_value
             return metrics.marked(write(each), each)
-        return "ref." if group.group == reference_group(self.of, metric) else ""
+        return "ref." if group.group == sections.reference_group(self.of, metric) else ""
 
     def _comparison_name(self, rate: str) -> str | None:
         ways = ("ratio", "difference") if f"{rate}.ratio" in self.terms else ("difference", "ratio")
@@ -136,21 +98,19 @@ class _Part:
             for name, rate in group.rates.items():
                 row = self.of.rate_row(name)
                 ends = [
-                    metrics.rate_value(row, type(rate)(value=end)) for end in rate.interval or ()
+                    metrics.rate_value(row, RateValue(value=end)) for end in rate.interval or ()
                 ]
                 yield {
-                    "group": group.group,
-                    "rate": g.title(row.title),
-                    "value": metrics.rate_value(row, rate),
-                    "interval": " to ".join(ends),
-                    "numerator": rate.numerator,
-                    "denominator": rate.denominator,
+                    "group": group.group, "rate": g.title(row.title),
+                    "value": metrics.rate_value(row, rate), "interval": " to ".join(ends),
+                    "numerator": rate.numerator, "denominator": rate.denominator,
                     "reason": describe_reason(rate.reason) if rate.reason else "",
-                }
+                }  # fmt: skip
 
     def other_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the metrics that are no difference or ratio of a rate of its own."""
         sizes = {} if self.of.rates else {each.group: each.n for each in self.groups}
+        found = list[tuple[Estimate, str]]()
         for metric in self.of.metrics:
             row = self.of.metric_row(metric)
             rate = metrics.compared_rate(row)
@@ -160,40 +120,39 @@ class _Part:
             code = metrics.metric_heading(row) if row.set == "native" else row.name
             for group in self.groups:
                 if (each := self.of.find(metric, group.group)) is not None:
-                    value = metrics.marked(metrics.estimate_value(each), each)
-                    heading = self.terms.get(metric) or code
-                    yield {"group": group.group, "n": sizes.get(group.group), "metric": heading,
-                           "value": value}  # fmt: skip
-        for each in conditional(self.of):
+                    found.append((each, self.terms.get(metric) or code))
+        found += [(each, each.definition.name) for each in sections.conditional(self.of)]
+        for each, heading in found:
             value = metrics.marked(metrics.estimate_value(each), each)
-            yield {"group": each.group, "n": sizes.get(each.group or ""),
-                   "metric": each.definition.name, "value": value}  # fmt: skip
+            size = sizes.get(each.group or "")
+            yield {"group": each.group, "n": size, "metric": heading, "value": value}
 
     def strata_rows(self) -> Iterator[dict[str, Any]]:
-        rates = {metrics.compared_rate(overall.definition) for overall, _ in adjustments(self.of)}
+        adjusted = sections.adjustments(self.of)
+        rates = {metrics.compared_rate(overall.definition) for overall, _ in adjusted}
         inside = {(group.stratum, group.group): group for group in self.of.groups_inside}
         for rate in sorted(filter(None, rates), key=lambda rate: rate.name):
             for stratum in self.of.strata:
                 for group in self.groups[:_MOST_RATES]:
-                    found = inside.get((stratum, group.group))
+                    value, size = "-", 0.0
+                    if (found := inside.get((stratum, group.group))) is not None:
+                        value = metrics.rate_value(rate, found.rates.get(rate.name))
+                        size = sections.size_of_rate(found, rate.name)
                     yield {
                         "name": rate.name,
-                        "stratum": stratum,
                         "rate": spoken().title(rate.title),
+                        "value": value,
+                        "stratum": stratum,
                         "group": group.group,
-                        "value": metrics.rate_value(rate, found.rates.get(rate.name))
-                        if found
-                        else "-",
-                        "n": numbers.count(size_of_rate(found, rate.name)) if found else "0",
+                        "n": numbers.count(size),
                     }
 
     def adjusted_rows(self) -> Iterator[dict[str, Any]]:
-        for pair in adjustments(self.of):
+        for pair in sections.adjustments(self.of):
             words = self.terms.get(pair[0].metric) or metrics.metric_words(pair[0].definition)
             row = {"metric": words, "group": pair[0].group}
-            for name, each in zip(
-                ("overall", "adjusted"), map(with_joint_interval, pair), strict=True
-            ):
+            shown = map(with_joint_interval, pair)
+            for name, each in zip(("overall", "adjusted"), shown, strict=True):
                 row[name] = metrics.marked(metrics.estimate_value(each), each)
                 ends = metrics.metric_range(each.definition, each.low, each.high)
                 row[f"{name}_ci"] = f"({ends})" if ends else ""
@@ -215,7 +174,7 @@ class _Part:
     def folded(self) -> bool:
         """Return whether it is one of the single classes, which are many."""
         scope = self.of.class_scope
-        return not (scope.kind is ClassKind.NONE or scope.average is Average.MACRO)
+        return not (scope.kind is ClassKind.NONE or scope.average is enums.Average.MACRO)
 
     @property
     def marks(self) -> list[str]:
@@ -224,15 +183,13 @@ class _Part:
         small = [e for e in few if e.reason and e.reason.side == "group"]
         too_small = {each.group for each in small}
         others = [each for each in few if each.group not in too_small]
-        sizes = [
-            f"{called(each.group)}, n = {size_beside_rates(each, self.of.catalogue):,}"
-            for each in self.of.groups
-            if each.group in too_small
-        ]
+        size = partial(sections.size_beside_rates, catalogue=self.of.catalogue)
+        listed = (each for each in self.of.groups if each.group in too_small)
+        sizes = [f"{called(each.group)}, n = {size(each):,}" for each in listed]
         names = [called(each) for each in dict.fromkeys(e.group for e in others) if small and each]
         why = [
-            ": ".join(filter(None, [g.insufficient(each.reason for each in of), g.listing(listed)]))
-            for of, listed in ((small, sizes), (others, names))
+            ": ".join(filter(None, [g.insufficient(each.reason for each in of), g.listing(whose)]))
+            for of, whose in ((small, sizes), (others, names))
             if of
         ]
         significant = any(metrics.marked("", each) == "*" for each in every)
@@ -244,15 +201,10 @@ class _Part:
         beside = [m for rate in self.of.rates if (m := self._comparison_name(rate)) is not None]
         ratios = [metric for metric in beside if is_ratio(self.of.metric_row(metric))]
         terms = [self.terms[each] for each in ratios if each in self.terms]
-        text = g.say(
-            "legend",
-            "text",
-            reference=called(against.pop()) if len(against) == 1 else None,
-            ratios=bool(ratios),
-            named=[each for each in terms if "ratio to" not in each],
-            differences=len(ratios) < len(beside),
-            shares=any(rate.is_share for rate in rates),
-        )
+        facts: dict[str, Any] = {"reference": called(against.pop()) if len(against) == 1 else None}
+        facts |= {"ratios": bool(ratios), "differences": len(ratios) < len(beside)}
+        facts |= {"named": [each for each in terms if "ratio to" not in each]}
+        text = g.say("legend", "text", **facts, shares=any(rate.is_share for rate in rates))
         of = g.say("legend", "some", n=len(self.groups), of=len(self.of.groups)) or ""
         sides = dict.fromkeys((each.group, each.mirror_of) for each in self.of.mirrors)
         return [
@@ -277,7 +229,8 @@ def _interval_note(estimates: Iterable[Estimate]) -> str:
 
 def _parts(report: Report, *, full: bool) -> list[_Part]:
     results, terms = sections_of(report), terms_of(report)
-    kept = results[:_MOST_SECTIONS_FULL] if full else on_one_screen(results)[:_MOST_SECTIONS]
+    kept = results if full else sections.on_one_screen(results)
+    kept = kept[: _MOST_SECTIONS_FULL if full else _MOST_SECTIONS]
     parts = [_Part(report, each, terms, full=full) for each in kept]
     said: set[str] = set()
     for part in parts:
@@ -290,13 +243,13 @@ def _parts(report: Report, *, full: bool) -> list[_Part]:
 
 
 def _rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> list[tree.Block]:
-    pairs = tuple(rule_lines(report, terms))
+    pairs = tuple(verdict_words.rule_lines(report, terms))
     return [tree.Facts(pairs)] if pairs else []
 
 
 def _findings(report: Report) -> Iterator[tree.Block]:
     found = report.findings
-    if stated := tuple(map(describe_finding, found[:_MOST_FINDINGS])):
+    if stated := tuple(map(verdict_words.describe_finding, found[:_MOST_FINDINGS])):
         yield tree.Items(stated, numbered=True)
     if (more := len(found) - _MOST_FINDINGS) > 0:
         yield tree.Paragraph(spoken().say("more", "found", n=more) or "")
@@ -332,18 +285,14 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
 
 def _insignificant_blocks(report: Report) -> Iterator[tree.Block]:
     terms = terms_of(report)
-    for sections, rates in insignificant(sections_of(report)):
-        titles = [
-            terms.get(rate) or metrics.titled(sections[0].rate_row(rate).title) for rate in rates
-        ]
-        text = spoken().say(
-            "not_significant",
-            "text",
-            rates=titles,
-            features=list(dict.fromkeys(section.feature for section in sections)),
-            strata=any(section.strata for section in sections),
-        )
-        yield tree.Paragraph(text or "", tree.Tone.SOFT)
+    for alike, rates in sections.insignificant(sections_of(report)):
+        rows = [(rate, alike[0].rate_row(rate)) for rate in rates]
+        facts: dict[str, Any] = {
+            "rates": [terms.get(rate) or metrics.titled(row.title) for rate, row in rows],
+            "features": list(dict.fromkeys(section.feature for section in alike)),
+            "strata": any(section.strata for section in alike),
+        }
+        yield tree.Paragraph(spoken().say("not_significant", "text", **facts) or "", tree.Tone.SOFT)
 
 
 def _closing(report: Report) -> Iterator[tree.Block]:
@@ -351,8 +300,8 @@ def _closing(report: Report) -> Iterator[tree.Block]:
     absent = [e for part in _parts(report, full=False) for e in part.of.missing]
     texts = [
         spoken().say("method", "caveat") if report.findings else "",
-        size_notes(report),
-        *missing_values(e for e in absent if e.metric not in valued)[:_MOST_ABSENT],
+        notes.size_notes(report),
+        *notes.missing_values(e for e in absent if e.metric not in valued)[:_MOST_ABSENT],
     ]
     yield from (tree.Paragraph(text, tree.Tone.SOFT) for text in texts if text)
 
@@ -419,7 +368,7 @@ def _filing(report: Report) -> Iterator[tree.Block]:
         "audited": lambda: [tree.Facts(tuple(question.audited(report))), tree.Items(looked)],
         "strata": strata,
     }
-    yield from filing(report, own)
+    yield from filings.filing(report, own)
 
 
 # ---- the frame
@@ -429,12 +378,12 @@ def _facts(report: Report) -> dict[str, Any]:
     fields, adjusted = question.document(report), DiagnosticCode.ADJUSTED_P
     return {
         "title": called(fields.get("title") or question.title(report)),
-        "verdict": verdict_of_all(report),
-        "tone": str(TONES.get(report.verdict, tree.Tone.SOFT)),
-        "methods": described_methods(report),
+        "verdict": verdict_words.verdict_of_all(report),
+        "tone": str(notes.TONES.get(report.verdict, tree.Tone.SOFT)),
+        "methods": notes.described_methods(report),
         "family": next((e["comparisons"] for e in report.diagnostics if e.code is adjusted), None),
         "clarify": report.profile is Profile.CLARIFY,
-        "partial": size_notes(report),
+        "partial": notes.size_notes(report),
         "interval_note": _interval_note(report.estimates),
         "unit": unit_of(report.spec),
         "lacking": question.unstated(report),
@@ -443,13 +392,13 @@ def _facts(report: Report) -> dict[str, Any]:
 
 def _frame(report: Report, **_: bool) -> dict[str, Any]:
     page = first_page(report)
-    tables = tables_to_publish(report)
+    tables = filings.tables_to_publish(report)
     warnings = _warnings(report, page)
     return {
         "beside": rows_read(page),
         "lead": question.caveat(report.spec),
         "cover": question.cover(question.document(report)),
-        "warnings": opening_warnings(warnings),
+        "warnings": notes.opening_warnings(warnings),
         "warned": len(warnings),
         "to_publish": tuple(_filing(report)),
         "brief": brief_of_page(page),
@@ -462,15 +411,12 @@ def _warnings(report: Report, page: WordedPage) -> list[Diagnostic]:
     reversed_in = {
         s.who.feature
         for s in page.page.statements
-        if s.code == "adjusted" and s.facts["change"] == AfterAdjusting.REVERSES and s.who
+        if s.code == "adjusted" and s.facts["change"] == enums.AfterAdjusting.REVERSES and s.who
     }
     stated = (DiagnosticCode.PROTECTED, DiagnosticCode.WITHIN_STRATA)
-    return [
-        each
-        for each in report_warnings(report.diagnostics)
-        if each.code not in stated
-        and not (each.code is DiagnosticCode.SIMPSON and each.feature in reversed_in)
-    ]
+    warnings = [e for e in notes.report_warnings(report.diagnostics) if e.code not in stated]
+    simpson = DiagnosticCode.SIMPSON
+    return [e for e in warnings if e.code is not simpson or e.feature not in reversed_in]
 
 
 # ---- rows of CSV
@@ -506,14 +452,14 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
     "frame": _frame,
     "rules_said": _rule_lines,
-    "by_rule": verdict_rows,
+    "by_rule": verdict_words.verdict_rows,
     "findings_said": _findings,
     "on_a_screen": lambda report: _parts(report, full=False),
     "parts": lambda report: _parts(report, full=True),
     "gaps": lambda report: [
-        table for table in gap_tables(report) if len(table.rows) <= _MOST_GROUPS
+        table for table in filings.gap_tables(report) if len(table.rows) <= _MOST_GROUPS
     ],
-    "undefined": lambda part: missing_values(part.of.missing),
+    "undefined": lambda part: notes.missing_values(part.of.missing),
     "whole": _overall_lines,
     "not_significant": _insignificant_blocks,
     "closing": _closing,
@@ -523,14 +469,14 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "excluded_rows": lambda report: [
         {"reason": reason, "rows": rows} for reason, rows in question.excluded(report)
     ],
-    "noted": report_notes,
-    "method_rows": described_methods,
+    "noted": notes.report_notes,
+    "method_rows": notes.described_methods,
     "limits": lambda _: english().table["method"]["limits"],
     "number_rows": _numbers,
     "compared_rows": _compared_rows,
-    "stratum_rows": stratum_rows,
+    "stratum_rows": filings.stratum_rows,
     "specification": _specification,
-    "provenance": lambda report: repeat_blocks(report, report.data.fingerprint, "audit"),
+    "provenance": lambda report: notes.repeat_blocks(report, report.data.fingerprint, "audit"),
     "rates": _rates,
     "stated": _stated_rows,
 }

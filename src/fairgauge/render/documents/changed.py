@@ -13,26 +13,14 @@ from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import BY_NAME
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents.report_notes import (
-    TONES,
-    note_lines,
-    opening_warnings,
-    repeat_blocks,
-    report_warnings,
-)
+from fairgauge.render.documents import report_notes as notes
 from fairgauge.render.grammar import describe_reason, in_words, spoken
 from fairgauge.render.page import first_page, said
 from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
+from fairgauge.render.words import verdict_sentences as verdict_words
 from fairgauge.render.words.display_names import called, capitalised, file_of, printable
 from fairgauge.render.words.question_sentences import caveat
-from fairgauge.render.words.verdict_sentences import (
-    describe_verdict,
-    held_against,
-    outcome_word,
-    place_words,
-    verdict_word,
-)
 from fairgauge.results.comparison import Candidate, Change
 from fairgauge.results.estimates import DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS, OVERALL
@@ -53,11 +41,9 @@ def rate_shift(each: RateChange) -> str:
     """Return a rate before and after: ``70.7% → 70.9% (+0.1 pp, 95% CI ...)``."""
     kind = tree.Unit.POINTS if each.definition.is_share else tree.Unit.NUMBER
     sides = f" {ARROW} ".join(metrics.rate_text(each.definition, v) for v in (each.old, each.new))
-    change = [
-        metrics.with_unit(each.change, kind, sign=True),
-        metrics.shown_ci(each.interval, kind, sign=True),
-    ]
-    return f"{sides} ({', '.join(filter(None, change))})"
+    change = metrics.with_unit(each.change, kind, sign=True)
+    interval = metrics.shown_ci(each.interval, kind, sign=True)
+    return f"{sides} ({', '.join(filter(None, (change, interval)))})"
 
 
 def disparity_shift(each: DisparityChange) -> str:
@@ -85,8 +71,8 @@ class _Candidate:
         words = spoken().terms["became"]
         every = (e for e in self.of.disparities if e.became in which)
         for each in sorted(every, key=lambda e: which.index(e.became)):
-            untested = each.reason and each.reason.code not in _OF_ALL_CHANGES
-            because = describe_reason(each.reason) if each.reason and untested else ""
+            own = each.reason and each.reason.code not in _OF_ALL_CHANGES
+            because = describe_reason(each.reason if own else None)
             kind = tree.Unit.RATIO if each.by == "ratio" else metrics.unit(each.definition)
             yield {
                 "metric": capitalised(metrics.metric_words(each.definition)),
@@ -108,8 +94,7 @@ class _Candidate:
     def rate_rows(self) -> Iterator[dict[str, Any]]:
         for each in self.of.rates:
             if each.change is not None:
-                few = describe_reason(each.reason) if each.reason else ""
-                rate = metrics.titled(each.definition.title)
+                few, rate = describe_reason(each.reason), metrics.titled(each.definition.title)
                 yield {"rate": rate, "who": _group(each), "shift": rate_shift(each), "few": few}
 
     def reclassified(self) -> Iterator[dict[str, Any]]:
@@ -128,13 +113,13 @@ def _group(each: Any) -> str:
         all_ = each.group is None or (metric is not None and is_of_all_groups(metric))
         who = f"{words['all'] if all_ else called(each.group)} ({called(each.feature)})"
     scope, of_class = getattr(each, "scope", OVERALL), getattr(each, "class_scope", NO_CLASS)
-    place = place_words(of_class, each.threshold, scope)
+    place = verdict_words.place_words(of_class, each.threshold, scope)
     return ", ".join(filter(None, [who, place]))
 
 
 def _facts(change: Change) -> dict[str, Any]:
     old, new = change.old, change.new
-    tones = {TONES.get(each.verdict, tree.Tone.PLAIN) for each in change.candidates}
+    tones = {notes.TONES.get(each.verdict, tree.Tone.PLAIN) for each in change.candidates}
     facts = {
         "tone": str(tones.pop() if len(tones) == 1 else tree.Tone.PLAIN),
         "untested": change.why_untested is not None,
@@ -149,10 +134,8 @@ def _facts(change: Change) -> dict[str, Any]:
             "beside": spoken().numbered(rows, unit_of(change.spec)),
             "verdict": ", ".join(map(_verdict, stated)),
         }
-    outcomes = [in_words(outcome_word(each.verdict)).upper() for each in (old, new)]
-    sides = (
-        called(each.name) if each.name else in_words(file_of(each.source)) for each in (old, new)
-    )
+    outcomes = [in_words(verdict_words.outcome_word(each.verdict)).upper() for each in (old, new)]
+    sides = (called(e.name) if e.name else in_words(file_of(e.source)) for e in (old, new))
     return facts | {
         "names": "",
         "beside": f" {ARROW} ".join(sides),
@@ -188,14 +171,14 @@ def _setting(key: str, value: object) -> str:
 def _verdicts(change: Change) -> Iterator[dict[str, Any]]:
     # the verdicts that changed, each with its value before and after, or that are alone
     for each in change.flips:
-        outcomes = (in_words(verdict_word(e.outcome)) for e in (each.old, each.new))
+        outcomes = (in_words(verdict_words.verdict_word(e.outcome)) for e in (each.old, each.new))
         yield _row(each.new) | {
             "verdicts": f" {ARROW} ".join(outcomes),
-            "values": f" {ARROW} ".join(map(held_against, (each.old, each.new))),
-            "evidence": printable(describe_verdict(each.new)),
+            "values": f" {ARROW} ".join(map(verdict_words.held_against, (each.old, each.new))),
+            "evidence": printable(verdict_words.describe_verdict(each.new)),
         }
     for alone in change.unmatched:
-        sides = ["–", in_words(verdict_word(alone.verdict.outcome))]
+        sides = ["–", in_words(verdict_words.verdict_word(alone.verdict.outcome))]
         yield _row(alone.verdict) | {
             "verdicts": f" {ARROW} ".join(sides[::-1] if alone.report == "old" else sides),
             "values": "",
@@ -207,8 +190,8 @@ def _unchanged_rows(change: Change) -> Iterator[dict[str, Any]]:
     # the verdicts that did not change, each with its value before and after
     for each in change.stayed:
         yield _row(each.new) | {
-            "verdicts": in_words(verdict_word(each.new.outcome)),
-            "values": f" {ARROW} ".join(map(held_against, (each.old, each.new))),
+            "verdicts": in_words(verdict_words.verdict_word(each.new.outcome)),
+            "values": f" {ARROW} ".join(map(verdict_words.held_against, (each.old, each.new))),
         }
 
 
@@ -222,9 +205,8 @@ def _exhibits(change: Change) -> Iterator[tree.Chart]:
     for s in changes_shown(change)[:_MOST_DRAWN]:
         if s.was is None or s.who is None or s.than is None:
             continue
-        before, after = (
-            (one.rate or 0.0) - (other.rate or 0.0) for one, other in (s.was, (s.who, s.than))
-        )
+        pairs = s.was, (s.who, s.than)
+        before, after = ((one.rate or 0.0) - (other.rate or 0.0) for one, other in pairs)
         if s.by == "difference" and (s.value or 0.0) * after < 0:  # as the metric has it
             s, before, after = replace(s, who=s.than, than=s.who), -before, -after
         pair, often = (language.say(code, "text", s) or "" for code in ("pair", "how_often"))
@@ -233,15 +215,13 @@ def _exhibits(change: Change) -> Iterator[tree.Chart]:
         rows.append(tree.ChartRow(label, tree.Mark(after), sizes, before=tree.Mark(before)))
     if rows:
         note = language.say("apart_chart", "note", facts=changes_shown(change)[0].facts)
-        title = language.say("apart_chart", "title") or ""
-        yield tree.Chart(
-            title, tuple(rows), tree.Unit.POINTS, neutral=0.0, notes=tuple(filter(None, [note]))
-        )
+        title, notes_ = language.say("apart_chart", "title") or "", tuple(filter(None, [note]))
+        yield tree.Chart(title, tuple(rows), tree.Unit.POINTS, neutral=0.0, notes=notes_)
 
 
 def _notes_of_rest(change: Change) -> list[str]:
-    warnings = opening_warnings(report_warnings(change.diagnostics))
-    return [line for line in note_lines(change.diagnostics) if line not in warnings]
+    warnings = notes.opening_warnings(notes.report_warnings(change.diagnostics))
+    return [line for line in notes.note_lines(change.diagnostics) if line not in warnings]
 
 
 def _alternatives(change: Change) -> Sequence[Candidate]:
@@ -280,7 +260,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "alone_rows": lambda change: change.alone,
     "noted": _notes_of_rest,
     "provenance": lambda change: (
-        () if change.new else repeat_blocks(change, change.old.fingerprint, "compare-models")
+        () if change.new else notes.repeat_blocks(change, change.old.fingerprint, "compare-models")
     ),
     "rows": _rows,
 }

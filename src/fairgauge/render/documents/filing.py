@@ -28,19 +28,10 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render.document import DocumentParts
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.grammar import describe_diagnostic, describe_reason, spoken
+from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called
-from fairgauge.render.words.metric_words import (
-    compared_rate,
-    metric_range,
-    metric_words,
-    published_range,
-    published_value,
-    rate_heading,
-    rate_text,
-    unit,
-)
 from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.resolve.question_checks import FEW_PUBLISHED
 from fairgauge.results.disparities import is_of_other_rows, is_ratio
@@ -77,12 +68,10 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     whole = partial(parts.blocks, root=report, each=of)
 
     published = tables_to_publish(report)
+    # below this heading a check finds the tables of a report
+    head = [tree.Heading(f"Tables to {'publish' if of.public else 'file'}")] * bool(published)
     blocks = {
-        "tables": lambda: [
-            # below this heading a check finds the tables of a report
-            *([tree.Heading(f"Tables to {'publish' if of.public else 'file'}")] * bool(published)),
-            *published,
-        ],
+        "tables": lambda: [*head, *published],
         "rates": lambda: _tables(report, "people_and_rates", _people_and_rates(of, report)),
         "quarters": lambda: _tables(report, "quarters", _quarters(report)),
         "adverse_impact": lambda: whole("shortfall"),
@@ -151,7 +140,7 @@ def _absent(of: Kit, report: Report) -> list[str]:
     features = _estimated_features(report)
     there = {each.metric for each in report.estimates if each.feature in features}
     return [
-        of.terms.get(each) or metric_words(report.catalogue.metric(each))
+        of.terms.get(each) or metrics.metric_words(report.catalogue.metric(each))
         for each in report.spec["metrics"] * bool(features)
         if each in of.options["metrics"] and each not in there
     ]
@@ -170,10 +159,8 @@ def terms_of(report: Report) -> Mapping[str, str]:
         return found.terms
     to = question.only_reference(report.spec)
     ratios = {_RATIO: f"ratio to {to}", f"{_REJECTED}.ratio": f"denial ratio to {to}"}
-    return {
-        **found.terms,
-        **{name: ratios[name] for name in ratios if name in (_RATIO, *found.terms)},
-    }
+    own = {name: words for name, words in ratios.items() if name in (_RATIO, *found.terms)}
+    return {**found.terms, **own}
 
 
 # ---- the tables to publish
@@ -209,18 +196,18 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
     # of weighted rows no number of selections stands beside the rate, which is not made of it; of
     # groups that are known by probabilities no number at all, because nobody in them was counted
     every = [e for e in _overall_estimates(section) if e.metric in of.published_metrics]
-    metrics = [metric for metric in of.published_metrics if metric in section.metrics]
+    compared = [metric for metric in of.published_metrics if metric in section.metrics]
     groups = [group for group in section.groups if group.reference_kind is None]
-    if not metrics and not (every and all(_RATE in group.rates for group in groups)):
+    if not compared and not (every and all(_RATE in group.rates for group in groups)):
         return
     terms, rate = terms_of(report), section.rate_row(_RATE)
     weight = report.spec.get("weight") and called(report.spec["weight"])
     estimated = section.feature in _estimated_features(report)
-    heads = ["n", rate_heading(rate), rate.title]
+    heads = ["n", metrics.rate_heading(rate), rate.title]
     if weight:
         heads = ["unweighted rows", f"sum of {weight}", f"weighted {rate.title}"]
-    rejected = any(each.startswith(f"{_REJECTED}.") for each in metrics)
-    intervals = [e for e in section.estimates if e.metric in metrics and _has_interval(e)]
+    rejected = any(each.startswith(f"{_REJECTED}.") for each in compared)
+    intervals = [e for e in section.estimates if e.metric in compared and _has_interval(e)]
     together = bool(intervals) and all(each.simultaneous is not None for each in intervals)
     wider = any(tuple(e.simultaneous or ()) != tuple(e.interval or ()) for e in intervals)
 
@@ -235,13 +222,11 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
             yield from ({"head": h, "value": v} for h, v in zip(heads, values, strict=True))
         if rejected:
             other, share = section.rate_row(_REJECTED), group.rates[_REJECTED]
-            own = (
-                _rate_cell(other, share, of=False)
-                if estimated
-                else {"value": numbers.percent(share.value)}
-            )
+            own = {"value": numbers.percent(share.value)}
+            if estimated:
+                own = _rate_cell(other, share, of=False)
             yield {"head": terms.get(_REJECTED) or other.title, **own}
-        for metric in metrics:
+        for metric in compared:
             own = {"value": "reference"}
             if group.group != reference_group(section, metric):
                 own = _compared(section.any_of(metric, group.group), together=together)
@@ -252,16 +237,14 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
     rows = [{"group": g.group, "below": "", **cell} for g in groups for cell in cells(g)]
     shown = [] if estimated else list(dict.fromkeys(each["head"] for each in rows))
     for name, n in _unknown_rows(report, section.feature):
-        values = [n, *["-"] * len(shown)]
-        rows += [
-            {"group": name, "head": head, "value": value, "below": ""}
-            for head, value in zip(shown, values, strict=False)
-        ]
+        row = {"group": name, "below": ""}
+        values = zip(shown, [n, *["-"] * len(shown)], strict=False)
+        rows += [{**row, "head": head, "value": value} for head, value in values]
     yield {
         "title": called(section.name), "rows": rows, "together": together, "wider": wider,
         "rate": rate,
-        "selected": rate_heading(rate), "unit": unit_of(report.spec), "weight": weight,
-        "absent": () if metrics else dict.fromkeys(_heading(e.definition, terms) for e in every),
+        "selected": metrics.rate_heading(rate), "unit": unit_of(report.spec), "weight": weight,
+        "absent": () if compared else dict.fromkeys(_heading(e.definition, terms) for e in every),
         "reasons": dict.fromkeys(describe_reason(e.reason) for e in every if e.reason),
         "open": any(map(_is_open, every)), "estimated": estimated,
         "rounded": rounding if to else "",
@@ -271,8 +254,8 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
 
 
 def _heading(metric: Metric, terms: Mapping[str, str]) -> str:
-    words = terms.get(metric.name) or metric_words(metric)
-    return f"{words}{', pp' if unit(metric) is tree.Unit.POINTS else ''}"
+    words = terms.get(metric.name) or metrics.metric_words(metric)
+    return f"{words}{', pp' if metrics.unit(metric) is tree.Unit.POINTS else ''}"
 
 
 def _has_interval(estimate: Estimate) -> bool:
@@ -308,12 +291,14 @@ def _compared(estimate: Estimate | None, *, together: bool) -> _Row:
     # ``together`` is whether the interval is the one that holds for all comparisons of the report
     if estimate is None:
         return {"value": "-"}
-    below = describe_reason(estimate.reason) if estimate.reason else ""
+    below = describe_reason(estimate.reason)
     ends = estimate.simultaneous if together else estimate.interval
     if estimate.value is not None and _has_interval(estimate) and ends is not None:
-        is_share = unit(estimate.definition) is tree.Unit.RATIO
-        below = published_range(*ends) if is_share else metric_range(estimate.definition, *ends)
-    value = "-" if estimate.value is None else published_value(estimate)
+        is_share = metrics.unit(estimate.definition) is tree.Unit.RATIO
+        below = metrics.metric_range(estimate.definition, *ends)
+        if is_share:
+            below = metrics.published_range(*ends)
+    value = "-" if estimate.value is None else metrics.published_value(estimate)
     return {"value": value, "below": _bracket(below)}
 
 
@@ -332,9 +317,8 @@ def gap_tables(report: Report) -> list[tree.Table]:
     asked, column = of.options["metrics"], strata_named(report.spec.get("strata"))
     whole, by_category = [], []
     for section in sections_of(report):
-        ours = [
-            e for e in _overall_estimates(section) if e.metric in asked and is_ratio(e.definition)
-        ]
+        known = (e for e in _overall_estimates(section) if e.metric in asked)
+        ours = [each for each in known if is_ratio(each.definition)]
         groups = sum(group.reference_kind is None and group.n > 0 for group in section.groups)
         limit = of.category_limit if groups <= 2 else None
         hidden = _withheld(each for each in section.inside if each.metric == asked[0])
@@ -351,11 +335,8 @@ def gap_tables(report: Report) -> list[tree.Table]:
             few = [{*_cells(e)} if _is_of_few(e) else set() for e in same]
             rows = [_gap_row(e, of, None, f, None) for e, f in zip(same, few, strict=True)]
             whole.append({**facts, "rows": rows})
-            inside = [
-                each
-                for each in section.inside
-                if (each.metric, each.group) == (first.metric, first.group)
-            ]
+            of_group = first.metric, first.group
+            inside = [each for each in section.inside if (each.metric, each.group) == of_group]
             if column is not None and inside:
                 inside.sort(key=lambda e: -abs(0.0 if hidden & {*_cells(e)} else _gap(e) or 0.0))
                 rows = [_gap_row(e, of, column, hidden & {*_cells(e)}, limit) for e in inside]
@@ -443,7 +424,7 @@ def _gap_row(
            "n_reference": each.n_reference, "below": _bracket(below)}  # fmt: skip
     if column is None:
         return row | dict.fromkeys(("rate_group", "rate_reference", "reached"))
-    rate = compared_rate(each.definition)
+    rate = metrics.compared_rate(each.definition)
     for side, cell in zip(("rate_group", "rate_reference"), _cells(each), strict=True):
         value = None if cell in hidden else getattr(each, side)
         row[side] = "-" if value is None or rate is None else _average(value)
@@ -475,14 +456,10 @@ def stratum_rows(part: Any) -> list[_Row]:
 
 def _people_and_rates(of: Kit, report: Report) -> Iterator[_Row]:
     for feature in dict.fromkeys(each.feature for each in report.groups):
-        groups = [
-            e for e in report.groups if (e.feature, e.stratum, e.class_) == (feature, None, None)
-        ]
-        rates = {
-            of.terms.get(name) or rate.title: rate
-            for name in groups[0].rates
-            for rate in [report.catalogue.rate(name)]
-        }
+        place = (feature, None, None)
+        groups = [e for e in report.groups if (e.feature, e.stratum, e.class_) == place]
+        rows_of = map(report.catalogue.rate, groups[0].rates)
+        rates = {of.terms.get(rate.name) or rate.title: rate for rate in rows_of}
         rows = [
             {"group": group.group, "n": numbers.count(group.n), "head": head,
              "share": numbers.percent(group.share), **_rate_cell(rate, group.rates[rate.name])}
@@ -496,11 +473,10 @@ def _people_and_rates(of: Kit, report: Report) -> Iterator[_Row]:
 
 
 def _rate_cell(rate: Statistic, found: RateValue, *, of: bool = True) -> _Row:
-    ends = found.interval and " to ".join(rate_text(rate, end) for end in found.interval)
-    reason = describe_reason(found.reason) if found.reason else ""
+    ends = found.interval and " to ".join(metrics.rate_text(rate, end) for end in found.interval)
     people = f"n = {numbers.count(found.denominator)}" if found.denominator and of else ""
-    below = "; ".join(filter(None, (ends or reason, people)))
-    value = "-" if found.value is None else rate_text(rate, found.value)
+    below = "; ".join(filter(None, (ends or describe_reason(found.reason), people)))
+    value = "-" if found.value is None else metrics.rate_text(rate, found.value)
     return {"value": value, "below": _bracket(below)}
 
 
@@ -516,8 +492,6 @@ def _quarters(report: Report) -> Iterator[_Row]:
     for feature, shares in features.items():
         sizes = [e.n for e in report.groups if (e.feature, e.stratum) == (feature, None)]
         few = any(0 < n < FEW_PUBLISHED for n in sizes)  # one group's shares give another's
-        rows = [
-            {"group": group, "head": head, "value": "-" if few else numbers.percent(share)}
-            for (group, head), share in shares.items()
-        ]
+        texts = ((*of, "-" if few else numbers.percent(share)) for of, share in shares.items())
+        rows = [{"group": group, "head": head, "value": text} for group, head, text in texts]
         yield {"title": called(feature), "rows": rows, "few": few and FEW_PUBLISHED}

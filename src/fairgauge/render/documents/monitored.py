@@ -19,18 +19,9 @@ from fairgauge.render.page import first_page, said
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.results import monitor_results
 from fairgauge.results.codec import to_dict
-from fairgauge.results.monitor_results import (
-    IN_MEMORY,
-    Baseline,
-    Detector,
-    HistoryFinding,
-    HistoryHealth,
-    MonitoredComparison,
-    MonitorReport,
-    MonitorState,
-    Unmatched,
-)
+from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport, MonitorState
 from fairgauge.statements.monitor import alarm_statements, chart_statement, open_states
 
 _DECIDED = (Outcome.FAIL, Outcome.PASS)
@@ -40,10 +31,11 @@ _MOST_NAMED, _MOST_CHARTS = 10, 40
 def _facts(report: MonitorReport) -> dict[str, Any]:
     written = metrics.monitored_rules(report)
     alphas = sorted({each.alpha for each in report.comparisons})
+    detectors = {each.detector for each in report.comparisons}
     return {
         "verdict": _verdict(report),
         "tone": str(_tone(report)),
-        "asymptotic": any(each.detector is Detector.ASYMPTOTIC for each in report.comparisons),
+        "asymptotic": monitor_results.Detector.ASYMPTOTIC in detectors,
         "within": report.spec["monitor"].get("labels_within"),
         "insufficient": "" if report.comparisons else _open_sentences(report),
         "alphas": " to ".join(dict.fromkeys(f"{a:.2g}" for a in alphas[:1] + alphas[-1:])),
@@ -68,7 +60,7 @@ def _open_sentences(report: MonitorReport) -> str:
     return " ".join(said(report, open_states(report), "verdict"))
 
 
-def finding_text(finding: HistoryFinding) -> str:
+def finding_text(finding: monitor_results.HistoryFinding) -> str:
     """Return what may be wrong with the rows of a period, and what to do, as a sentence."""
     return Grammar({}).say("finding", "text", f=finding) or ""
 
@@ -92,7 +84,7 @@ def _frame(report: MonitorReport, **_: bool) -> dict[str, Any]:
 
 
 def _comparison_rows(report: MonitorReport) -> Iterator[dict[str, Any]]:
-    words = spoken().terms["monitored"]
+    words, asymptotic = spoken().terms["monitored"], monitor_results.Detector.ASYMPTOTIC
     for each in report.comparisons:
         value, ends = "-", ""
         last = each.points[-1] if each.points else None
@@ -101,7 +93,7 @@ def _comparison_rows(report: MonitorReport) -> Iterator[dict[str, Any]]:
             ends = metrics.metric_range(each.definition, last.low, last.high)
         elif last is not None:
             value = words["waits" if last.waits else "undefined"]
-        approximate = f" ({words['approximate']})" * (each.detector is Detector.ASYMPTOTIC)
+        approximate = f" ({words['approximate']})" * (each.detector is asymptotic)
         yield {
             "name": name_of(each),
             "state": in_words(str(each.state)) + approximate,
@@ -134,16 +126,12 @@ def _chart(each: MonitoredComparison, report: MonitorReport) -> tree.TimeChart:
     held, kind = [points.get(time) for time in times], metrics.unit(each.definition)
     note = spoken().say("drawn", "note", alarm=each.alarm, length=report.length) or ""
     named = metrics.metric_words(each.definition) + metrics.unit_name(kind)
-    return tree.TimeChart(
-        f"{named}, {sides_of(each)}, {_tolerated(each)}",
-        times,
-        tuple(tree.Mark(p.value, p.low, p.high, p.sparse) if p else tree.Mark(None) for p in held),
-        kind,
-        allowed=(each.low, each.high),
-        since=None if each.alarm is None else times.index(each.alarm.since),
-        alarm=None if each.alarm is None else times.index(each.alarm.period),
-        notes=(note,),
-    )
+    marks = (tree.Mark(p.value, p.low, p.high, p.sparse) if p else tree.Mark(None) for p in held)
+    caption = f"{named}, {sides_of(each)}, {_tolerated(each)}"
+    drawn = tree.TimeChart(caption, times, tuple(marks), kind, (each.low, each.high), notes=(note,))
+    if each.alarm is None:
+        return drawn
+    return replace(drawn, since=times.index(each.alarm.since), alarm=times.index(each.alarm.period))
 
 
 def _tolerated(each: MonitoredComparison) -> str:
@@ -169,7 +157,7 @@ def _excluded_rows(report: MonitorReport) -> Iterator[dict[str, Any]]:
 
 
 def _repeat(report: MonitorReport) -> Iterator[tree.Block]:
-    kept = "HISTORY" if report.history == IN_MEMORY else report.history
+    kept = "HISTORY" if report.history == monitor_results.IN_MEMORY else report.history
     last = ["--at", report.periods[-1]] if report.periods else []
     line = shlex.join(["fairgauge", "monitor", "status", kept, *last])
     yield from record_blocks(report, {}, line, other_rules=True)
@@ -178,22 +166,19 @@ def _repeat(report: MonitorReport) -> Iterator[tree.Block]:
 def _periods(report: MonitorReport) -> Iterator[dict[str, Any]]:
     # a tolerated range without a lower or upper limit has none in its column
     for each in report.comparisons:
-        own = {
-            "model": report.model,
-            "threshold": each.threshold,
-            "reference": each.reference or None,
-            "class": each.class_,
-            "tolerated_low": each.low if math.isfinite(each.low) else None,
-            "tolerated_high": each.high if math.isfinite(each.high) else None,
-        }
-        own |= {name: getattr(each, name) for name in ("rule", "metric", "feature", "group")}
+        own: dict[str, Any] = {"model": report.model, "class": each.class_}
+        own["reference"] = each.reference or None
+        for name, end in (("tolerated_low", each.low), ("tolerated_high", each.high)):
+            own[name] = end if math.isfinite(end) else None
+        names = ("rule", "metric", "feature", "group", "threshold")
+        own |= {name: getattr(each, name) for name in names}
         raised = False
         for point in each.points:
             raised = raised or (each.alarm is not None and point.period == each.alarm.period)
             yield to_dict(point) | own | {"alarm": raised}
 
 
-def _history_facts(health: HistoryHealth) -> dict[str, Any]:
+def _history_facts(health: monitor_results.HistoryHealth) -> dict[str, Any]:
     count, size = len(health.findings), len(health.periods)
     tone = tree.Tone.BAD if count else tree.Tone.GOOD if size else tree.Tone.UNSURE
     return {"verdict": first_page(health).headline, "tone": str(tone)}
@@ -237,25 +222,21 @@ def describe_comparison(each: MonitoredComparison) -> str:
     """Describe what a rule came to for a group: its alarm, or how far the evidence is from one."""
     alarm, undefined = each.alarm, each.undefined
     reason = each.open or (undefined[-1].reason if undefined else None)
-    text = _word_place(
-        "comparison",
-        alarm=alarm,
-        value=alarm and metrics.metric_value(each.definition, alarm.after.value),
-        state=str(each.state),
-        lacking=each.group if each.lacks_baseline else None,
-        because=None if reason is None else describe_reason(reason),
-        evidence=evidence_text(each.evidence or 0.0),
-        threshold=evidence_text(each.threshold),
-        undefined=undefined,
-    )
+    facts: dict[str, Any] = {
+        "value": alarm and metrics.metric_value(each.definition, alarm.after.value),
+        "lacking": each.group if each.lacks_baseline else None,
+        "because": describe_reason(reason) or None, "evidence": evidence_text(each.evidence or 0.0),
+        "threshold": evidence_text(each.threshold), "state": str(each.state),
+    }  # fmt: skip
+    text = _word_place("comparison", alarm=alarm, undefined=undefined, **facts)
     return f"{capitalised(metrics.metric_words(each.definition))}, {sides_of(each)}: {text}"
 
 
-def describe_unmatched(each: Unmatched, rule: str) -> str:
+def describe_unmatched(each: monitor_results.Unmatched, rule: str) -> str:
     """Describe a rule, in words, that compares nothing of a group, of a feature, or at all."""
-    why = "" if each.reason is None else describe_reason(each.reason)
-    reference = each.reason is not None and each.reason.code is ReasonCode.IS_REFERENCE
-    return f"{capitalised(rule)} {_word_place('unmatched', u=each, reference=reference, why=why)}"
+    facts: dict[str, Any] = {"u": each, "why": describe_reason(each.reason)}
+    facts["reference"] = getattr(each.reason, "code", None) is ReasonCode.IS_REFERENCE
+    return f"{capitalised(rule)} {_word_place('unmatched', **facts)}"
 
 
 def name_of(each: MonitoredComparison) -> str:
@@ -276,13 +257,12 @@ def _end(each: MonitoredComparison, value: float) -> str:
     return numbers.minus(f"{100 * value:g}%" if kind is Unit.PERCENT else text)
 
 
-def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:
+def describe_baseline(each: MonitoredComparison, baseline: monitor_results.Baseline) -> str:
     """Describe a baseline, and what its uncertainty makes of the tolerated values."""
     value = metrics.metric_value(each.definition, baseline.value)
     ends = metrics.metric_range(each.definition, baseline.low, baseline.high)
-    return _word_place(
-        "baseline", b=baseline, value=value, ends=ends, tolerated=tolerated_words(each)
-    )
+    facts = {"value": value, "ends": ends, "tolerated": tolerated_words(each)}
+    return _word_place("baseline", b=baseline, **facts)
 
 
 def sides_of(each: MonitoredComparison) -> str:

@@ -19,7 +19,7 @@ from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.metric_words import metric_words
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
@@ -31,11 +31,9 @@ if TYPE_CHECKING:
 
 _MOST_NAMED, _MOST_WARNINGS, _TWO = 3, 3, 2
 _ELSEWHERE = (
-    DiagnosticCode.EXCLUDED,
-    DiagnosticCode.WITHIN_STRATA,
-    DiagnosticCode.DISAPPEARS,
+    DiagnosticCode.EXCLUDED, DiagnosticCode.WITHIN_STRATA, DiagnosticCode.DISAPPEARS,
     DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED,
-)
+)  # fmt: skip
 """What the table of excluded rows and the first page show."""
 
 
@@ -43,22 +41,17 @@ def missing_values(estimates: Iterable[Estimate]) -> list[str]:
     """Return why estimates have no value, one line for each reason."""
     g, folded = spoken(), dict[str, list[Estimate]]()
     for each in estimates:
-        reason = describe_reason(each.reason) if each.reason else ""
+        reason = describe_reason(each.reason)
         if each.status is Status.TOO_FEW:
             reason = ": ".join(filter(None, [g.insufficient(()), reason]))
         folded.setdefault(reason, []).append(each)
-    return [
-        g.say(
-            "without_value",
-            "text",
-            metrics=list(dict.fromkeys(metric_words(e.definition) for e in found)),
-            groups=list(dict.fromkeys(called(e.group) for e in found if e.group is not None)),
-            most=_MOST_NAMED,
-            why=printable(reason),
-        )
-        or ""
-        for reason, found in folded.items()
-    ]
+    lines = []
+    for reason, found in folded.items():
+        metrics = list(dict.fromkeys(metric_words(e.definition) for e in found))
+        groups = list(dict.fromkeys(called(e.group) for e in found if e.group is not None))
+        facts: dict[str, Any] = {"metrics": metrics, "groups": groups, "why": printable(reason)}
+        lines.append(g.say("without_value", "text", most=_MOST_NAMED, **facts) or "")
+    return lines
 
 
 def report_notes(report: Report) -> list[str]:
@@ -171,25 +164,20 @@ def method_name(method: IntervalMethod) -> str:
 def described_methods(report: Report) -> list[dict[str, Any]]:
     """Return the methods of the confidence intervals of a report: name, text, and used for what."""
     g, texts = spoken(), english().table["method"]
-    made = [
-        (interval, metric_words(each.definition))
-        for each in report.estimates
-        for interval in (each.interval, each.simultaneous)
-    ]
+    made: list[tuple[Interval | None, str]] = []
+    for each in report.estimates:
+        words = metric_words(each.definition)
+        made += [(each.interval, words), (each.simultaneous, words)]
     rates = (rate for group in report.groups for rate in group.rates.values())
     made += [(rate.interval, g.say("method", "rates_of_groups") or "") for rate in rates]
-    made += [
-        (pair.difference_interval, g.say("method", "pairs_of_groups") or "")
-        for pair in report.pairs
-    ]
+    of_pairs = g.say("method", "pairs_of_groups") or ""
+    made += [(pair.difference_interval, of_pairs) for pair in report.pairs]
     used: dict[IntervalMethod, dict[str, None]] = {}
     for interval, of in made:
         for method in interval.methods if interval else ():
             used.setdefault(method, {})[of] = None
-    return [
-        {"name": method_name(method), "text": texts[method], "used": g.listing([*of])}
-        for method, of in used.items()
-    ]
+    named = ((method, g.listing([*of])) for method, of in used.items())
+    return [{"name": method_name(by), "text": texts[by], "used": of} for by, of in named]
 
 
 _FILE = re.compile(r"[./]")

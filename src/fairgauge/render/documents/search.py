@@ -50,11 +50,8 @@ def _notes(found: SubgroupSearch) -> Iterator[str]:
         yield g.say("searched_values", "too_few", n=n, least=least) or ""
     if found.duplicates:
         yield g.say("searched_values", "duplicates", n=found.duplicates) or ""
-    yield from (
-        f"{capitalised(each.message)}."
-        for each in found.diagnostics
-        if each.level is not Level.WARNING
-    )
+    notes = (each for each in found.diagnostics if each.level is Level.NOTE)
+    yield from (f"{capitalised(each.message)}." for each in notes)
 
 
 STREAMS = {

@@ -37,12 +37,11 @@ class _Part:
             self.cuts.setdefault(of.common.threshold, words["chosen"])
 
     def rows(self, points: Iterable[OperatingPoint]) -> Iterator[Mapping[str, Any]]:
+        kept = self.choice.kept_rate
         for each in points:
             yield {
                 "name": f"{each.threshold:g} {self.cuts.get(each.threshold, '')}".strip(),
-                "performance": _share(
-                    self.choice.kept_rate, each.performance, each.performance_interval
-                ),
+                "performance": _share(kept, each.performance, each.performance_interval),
                 "disparity": _disparity(self.goal, each),
                 "group": f"{called(each.group)}{versus(each.reference)}",
                 "outcome": each.outcome,
@@ -128,9 +127,8 @@ def _share(rate: Statistic, value: float | None, interval: Interval | None) -> s
 def _disparity(goal: Rule, each: OperatingPoint) -> str:
     limits = tuple(filter(math.isfinite, (goal.low, goal.high)))
     text, ends = metrics.metric_value(goal.row, each.disparity, limits), each.disparity_interval
-    return (
-        f"{text} ({metrics.metric_range(goal.row, ends.low, ends.high, limits)})" if ends else text
-    )
+    shown = metrics.metric_range(goal.row, ends.low, ends.high, limits) if ends else ""
+    return f"{text} ({shown})" if ends else text
 
 
 def _frontiers(choice: ThresholdChoice) -> Iterator[dict[str, Any]]:

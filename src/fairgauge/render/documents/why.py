@@ -65,13 +65,10 @@ class _Gap:
     @property
     def parts(self) -> list[GapPart]:
         one_sided = min(self.of.support.share_group, self.of.support.share_reference) < 1
-        return [
-            each
-            for each in self.of.parts
-            if each.value is not None
-            and each.weights is StratumWeights.AVERAGE
-            and (one_sided or each.part is not GapPartKind.NOT_COMPARABLE)
-        ]
+        left_out = None if one_sided else GapPartKind.NOT_COMPARABLE
+        valued = (each for each in self.of.parts if each.value is not None)
+        average = (each for each in valued if each.weights is StratumWeights.AVERAGE)
+        return [each for each in average if each.part is not left_out]
 
     def sizes(self) -> list[tuple[str, float | None, Any, bool]]:
         g = spoken()
@@ -79,8 +76,8 @@ class _Gap:
         def named(part: str, columns: Sequence[str]) -> str:
             return g.say("gap_part", part, columns=columns) or ""
 
-        own = [(named(str(e.part), self.of.columns), e.value, e.interval, False)
-               for e in self.parts]  # fmt: skip
+        columns = self.of.columns
+        own = [(named(str(e.part), columns), e.value, e.interval, False) for e in self.parts]
         own.append((named("gap", ()), self.of.estimate.value, self.of.estimate.interval, True))
         if (by := self.of.adjusted) is not None:
             name = named("regression", self.of.adjusted_for)
@@ -89,11 +86,8 @@ class _Gap:
 
     def all_parts(self) -> Iterator[Row]:
         for name, value, ends, total in self.sizes():
-            size, interval = (
-                metrics.metric_value(self.metric, value),
-                metrics.metric_ci(self.metric, ends),
-            )
-            yield {"part": name, "value": size, "interval": interval, "total": total}
+            row = {"part": name, "value": metrics.metric_value(self.metric, value)}
+            yield row | {"interval": metrics.metric_ci(self.metric, ends), "total": total}
 
     def strata_rows(self) -> Iterator[Row]:
         """Yield the strata; of a ratio beside the difference of its rate none."""
@@ -115,16 +109,11 @@ class _Gap:
         return metrics.with_unit(value, self.unit, sign=True)
 
     def chart(self) -> tree.Chart:
-        rows = [
-            tree.ChartRow(
-                name,
-                tree.Mark(value, *(ends or ())),
-                metrics.metric_value(self.metric, value),
-                metrics.metric_ci(self.metric, ends),
-                emphasis=strong,
-            )
-            for name, value, ends, strong in self.sizes()
-        ]
+        rows = []
+        for name, value, ends, strong in self.sizes():
+            texts = metrics.metric_value(self.metric, value), metrics.metric_ci(self.metric, ends)
+            mark = tree.Mark(value, *(ends or ()))
+            rows.append(tree.ChartRow(name, mark, *texts, emphasis=strong))
         neutral = None if math.isnan(self.metric.neutral) else self.metric.neutral
         title = spoken().say("gap_part", "caption") or ""
         return tree.Chart(title, tuple(rows), metrics.unit(self.metric), neutral)

@@ -34,9 +34,8 @@ def printable(text: object) -> str:
     shown = str(text)
     if _NARROW.fullmatch(shown):  # most names, at a thirtieth of the time
         return shown
-    shown = "".join(
-        _escape(c) if unicodedata.category(c) in _INVISIBLE and c not in _KEPT else c for c in shown
-    )
+    hidden = {c for c in {*shown} - {*_KEPT} if unicodedata.category(c) in _INVISIBLE}
+    shown = "".join(_escape(c) if c in hidden else c for c in shown)
     turned = any(unicodedata.bidirectional(c) in _RIGHT_TO_LEFT for c in shown)
     return f"{shown.removesuffix(_LEFT_TO_RIGHT)}{_LEFT_TO_RIGHT}" if turned else shown
 

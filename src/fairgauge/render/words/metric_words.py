@@ -33,6 +33,8 @@ _LARGEST_RATIO = 1_000
 _TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
 _CODE = re.compile(r"\s*\([A-Za-z ]+\)$")
 _VENDORS = {"clarify": "Clarify", "vertex": "Vertex"}
+_UNITS_OF_SPREADS = {"largest_gap": Unit.POINTS, "smallest_ratio": Unit.RATIO,
+    "minimum": Unit.PERCENT, "maximum": Unit.PERCENT}  # fmt: skip
 
 
 def rate_heading(rate: Statistic) -> str:
@@ -64,11 +66,8 @@ def abbreviations(rates: Iterable[Statistic]) -> str:
     >>> abbreviations(map(find_rate, ["selection_rate", "true_positive_rate", "accuracy"]))
     'TPR: true positive rate; acc.: accuracy'
     """
-    return "; ".join(
-        f"{titled(rate.heading)}: {titled(rate.spelled_out or rate.title)}"
-        for rate in rates
-        if rate.heading and not rate.verb
-    )
+    short = (rate for rate in rates if rate.heading and not rate.verb)
+    return "; ".join(f"{titled(e.heading)}: {titled(e.spelled_out or e.title)}" for e in short)
 
 
 def titled(name: str) -> str:
@@ -139,12 +138,7 @@ def unit(row: Metric | Statistic) -> Unit:
     if isinstance(row, RowMetric) and row.kind == "quantile_ratio":
         return Unit.RATIO
     if isinstance(row, Spread) and row.of.is_share:
-        return {
-            "largest_gap": Unit.POINTS,
-            "smallest_ratio": Unit.RATIO,
-            "minimum": Unit.PERCENT,
-            "maximum": Unit.PERCENT,
-        }.get(row.by, Unit.NUMBER)
+        return _UNITS_OF_SPREADS.get(row.by, Unit.NUMBER)
     return Unit.NUMBER
 
 
@@ -408,11 +402,10 @@ def monitored_rules(report: MonitorReport) -> dict[str, str]:
     for keys in report.spec["monitor"]["rules"]:
         if source := keys.get("source"):
             near = keys["within"]
-            words |= {
-                text: f"{metric_words(row)} within {limit_text(near, row)} of {called(source)}"
-                for text, row in metrics.items()
-                if text == f"{row.name} within {near:g} of {source}"
-            }
+            for text, row in metrics.items():
+                if text == f"{row.name} within {near:g} of {source}":
+                    limit = limit_text(near, row)
+                    words[text] = f"{metric_words(row)} within {limit} of {called(source)}"
     others = [*metrics, *(each.rule for each in report.unmatched)]
     return {text: words.get(text) or written_rule_words(text, metrics.get(text)) for text in others}
 

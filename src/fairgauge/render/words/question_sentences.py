@@ -16,12 +16,7 @@ from fairgauge.question.readers import Location
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words.display_names import called, file_of, printable
 from fairgauge.render.words.numbers import count, listing
-from fairgauge.resolve.resolution import (
-    OF_NO_WEIGHT,
-    excluded_group,
-    missing_in_condition,
-    missing_stratum,
-)
+from fairgauge.resolve import resolution
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import OUTCOMES, asked_conditions, unit_of
 from fairgauge.values import Json
@@ -56,23 +51,19 @@ def title(report: Report) -> str:
 
 def question(report: Report) -> list[tuple[str, str]]:
     """Return what was asked, as it is written on a command line."""
-    spec = report.spec
-    stated = [(name, spec.get(name)) for name in _ASKED]
-    return [
-        (_sentence_at("data"), called(report.data.source)),
-        *(
-            (name.replace("_", " "), called(", ".join(BY_NAME[name].type.write(value))))
-            for name, value in stated
-            if value not in (None, [], {}) and value != _NOT_ASKED.get(name)
-        ),
-    ]
+    found = [(_sentence_at("data"), called(report.data.source))]
+    for name in _ASKED:
+        value = report.spec.get(name)
+        if value not in (None, [], {}) and value != _NOT_ASKED.get(name):
+            written = called(", ".join(BY_NAME[name].type.write(value)))
+            found.append((name.replace("_", " "), written))
+    return found
 
 
 def weightless_rows(report: Report) -> str:
     """Return that sizes, which are without weights, do not count rows that carry nothing."""
-    return _sentence_at("weightless", unit=unit_of(report.spec)) * bool(
-        report.data.excluded.get(OF_NO_WEIGHT)
-    )
+    some = bool(report.data.excluded.get(resolution.OF_NO_WEIGHT))
+    return _sentence_at("weightless", unit=unit_of(report.spec)) * some
 
 
 def rounded_to(report: Report) -> int:
@@ -172,13 +163,10 @@ def excluded_why(reason: str, strata: Collection[str] = ()) -> str:
 def excluded(report: Report | Change) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
     columns = strata_columns(report.spec.get("strata") or ())
-    strata = {missing_stratum(each, len(columns)) for each in columns}
-    found = [
-        (excluded_why(reason, strata), rows)
-        for reason, rows in report.data.excluded.items()
-        if rows and reason != Uncounted.SAME_PERSON
-    ]
-    return sorted(found, key=lambda each: -each[1])
+    strata = {resolution.missing_stratum(each, len(columns)) for each in columns}
+    largest = sorted(report.data.excluded.items(), key=lambda each: -each[1])
+    kept = ((why, rows) for why, rows in largest if rows and why != Uncounted.SAME_PERSON)
+    return [(excluded_why(reason, strata), rows) for reason, rows in kept]
 
 
 def unknown_sentence(report: Report) -> str:
@@ -196,10 +184,8 @@ def unknown_sentence(report: Report) -> str:
                 found.append({"n": each["unplaced"], "of": each.feature, "how": "unplaced"})
     as_group = report.spec.get("missing") == Missing.GROUP
     undecided = [*_undecided_rows(report)]
-    if not (found or as_group or undecided) and any(
-        each.code is DiagnosticCode.MISSING_MARKER and not each.get("excluded")
-        for each in report.diagnostics
-    ):
+    markers = (e for e in report.diagnostics if e.code is DiagnosticCode.MISSING_MARKER)
+    if not (found or as_group or undecided) and any(not e.get("excluded") for e in markers):
         return ""
     drawn = any("how" in each for each in found)  # counted with rows of no known outcome, too
     facts: dict[str, Any] = {"missing": [] if drawn else incomplete(report)}
@@ -213,20 +199,18 @@ def _undecided_rows(report: Report) -> Iterator[dict[str, Any]]:
     people = unit_of(spec) == "people"
     columns = {each["column"] for each in spec["sensitive"]}.union(*_intersections(spec).values())
     for each in read_conditions(spec.get("where") or {}, Location()):
-        rows = report.data.excluded.get(missing_in_condition(each.column), 0)
+        rows = report.data.excluded.get(resolution.missing_in_condition(each.column), 0)
         if each.column in columns and (rows or (people and not each.holds(None))):
             yield {"of": each.column, "n": rows}
 
 
 def excluded_sentence(report: Report) -> str:
     """Return how many rows are in no row of the tables of a feature: their group is excluded."""
-    joint = _intersections(report.spec)
-    found = [
-        {"of": [column, *(name for name, parts in joint.items() if column in parts)], "n": rows}
-        for each in report.spec["sensitive"]
-        for column in [each["column"]]
-        if (rows := report.data.excluded.get(excluded_group(column), 0))
-    ]
+    joint, found = _intersections(report.spec), []
+    for column in (each["column"] for each in report.spec["sensitive"]):
+        if rows := report.data.excluded.get(resolution.excluded_group(column), 0):
+            names = (name for name, parts in joint.items() if column in parts)
+            found.append({"of": [column, *names], "n": rows})
     facts = {"names": report.spec.get("exclude_groups"), "unit": unit_of(report.spec)}
     return _sentence_at("excluded", found=found, **facts) * bool(found)
 

@@ -34,20 +34,16 @@ def describe_verdict(verdict: Verdict) -> str:
     g, reason = spoken(), verdict.reason
     if reason.code is ReasonCode.FEW_ROWS and isinstance(verdict.definition, Statistic):
         reason = reason.on("group")  # a rule on a rate of one group has no other side
-    rows, metric, held = needed(reason), verdict.definition, held_against(verdict)
+    metric, held = verdict.definition, held_against(verdict)
     rate, ratio = metrics.compared_rate(metric), is_ratio(metric) or None
     facts: dict[str, Any] = {
         "measured": f"{metrics.metric_words(metric)} {g.cell(held)}" if held != "-" else "",
-        "why": g.reason(reason, **_facts_in_units(verdict)),
-        "where": place_words(verdict.class_scope, verdict.threshold),
-        "needed": rows,
+        "why": g.reason(reason, **_facts_in_units(verdict)), "needed": needed(reason),
+        "where": place_words(verdict.class_scope, verdict.threshold), "group": verdict.group,
         "of": rate.among.described if isinstance(rate, Rate) and rate.among != ALL else "rows",
-        "group": verdict.group,
         "detectable": reason.get("detectable" if ratio is None else "detectable_ratio"),
-        "ratio": ratio,
-        "remains": verdict.remains,
-        "assumed": assumption(verdict.interval),
-    }
+        "ratio": ratio, "remains": verdict.remains, "assumed": assumption(verdict.interval),
+    }  # fmt: skip
     return g.say("because", "says", **facts) or ""
 
 
@@ -58,12 +54,10 @@ def _facts_in_units(verdict: Verdict) -> dict[str, Any]:
     lacking = [need for need in ("label", "prediction", "score") if need in needs]
     feature = verdict.feature and called(verdict.feature)
     found: dict[str, Any] = {"lacking": spoken().listing(lacking, "or"), "of_feature": feature}
-    for end in ("limit", "second"):
-        if known.get(end) is not None:
-            found[end] = cell(metrics.limit_text(known[end], metric))
-    for end in ("low", "high"):
-        if known.get(end) is not None:
-            found[end] = cell(metrics.metric_value(metric, known[end], limits_of(verdict)))
+    for end in ("limit", "second", "low", "high"):
+        if (value := known.get(end)) is not None:
+            limit = metrics.limit_text(value, metric) if end in ("limit", "second") else None
+            found[end] = cell(limit or metrics.metric_value(metric, value, limits_of(verdict)))
     return found
 
 
@@ -96,20 +90,16 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
         for each in rule.verdicts:
             outcome, reason = before_counting(each), each.reason
             decided = outcome in _DECIDED or reason.code is ReasonCode.CROSSES
+            held = g.cell(held_against(each).removeprefix("-"))
             place = place_words(each.class_scope, each.threshold)
-            details = [
-                g.cell(held_against(each).removeprefix("-")),
-                place,
-                "" if decided else g.reason(reason),
-            ]
+            details = [held, place, "" if decided else g.reason(reason)]
             name = verdict_name(each, report, apart=False)
             stated = f"{name} ({'; '.join(filter(None, details))})"
             outcomes.setdefault(outcome, []).append(stated)
-        texts = (
-            f"{in_words(verdict_word(outcome)).upper()} {g.terms['for']} "
-            f"{g.listing(names, 'and', _MOST_NAMED)}"
-            for outcome, names in outcomes.items()
-        )
+        texts = []
+        for outcome, names in outcomes.items():
+            listed = g.listing(names, "and", _MOST_NAMED)
+            texts.append(f"{in_words(verdict_word(outcome)).upper()} {g.terms['for']} {listed}")
         of, words = rule.worst.definition, metrics.rule_in_words(report, rule)
         if own := (terms or {}).get(of.name):
             words = words.replace(metrics.metric_words(of), own)
@@ -166,10 +156,8 @@ def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
 def describe_outcome(report: Report, verdict: Verdict) -> str:
     """Return a verdict in one line: its outcome, its rule, its groups and why."""
     of = ": ".join(filter(None, (verdict.feature, listing(judged_groups(report, verdict)))))
-    outcome = in_words(verdict_word(verdict.outcome)).upper()
-    return printable(
-        f"{outcome} {verdict.rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}"
-    )
+    outcome, rule = in_words(verdict_word(verdict.outcome)).upper(), verdict.rule
+    return printable(f"{outcome} {rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}")
 
 
 def outcome_word(outcome: Outcome) -> str:
@@ -232,29 +220,23 @@ def describe(estimate: Estimate, who: str | None = None) -> str:
     of_rates = isinstance(metric, Contrast) and not pooled and value is not None
     if of_rates and mine is not None and theirs is not None:
         title = metric.of.title
+        apart = metrics.with_unit(abs(mine - theirs), _unit_of_gap(metric))
         facts = {
             "sides": [g.cell(metrics.rate_text(metric.of, each)) for each in (mine, theirs)],
-            "apart": g.cell(metrics.with_unit(abs(mine - theirs), _unit_of_gap(metric))),
-            "way": (mine > theirs) - (mine < theirs),
+            "apart": g.cell(apart), "way": (mine > theirs) - (mine < theirs),
             "ratio": value if metric.by == "ratio" else None,
-        }
-    body = g.say(
-        "estimate",
-        "says",
-        title=title,
-        value=value,
-        group=estimate.group if across else None,
-        other=called(reference_name(estimate.reference)),
-        compared=estimate.reference is not None,
-        pooled=pooled,
-        interval=interval and g.cell(interval_text(metric, interval)),
-        simultaneous=metrics.is_simultaneous(estimate),
-        bounds=estimate.bounds and _ends(metric, *estimate.bounds),
-        assumed=assumption(interval),
-        expected=written(estimate.expected),
-        why=g.because(reason) if few else g.reason(reason) if reason and stated else None,
-        **facts,
-    )
+        }  # fmt: skip
+    facts |= {
+        "title": title, "value": value, "group": estimate.group if across else None,
+        "other": called(reference_name(estimate.reference)),
+        "compared": estimate.reference is not None, "pooled": pooled,
+        "interval": interval and g.cell(interval_text(metric, interval)),
+        "simultaneous": metrics.is_simultaneous(estimate), "expected": written(estimate.expected),
+        "bounds": estimate.bounds and _ends(metric, *estimate.bounds),
+        "assumed": assumption(interval),
+        "why": g.because(reason) if few else g.reason(reason) if reason and stated else None,
+    }  # fmt: skip
+    body = g.say("estimate", "says", **facts)
     who = None if across or None in (estimate.feature, estimate.group) else who or estimate.group
     place = place_words(estimate.class_scope, estimate.threshold, estimate.scope)
     subject = ", ".join(filter(None, [who, place])) if who else ""
@@ -297,10 +279,8 @@ def _ends(metric: Any, low: float, high: float) -> str:
 def assumption(interval: Interval | None) -> str:
     """Return what an interval of groups assumes of which only probabilities are known, if it is."""
     methods = interval.methods if interval else ()
-    said = (
-        spoken().say("assumed", str(each), in_strata=IntervalMethod.STRATIFIED in methods)
-        for each in methods
-    )
+    within, say = IntervalMethod.STRATIFIED in methods, spoken().say
+    said = (say("assumed", str(each), in_strata=within) for each in methods)
     return next(filter(None, said), "")
 
 
@@ -328,18 +308,11 @@ _MOST_LISTED = 20
 def describe_verification(found: Verification) -> str:
     """Return what a verification comes to, in a few lines."""
     far = found.largest_deviation
-    text = english().say(
-        "verification",
-        "text",
-        v=found,
-        finding=str(found.finding),
-        name=called(found.name),
-        digits=math.floor(-math.log10(far)) if far else None,
-        unsigned=NAME_OF_SIGNATURE in found.changed,
-        different=[*_number_lines(found.different)],
-        otherwise=[*_number_lines(found.texts)],
-    )
-    return text or ""
+    facts: dict[str, Any] = {"finding": str(found.finding), "name": called(found.name)}
+    facts["digits"] = math.floor(-math.log10(far)) if far else None
+    facts["unsigned"] = NAME_OF_SIGNATURE in found.changed
+    lines = [*_number_lines(found.different)]
+    return english().say("verification", "text", v=found, different=lines, **facts) or ""
 
 
 def _number_lines(different: Sequence[DifferentNumber]) -> Iterator[str]:

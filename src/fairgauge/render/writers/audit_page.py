@@ -52,18 +52,14 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
     table = LANGUAGES[language]({}).table
     words, titles = table["ask"], table["terms"].get("titles", {})
     called = table["explored"]["called"]
+    rates = [e | {"title": titles.get(e["title"], e["title"])} for e in computed["rates"]]
     data = {
-        **computed,
-        "rates": [
-            each | {"title": titles.get(each["title"], each["title"])} for each in computed["rates"]
-        ],
-        "called": {key: list(of.values()) for key, of in called.items()},
-        "language": language,
+        **computed, "rates": rates,
+        "called": {key: list(of.values()) for key, of in called.items()}, "language": language,
         "ui": {key: text for key, text in words.items() if key in shown},
-        "keys": KEYS,
-        "patterns": category_words.sources(),
+        "keys": KEYS, "patterns": category_words.sources(),
         "actions": category_words.ACTION_NAMES,
-    }
+    }  # fmt: skip
     texts = script_texts(language, _TEXTS).replace("</", "<\\/")
     head = f"const data={escaped(data)},TEXTS={{{language}:{texts}}};\n"
     return f"(()=>{{'use strict';\n{head}{body}\n}})();"
@@ -119,25 +115,17 @@ def explore_page(data: Mapping[str, Any]) -> str:
 
 def _word_data(data: Mapping[str, Any]) -> dict[str, Any]:
     language, words = Grammar(words_of(data["spec"])), data["spec"].get("words") or {}
-    columns = [
-        {
-            **each,
-            "groups": _call_groups(each["groups"], (words.get("groups") or {}).get(each["name"])),
-        }
-        for each in data["columns"]
-    ]
-    called = language.table["explored"]["called"]
-    return {
-        **{key: value for key, value in data.items() if key != "spec"},
-        "columns": columns,
-        "called": {
-            key: [
-                language.words.get(word) or language.say("explored", word) or default
-                for word, default in of.items()
-            ]
-            for key, of in called.items()
-        },
-    }
+    names, own = words.get("groups") or {}, [dict(each) for each in data["columns"]]
+    for each in own:
+        each["groups"] = _call_groups(each["groups"], names.get(each["name"]))
+
+    def call(word: str, default: str) -> str:
+        return language.words.get(word) or language.say("explored", word) or default
+
+    texts = language.table["explored"]["called"].items()
+    called = {key: [call(*each) for each in of.items()] for key, of in texts}
+    kept = {key: value for key, value in data.items() if key != "spec"}
+    return {**kept, "columns": own, "called": called}
 
 
 def _call_groups(groups: Sequence[str], names: object) -> list[str]:
@@ -185,12 +173,9 @@ class _Compiler:
         self.said: list[str] = []
 
     def entry(self, entry: Mapping[str, Any]) -> str:
-        parts = (
-            f"{json.dumps(key)}:{self.text(text) if isinstance(text, str) else self.entry(text)}"
-            for key, text in entry.items()
-            if isinstance(text, (str, Mapping))
-        )
-        return f"{{{','.join(parts)}}}"
+        known = ((key, of) for key, of in entry.items() if isinstance(of, (str, Mapping)))
+        made = ((key, self.text(e) if isinstance(e, str) else self.entry(e)) for key, e in known)
+        return f"{{{','.join(f'{json.dumps(key)}:{text}' for key, text in made)}}}"
 
     def text(self, text: str) -> str:
         return f'c=>{{let o="";{self.block(self.env.parse(text).body)}return o}}'

@@ -109,8 +109,7 @@ def _dots_path(start: int, end: int) -> str:
     while start < end:
         row, column = divmod(start, _ROW)
         last = min(end, (row + 1) * _ROW)
-        length = _ROW * (last - start - 1)
-        parts.append(f"M{_ROW * column + 5} {_ROW * row + 5}h{length or ''}.01")
+        parts.append(f"M{10 * column + 5} {10 * row + 5}h{10 * (last - start - 1) or ''}.01")
         start = last
     return "".join(parts)
 
@@ -128,13 +127,9 @@ def anchors() -> Callable[[str], str]:
 def _short_rows(table: tree.Table) -> Markup:
     # end tags of rows and cells are optional, as is the scope of headings that fill a column; the
     # style sheet aligns the numbers and isolates names
-    return Markup("\n").join(
-        Markup("<tr><th>{}{}").format(
-            printable(first.text),
-            Markup("").join(Markup("<td>") + printable(cell.text) for cell in others),
-        )
-        for first, *others in table.rows
-    )
+    texts = ([printable(cell.text) for cell in row] for row in table.rows)
+    rows = (Markup("<tr><th>") + Markup("<td>").join(row) for row in texts)
+    return Markup("\n").join(rows)
 
 
 def asset(name: str) -> str:
@@ -160,10 +155,8 @@ def css(name: str, *, screen: bool = False) -> str:
 def policy(style: str, *scripts: str) -> str:
     """Return the content security policy: our own style and scripts, and nothing else."""
     own = " ".join(map(_digest, scripts)) or "'none'"
-    return (
-        f"default-src 'none'; style-src {_digest(style)}; script-src {own}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
+    ours = f"style-src {_digest(style)}; script-src {own}"
+    return f"default-src 'none'; {ours}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _digest(text: str) -> str:

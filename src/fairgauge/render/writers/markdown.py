@@ -142,11 +142,9 @@ def _(block: tree.Table) -> Iterator[str]:
 @_block.register(tree.RuleGrid)
 def _(block: tree.RuleGrid) -> Iterator[str]:
     heads = ["", *(each.words + (each.text and f" ({each.text})") for each in block.rules)]
-    rows = [
-        [name.text + (name.below and f" ({name.below})"), *map(_verdict_cell, cells)]
-        for _, lines in block.parts
-        for name, cells in lines
-    ]
+    lines = [line for _, part in block.parts for line in part]
+    names = [name.text + (name.below and f" ({name.below})") for name, _ in lines]
+    rows = [[name, *map(_verdict_cell, of)] for name, (_, of) in zip(names, lines, strict=True)]
     yield from ["", f"**{escape(block.caption)}**"]
     yield from _rows(heads, rows)
     yield from _notes(block.notes)
@@ -197,8 +195,7 @@ def _notes(notes: Iterable[str]) -> Iterator[str]:
 def _rows(
     heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Iterable[bool] = ()
 ) -> Iterator[str]:
-    first, *others = (
-        f"| {' | '.join(escape(text, cell=True) for text in row)} |" for row in (heads, *rows)
-    )
+    every = ([escape(text, cell=True) for text in row] for row in (heads, *rows))
+    first, *others = (f"| {' | '.join(row)} |" for row in every)
     right = list(numeric) or [False] * len(heads)
     yield from ["", first, f"|{'|'.join('---:' if each else '---' for each in right)}|", *others]

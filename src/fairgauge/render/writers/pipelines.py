@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
@@ -23,12 +24,8 @@ from fairgauge.render.words.display_names import file_of, printable, shorten
 from fairgauge.render.words.metric_words import monitored_rules
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.verdict_sentences import judged_groups
-from fairgauge.results.monitor_results import (
-    HistoryProblem,
-    MonitoredComparison,
-    MonitorReport,
-    MonitorState,
-)
+from fairgauge.results import monitor_results as monitored
+from fairgauge.results.monitor_results import MonitorReport, MonitorState
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict
 
@@ -68,9 +65,8 @@ def _monitor_cases(report: MonitorReport) -> Iterator[_Case]:
     for each in report.comparisons:
         class_ = "" if each.class_ is None else f", class {each.class_}"
         name = f"{each.rule}: {each.group}{class_}"
-        yield _comparison_case(
-            each.feature, name, each.state, report.outcome(each.state), each.says
-        )
+        outcome = report.outcome(each.state)
+        yield _comparison_case(each.feature, name, each.state, outcome, each.says)
     rules = monitored_rules(report)
     for absent in report.unmatched:
         name = ": ".join(filter(None, (absent.rule, absent.group)))
@@ -158,10 +154,8 @@ def _gauge_lines(report: MonitorReport) -> Iterator[str]:
     states = [(model | {"state": str(s)}, report.state is s) for s in MonitorState]
     yield from _gauge("monitor_state", states)
     found = report.concerning(report.periods[-1]) if report.periods else ()
-    problems = [
-        (model | {"problem": str(problem)}, sum(each.problem is problem for each in found))
-        for problem in HistoryProblem
-    ]
+    counted = Counter(each.problem for each in found)
+    problems = [(model | {"problem": str(e)}, counted[e]) for e in monitored.HistoryProblem]
     yield from _gauge("rows_suspected", problems)
     yield from _gauge("periods", [(model, len(report.periods))])
     if report.rows:
@@ -176,16 +170,15 @@ def _gauge(name: str, values: Iterable[tuple[dict[str, str], float | None]]) -> 
         for kind, text in (("HELP", "docs/monitoring.md"), ("TYPE", "gauge")):
             yield f"# {kind} fairgauge_{name} {text}"
     for labels, value in held:
-        inside = ",".join(
-            f'{key}="{printable(text).translate(_ESCAPES)}"' for key, text in labels.items()
-        )
+        safe = ((key, printable(text).translate(_ESCAPES)) for key, text in labels.items())
+        inside = ",".join(f'{key}="{text}"' for key, text in safe)
         number = str(int(value)) if not isinstance(value, float) else repr(value)
         if isinstance(value, float) and math.isinf(value):
             number = "+Inf" if value > 0 else "-Inf"
         yield f"fairgauge_{name}{{{inside}}} {number}"
 
 
-def _numbers_of(each: MonitoredComparison) -> dict[str, float | None]:
+def _numbers_of(each: monitored.MonitoredComparison) -> dict[str, float | None]:
     # of the last period, or the last that has it; None where there is no value
     last = each.points[-1] if each.points else None
 
@@ -193,13 +186,10 @@ def _numbers_of(each: MonitoredComparison) -> dict[str, float | None]:
         values = (getattr(point, name) for point in reversed(each.points))
         return next((value for value in values if value is not None), None)
 
+    own = (None, None, None) if last is None else (last.value, last.low, last.high)
     return {
-        "metric": None if last is None else last.value,
-        "ci_low": None if last is None else last.low,
-        "ci_high": None if last is None else last.high,
+        **dict(zip(("metric", "ci_low", "ci_high"), own, strict=True)),
         **{name: latest(name) for name in ("running", "running_low", "running_high")},
-        "evidence": each.evidence,
-        "alarm_threshold": each.threshold,
-        "alarm": float(each.alarm is not None),
-        "undefined": float(last is None or last.value is None),
-    }
+        "evidence": each.evidence, "alarm_threshold": each.threshold,
+        "alarm": float(each.alarm is not None), "undefined": float(own[0] is None),
+    }  # fmt: skip

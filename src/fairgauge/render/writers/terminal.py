@@ -105,18 +105,14 @@ def _reasons(shown: object) -> Iterator[str]:
 
 def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> list[str]:
     lines, g = [*writer.document(document)], spoken()
+    parts = [g.terms["cover"]] if document.cover else []
+    parts += [*writer.hidden, *document.not_shown]
     # on the first page, of which text has the sentences alone
-    published = sum(isinstance(each, tree.Table) for each in document.to_publish)
-    parts = [
-        *([g.terms["cover"]] if document.cover else []),
-        *writer.hidden,
-        *document.not_shown,
-        *([g.say("read", "to_publish", n=published) or ""] if published else []),
-    ]
-    texts = [
-        g.say("read", "not_shown", parts=parts, python=python) if parts else "",
-        g.say("read", "everything", parts=parts, python=python, file=document.file_name),
-    ]
+    if published := sum(isinstance(each, tree.Table) for each in document.to_publish):
+        parts.append(g.say("read", "to_publish", n=published) or "")
+    facts: dict[str, Any] = {"parts": parts, "python": python}
+    texts = [g.say("read", "not_shown", **facts)] if parts else []
+    texts.append(g.say("read", "everything", file=document.file_name, **facts))
     return [*lines, *writer.wrapped(" ".join(filter(None, texts)), 2, Tone.SOFT)]
 
 
@@ -124,10 +120,7 @@ class _Text:
     """Walks a document and yields lines."""
 
     def __init__(self, colour: bool, width: int, *, full: bool, of_audit: bool) -> None:
-        self.colour = colour
-        self.width = width
-        self.full = full
-        self.of_audit = of_audit
+        self.colour, self.width, self.full, self.of_audit = colour, width, full, of_audit
         self.hidden: dict[str, None] = {}
 
     def paint(self, text: str, tone: Tone) -> str:
@@ -221,11 +214,8 @@ class _Text:
         if not any(blocks):
             return
         first = section.blocks[0]
-        own = (
-            isinstance(first, tree.Table)
-            and first.columns[0].heading.removesuffix(" ≈") == section.title
-        )
-        implied = own or section.id in ("rules", "notes")
+        head = first.columns[0].heading if isinstance(first, tree.Table) else ""
+        implied = head.removesuffix(" ≈") == section.title or section.id in ("rules", "notes")
         if section.id == "rules":
             yield from blocks
             return
@@ -374,10 +364,8 @@ def table(
     every = [*rows, *totals]
     heads = [_stack(printable(column.heading), first=i == 0) for i, column in enumerate(columns)]
     most = [_NAME, *(0 if c.numeric else text.width // 2 for c in columns[1:])]
-    cells = [
-        [wrap(cell, at) if at else [cell] for cell, at in zip(row, most, strict=True)]
-        for row in every
-    ]
+    rooms = [list(zip(row, most, strict=True)) for row in every]
+    cells = [[wrap(cell, at) if at else [cell] for cell, at in row] for row in rooms]
     widths = [
         max(width(line) for lines in (heads[i], *(row[i] for row in cells)) for line in lines)
         for i in range(len(columns))
