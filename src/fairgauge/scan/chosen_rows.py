@@ -196,9 +196,10 @@ class _ChosenRows(_RowsOfSource):
         if rows:
             yield "", "", rows, cases
         conditions = {each.column for each in self.spec.where}
+        of_missing = any(each.excludes_missing for each in self.spec.where)
         for axis in cube.plan.axes:
             if axis.role is not Role.FEATURE and not (
-                axis.role in OUTCOMES and axis.column in conditions
+                axis.role in OUTCOMES and (of_missing or axis.column in conditions)
             ):
                 continue
             every, chosen = (
