@@ -52,9 +52,10 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
     rows = rows[rows > 0]
     few = rows < FEWEST_ROWS
     if len(rows) >= MANY_LEVELS and rows[few].sum() > rows.sum() / 2:
-        share = float(rows[few].sum() / rows.sum())
-        facts: dict[str, Any] = {"strata": len(rows), "share": share, "minimum": FEWEST_ROWS}
-        yield Diagnostic.warning(DiagnosticCode.MANY_STRATA, **facts, **spec.unit)
+        yield Diagnostic.warning(
+            DiagnosticCode.MANY_STRATA, strata=len(rows), minimum=FEWEST_ROWS,
+            share=float(rows[few].sum() / rows.sum()), **spec.unit,
+        )  # fmt: skip
 
 
 def units_without_rows(spec: Spec) -> Iterator[Diagnostic]:
@@ -76,7 +77,9 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
     features = {column for feature in recorded for column in feature.columns}
     axes = axes_of(cube, {*strata, *features})
     for axis in axes:
-        absent, cases = _absent(cube, axis, spec), cube.cases_by_level[axis]
+        # the last are rows without a value
+        absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
+        cases = cube.cases_by_level[axis]
         rows, total = int(cases[absent].sum()), int(cases.sum())
         if not rows:
             continue
@@ -84,21 +87,14 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
             _largest_gap_of_shares(cube, axis, absent, roles, HARDLY_CHANCE / len(axes))
             for roles in (OUTCOMES, (Role.FEATURE,))
         )
-        if axis.column not in strata:
-            if apart:
-                yield Diagnostic.warning(
-                    DiagnosticCode.UNEQUALLY_MISSING, axis.column, **apart, **spec.unit
-                )
-            continue
-        if apart or by_group or rows >= max(1, _MANY_MISSING * total):
+        if axis.column not in strata and apart:
+            code = DiagnosticCode.UNEQUALLY_MISSING
+            yield Diagnostic.warning(code, axis.column, **apart, **spec.unit)
+        many = apart or by_group or rows >= max(1, _MANY_MISSING * total)
+        if axis.column in strata and many:
             apart |= {f"group_{name}": value for name, value in by_group.items()}
             facts = {"column": axis.column, "rows": rows, "total": total, **apart}
             yield Diagnostic.warning(DiagnosticCode.MISSING_STRATA, **facts, **spec.unit)
-
-
-def _absent(cube: Cube, axis: Axis, spec: Spec) -> Mask:
-    # of each level whether it is of no known group; the last are rows without a value
-    return np.append(unknown_levels(axis, cube.levels[axis], spec), True)
 
 
 def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -256,9 +252,8 @@ def rows_by(
 
     Beside them are the column and the names of the levels.
     """
-    for other in [a for a in cube.plan.axes if a.role in roles and not a.bins]:
-        if not counts_together(cube, axis, other):
-            continue
+    others = [a for a in cube.plan.axes if a.role in roles and not a.bins]
+    for other in (each for each in others if counts_together(cube, axis, each)):
         table = cube.marginal([axis, other])
         known = table.codes[:, 1] >= 0
         codes, rows = table.codes[known], table.cases[known]
@@ -291,10 +286,9 @@ def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         single = len(rows) > 1 and rows.max() == 1
     if single:
         column, role = _identifier_column(spec)
-        made = (
-            Diagnostic.note if role == "person" else Diagnostic.warning
-        )  # they may have a row each
-        yield made(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
+        # people may have a row each
+        level = Diagnostic.warning if role == "cluster" else Diagnostic.note
+        yield level(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
 
 
 def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -237,6 +237,8 @@ def _adverse(_note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     return [Doubt(what, cases)] * question.depends_on_favourable(spec)
 
 
+_OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES}
+"""Doubts of the pass of a rule itself, which is of no use to those who are worse off."""
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
     DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [
@@ -272,8 +274,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [Doubt(_SPELT_CONDITION, note["rows"])],
     DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
     DiagnosticCode.DOUBLED_ROWS: lambda _note, _spec, cases: [Doubt(_OF_COPIES, cases)],
-    DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda *_: (),  # of verdicts, not of rows
-    DiagnosticCode.REFERENCE_DECIDES: lambda *_: (),
+    **dict.fromkeys(_OF_VERDICTS, lambda *_: ()),
 }
 
 
@@ -352,9 +353,8 @@ def withhold(
         if not concerned:
             return None
         most = max(concerned, key=lambda each: (each.what == UNSTATED, each.rows))
-        is_unstated = most.what == UNSTATED
         return Reason.of(
-            ReasonCode.FAVOURABLE_UNSTATED if is_unstated else ReasonCode.UNCLEAR_VALUES,
+            ReasonCode.FAVOURABLE_UNSTATED if most.what == UNSTATED else ReasonCode.UNCLEAR_VALUES,
             what=most.what,
             rows=most.rows,
             unit="rows" if most.what == OF_ONE.format("person") else spec.unit.get("unit"),
@@ -368,10 +368,6 @@ def withhold(
         return each.withheld(lambda needs, feature: why(needs, feature) or own)
 
     return tuple(map(withhold_one, decided))
-
-
-_OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES}
-"""Doubts of the pass of a rule itself, which is of no use to those who are worse off."""
 
 
 def _is_of_verdict(note: Diagnostic, each: Judged) -> bool:
