@@ -173,7 +173,8 @@ def _refusals_without_value(
         sum(n for value, n in each.items() if value in approved) / max(1, sum(each.values()))
         for each in (left, kept)
     )
-    return gone if sum(gone.values()) >= FEWEST_ROWS and of_left < _HARDLY * of_kept else {}
+    surely = (1 - of_kept) ** sum(left.values()) < HARDLY_CHANCE  # that any would be approved
+    return gone if surely and of_left < _HARDLY * of_kept else {}
 
 
 def zeros_of_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
