@@ -222,11 +222,6 @@ class RowCondition:
         return tuple(sorted(time.replace(tzinfo=zone) for time in times))
 
     @property
-    def excludes_missing(self) -> bool:
-        """Return whether it excludes rows without a value, and no others."""
-        return self.negated and self.values == (None,) and not self.ranges
-
-    @property
     def closed(self) -> Closed:
         """Return the edge that belongs to the intervals between the cuts."""
         right = self.ranges and all(each.closed is Ends.RIGHT for each in self.ranges)

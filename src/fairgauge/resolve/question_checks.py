@@ -329,14 +329,9 @@ def numeric_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         sparse = len(levels) >= MANY_LEVELS and small > len(levels) / 2
         if cuts and (sparse or len(levels) > MOST_READABLE):
             yield Diagnostic.warning(
-                DiagnosticCode.NUMERIC_GROUPS,
-                feature.column,
-                groups=len(levels),
-                small=small,
-                minimum=FEWEST_ROWS,
-                cuts=tuple(map(name_of, cuts)),
-                **spec.unit,
-            )
+                DiagnosticCode.NUMERIC_GROUPS, feature.column, groups=len(levels), small=small,
+                minimum=FEWEST_ROWS, cuts=tuple(map(name_of, cuts)), **spec.unit,
+            )  # fmt: skip
 
 
 def one_group(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
@@ -360,12 +355,8 @@ def weightless_groups(counts: GroupCounts) -> Iterator[Diagnostic]:
     rows, weights = (counts.counts[name][:-1, 0].sum(axis=(1, 2)) for name in (every, "w"))
     none = np.flatnonzero((rows > 0) & (weights == 0))
     if len(none):
-        yield Diagnostic.warning(
-            DiagnosticCode.WEIGHTLESS_GROUPS,
-            counts.feature,
-            groups=tuple(counts.groups[i] for i in none),
-            rows=int(rows[none].sum()),
-        )
+        groups, code = tuple(counts.groups[i] for i in none), DiagnosticCode.WEIGHTLESS_GROUPS
+        yield Diagnostic.warning(code, counts.feature, groups=groups, rows=int(rows[none].sum()))
 
 
 def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
@@ -388,8 +379,7 @@ def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         surely = means[most] - _SURELY_TIMES * means[least] > _SURELY_ERRORS * error
         if surely and means[least] > 0 and means[most] >= OTHER_UNIT * means[least]:
             yield Diagnostic.warning(
-                DiagnosticCode.UNLIKE_AMOUNTS,
-                counts.feature,
+                DiagnosticCode.UNLIKE_AMOUNTS, counts.feature,
                 column=column, times=float(means[most] / means[least]),
                 most=counts.groups[large[most]], least=counts.groups[large[least]],
             )  # fmt: skip
@@ -427,9 +417,6 @@ def few_published(
         more["strata"] = tuple(str(each.scope.stratum or "") for each in few)
     if few:
         yield Diagnostic.warning(
-            DiagnosticCode.FEW_PUBLISHED,
-            groups=tuple(str(each.group) for each in few),
-            features=tuple(each.feature for each in few),
-            fewer=FEW_PUBLISHED,
-            **more,
-        )
+            DiagnosticCode.FEW_PUBLISHED, groups=tuple(str(each.group) for each in few),
+            features=tuple(each.feature for each in few), fewer=FEW_PUBLISHED, **more,
+        )  # fmt: skip
