@@ -206,6 +206,7 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.PLACEHOLDER_IDENTIFIER, DiagnosticCode.WEIGHT_IS_IDENTIFIER,
     DiagnosticCode.GROUPS_LEFT_OUT, DiagnosticCode.ALIKE_CONDITION, DiagnosticCode.DOUBLED_ROWS,
     DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES,
+    DiagnosticCode.UNLIKE_AMOUNTS,
 }  # fmt: skip
 """What withholds a pass until it is corrected or accepted."""
 FEED_DOUBTS = frozenset({

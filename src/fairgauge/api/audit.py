@@ -394,7 +394,7 @@ def check_groups(
         *(note for feature in features for note in question_checks.one_group(feature, asked)),
         *question_checks.idle_rules(spec, features),
         *question_checks.idle_rules(of_monitor, features, "monitor.rules"),
-        *question_checks.limits_outside_range(spec),
+        *question_checks.limits_outside_range(cube, spec),
     )
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from fairgauge.cube.cube import Cube, Sums, counts_together
-from fairgauge.cube.plan import MANY_LEVELS, OUTCOMES, Axis
+from fairgauge.cube.plan import LEAST, MANY_LEVELS, OUTCOMES, Axis
 from fairgauge.cube.views import with_one_stratum
-from fairgauge.enums import DiagnosticCode, Role, Uncounted
+from fairgauge.enums import DiagnosticCode, Favourable, Role, Uncounted
 from fairgauge.question.category_words import action_code, are_actions, is_denied
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
@@ -29,6 +29,8 @@ _IDENTIFIER = (
 )
 # what conditions leave of a group beside what they leave out, where that is nearly all
 _HARDLY = 0.1
+# of amounts, the share that may be placeholders if they are 0, and a number far above it
+_FEW_ZEROS, _LEAST_AMOUNT = 0.2, 86.0
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
@@ -50,9 +52,10 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
     rows = rows[rows > 0]
     few = rows < FEWEST_ROWS
     if len(rows) >= MANY_LEVELS and rows[few].sum() > rows.sum() / 2:
-        share = float(rows[few].sum() / rows.sum())
-        facts: dict[str, Any] = {"strata": len(rows), "share": share, "minimum": FEWEST_ROWS}
-        yield Diagnostic.warning(DiagnosticCode.MANY_STRATA, **facts, **spec.unit)
+        yield Diagnostic.warning(
+            DiagnosticCode.MANY_STRATA, strata=len(rows), minimum=FEWEST_ROWS,
+            share=float(rows[few].sum() / rows.sum()), **spec.unit,
+        )  # fmt: skip
 
 
 def units_without_rows(spec: Spec) -> Iterator[Diagnostic]:
@@ -74,34 +77,24 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
     features = {column for feature in recorded for column in feature.columns}
     axes = axes_of(cube, {*strata, *features})
     for axis in axes:
-        absent, cases = _absent(cube, axis, spec), cube.cases_by_level[axis]
+        # the last are rows without a value
+        absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
+        cases = cube.cases_by_level[axis]
         rows, total = int(cases[absent].sum()), int(cases.sum())
         if not rows:
             continue
-        level = HARDLY_CHANCE / len(axes)
         apart, by_group = (
-            max(
-                _differing_shares(cube, axis, absent, roles, level),
-                key=lambda found: found["most_share"] - found["least_share"],
-                default={},
-            )
+            _largest_gap_of_shares(cube, axis, absent, roles, HARDLY_CHANCE / len(axes))
             for roles in (OUTCOMES, (Role.FEATURE,))
         )
-        if axis.column not in strata:
-            if apart:
-                yield Diagnostic.warning(
-                    DiagnosticCode.UNEQUALLY_MISSING, axis.column, **apart, **spec.unit
-                )
-            continue
-        if apart or by_group or rows >= max(1, _MANY_MISSING * total):
+        if axis.column not in strata and apart:
+            code = DiagnosticCode.UNEQUALLY_MISSING
+            yield Diagnostic.warning(code, axis.column, **apart, **spec.unit)
+        many = apart or by_group or rows >= max(1, _MANY_MISSING * total)
+        if axis.column in strata and many:
             apart |= {f"group_{name}": value for name, value in by_group.items()}
             facts = {"column": axis.column, "rows": rows, "total": total, **apart}
             yield Diagnostic.warning(DiagnosticCode.MISSING_STRATA, **facts, **spec.unit)
-
-
-def _absent(cube: Cube, axis: Axis, spec: Spec) -> Mask:
-    # of each level whether it is of no known group; the last are rows without a value
-    return np.append(unknown_levels(axis, cube.levels[axis], spec), True)
 
 
 def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -115,17 +108,11 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     if rows := sum(rows for column, value, rows, _ in cube.left_out if not (column or value)):
         yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=rows)
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
-        levels, asked = cube.levels[axis], spec.feature(axis.column)
-        held = dict(zip(axis.names(levels), cube.cases_by_level[axis][:-1], strict=True))
+        (left, held), asked = _left_and_kept(cube, axis), spec.feature(axis.column)
         unnamed = {*spec.exclude_groups, *map(name_of, spec.unknown)}
         if asked.values:
-            named = {name_of(value) for values in asked.values for value in values}
-            unnamed |= {value for _, value, _, _ in cube.left_out} - named
-        left = {
-            value: cases
-            for column, value, _, cases in cube.left_out
-            if column == axis.column and value and value not in unnamed
-        }
+            unnamed |= {*left} - {name_of(value) for values in asked.values for value in values}
+        left = {value: cases for value, cases in left.items() if value not in unnamed}
         gone = {value: cases for value, cases in left.items() if not held.get(value)}
         own = any(each.column == axis.column for each in spec.where)
         kept, out = sum(held.values()), sum(left.values())
@@ -145,23 +132,65 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     yield from _left_out_refusals(cube, spec)
 
 
+def _left_and_kept(cube: Cube, axis: Axis) -> tuple[dict[str, int], dict[str, int]]:
+    # the cases of each value of a column that conditions leave out, and that they keep
+    left = {value: cases for c, value, _, cases in cube.left_out if value and c == axis.column}
+    cases = cube.cases_by_level[axis][:-1].tolist()
+    return left, dict(zip(axis.names(cube.levels[axis]), cases, strict=True))
+
+
 def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    # by a condition on the outcome itself: groups may differ in them
+    # by a condition on the outcome itself, or on a value that refusals lack: groups may differ
     conditions = {each.column: each for each in spec.where}
-    for axis in (each for each in cube.plan.outcomes if each.column in conditions):
-        names = axis.names(cube.levels[axis])
-        left = {value: n for column, value, _, n in cube.left_out if column == axis.column}
-        actions = are_actions(axis.column, [*names, *filter(None, left)])
-        gone = {
-            value: cases
-            for value, cases in left.items()
-            if value and not conditions[axis.column].holds(value)  # that another one may leave out
-            if is_denied(value) or (actions and action_code(value) == "3")
-        }
+    for axis in (each for each in cube.plan.outcomes if not each.bins):
+        (left, kept), condition = _left_and_kept(cube, axis), conditions.get(axis.column)
+        if condition is None:
+            gone = _refusals_without_value(left, kept, axis.column, spec)
+        else:
+            actions = are_actions(axis.column, [*kept, *left])
+            gone = {
+                value: cases
+                for value, cases in left.items()
+                if not condition.holds(value)  # that another one may leave out
+                if is_denied(value) or (actions and action_code(value) == "3")
+            }
         if gone:
             yield Diagnostic.warning(
                 DiagnosticCode.GROUPS_LEFT_OUT, axis.column, groups=tuple(gone),
                 rows=sum(gone.values()), why="outcome", **spec.unit,
+            )  # fmt: skip
+
+
+def _refusals_without_value(
+    left: Mapping[str, int], kept: Mapping[str, int], column: str, spec: Spec
+) -> dict[str, int]:
+    # the excluded refusals, where hardly any other outcome is
+    approved = {*map(name_of, spec.positive_of(column) or (1,))}
+    if spec.favourable is Favourable.NEGATIVE:
+        approved = {*left, *kept} - approved
+    gone = {value: cases for value, cases in left.items() if value not in approved}
+    of_left, of_kept = (
+        sum(n for value, n in each.items() if value in approved) / max(1, sum(each.values()))
+        for each in (left, kept)
+    )
+    surely = (1 - of_kept) ** sum(left.values()) < HARDLY_CHANCE  # that any would be approved
+    return gone if surely and of_left < _HARDLY * of_kept else {}
+
+
+def zeros_of_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of averaged amounts of 0 far below all others, in few rows, as placeholders are."""
+    for axis in cube.plan.axes:
+        if axis.role is not Role.CODES or axis.column not in (spec.label, spec.prediction):
+            continue
+        rows, low = cube.cases_by_level[axis][:-1], np.array([-np.inf, *axis.cuts])
+        zero = low == -LEAST
+        zeros, others = int(rows[zero].sum()), low[(rows > 0) & ~zero]
+        median = low[np.searchsorted(rows.cumsum(), rows.sum() / 2)]
+        is_few = 0 < zeros <= _FEW_ZEROS * rows.sum()
+        if is_few and others.min() >= max(_LEAST_AMOUNT, _HARDLY * median):
+            yield Diagnostic.warning(
+                DiagnosticCode.CODED_NUMBERS, column=axis.column, value=0, rows=zeros,
+                line=spec.recoding_line(axis.column, {UNKNOWN: [0]}),
             )  # fmt: skip
 
 
@@ -188,17 +217,21 @@ def copied_rows(cube: Cube) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, None, **dict(cube.copies))
 
 
-def _differing_shares(
+def _largest_gap_of_shares(
     cube: Cube, axis: Axis, absent: Mask, roles: Sequence[Role], level: float
-) -> Iterator[dict[str, Any]]:
-    # they differ by a margin, and at a ``level`` of the chi-square test
+) -> dict[str, Any]:
+    # of those that differ by a margin, and at a ``level`` of the chi-square test
+    found: dict[str, Any] = {}
+    largest = 0.0
     for column, names, (lacking,), every in rows_by(cube, axis, [absent], roles):
         share, p = lacking / every, p_of_shares(cube, lacking, every)
-        if np.ptp(share) >= _MARGIN and p < level:
-            found: dict[str, Any] = {"outcome": column, "p": p}
-            for side, at in (("most", int(np.argmax(share))), ("least", int(np.argmin(share)))):
+        least, most = int(np.argmin(share)), int(np.argmax(share))
+        gap = float(share[most] - share[least])
+        if gap >= _MARGIN and gap > largest and p < level:
+            largest, found = gap, {"outcome": column, "p": p}
+            for side, at in (("most", most), ("least", least)):
                 found |= {side: names[at], f"{side}_share": float(share[at])}
-            yield found
+    return found
 
 
 def p_of_shares(cube: Cube, having: Sums, every: Sums) -> float:
@@ -220,9 +253,8 @@ def rows_by(
 
     Beside them are the column and the names of the levels.
     """
-    for other in [a for a in cube.plan.axes if a.role in roles and not a.bins]:
-        if not counts_together(cube, axis, other):
-            continue
+    others = [a for a in cube.plan.axes if a.role in roles and not a.bins]
+    for other in (each for each in others if counts_together(cube, axis, each)):
         table = cube.marginal([axis, other])
         known = table.codes[:, 1] >= 0
         codes, rows = table.codes[known], table.cases[known]
@@ -238,9 +270,8 @@ def rows_by(
 
 def identifiers_as_weights(spec: Spec) -> Iterator[Diagnostic]:
     """Warn of a column of counts or weights that has the name of an identifier."""
-    for role in ("count", "weight"):
-        if re.fullmatch(_IDENTIFIER, getattr(spec, role) or ""):
-            column = getattr(spec, role)
+    for role, column in (("count", spec.count), ("weight", spec.weight)):
+        if column and re.fullmatch(_IDENTIFIER, column):
             yield Diagnostic.warning(DiagnosticCode.WEIGHT_IS_IDENTIFIER, column=column, role=role)
 
 

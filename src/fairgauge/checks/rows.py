@@ -79,6 +79,13 @@ class DataCheck:
 
 
 _BINARY, _CLASSES, _NUMBERS = (frozenset({task}) for task in Task)
+OF_VALUES = (
+    DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
+    DataCheck(lambda c: outcomes.missing_classes(c.cube, c.spec), _CLASSES),
+    DataCheck(lambda c: names.doubtful_names(c.cube, c.spec)),
+    DataCheck(lambda c: missing.left_out_groups(c.cube, c.spec)),
+)
+"""Checks that need few rows: a monitor runs them on its last period."""
 OF_OUTCOMES = (
     DataCheck(lambda c: missing.single_row_identifiers(c.cube, c.spec)),
     DataCheck(lambda c: missing.alike_identifiers(c.cube, c.spec)),
@@ -93,19 +100,12 @@ OF_OUTCOMES = (
     DataCheck(
         lambda c: outcomes.predictions_that_are_no_label(c.cube, c.spec, c.task), _BINARY | _CLASSES
     ),
-    DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
-    DataCheck(lambda c: outcomes.missing_classes(c.cube, c.spec), _CLASSES),
+    *OF_VALUES[:2],
     DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
+    DataCheck(lambda c: missing.zeros_of_amounts(c.cube, c.spec), _NUMBERS),
     DataCheck(lambda c: missing.identifiers_as_weights(c.spec)),
 )
-OF_VALUES = (
-    DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
-    DataCheck(lambda c: outcomes.missing_classes(c.cube, c.spec), _CLASSES),
-    DataCheck(lambda c: names.doubtful_names(c.cube, c.spec)),
-    DataCheck(lambda c: missing.left_out_groups(c.cube, c.spec)),
-)
-"""Checks that need few rows: a monitor runs them on its last period."""
 CHECKS = (
     *OF_OUTCOMES,
     DataCheck(lambda c: question.uncrossed_features(c.spec)),
@@ -119,11 +119,10 @@ CHECKS = (
     DataCheck(
         lambda c: outcomes.strata_of_outcomes(c.cube, c.spec, c.strata, OUTCOMES), exact=True
     ),
-    DataCheck(lambda c: names.doubtful_names(c.cube, c.spec)),
-    DataCheck(lambda c: missing.left_out_groups(c.cube, c.spec)),
+    *OF_VALUES[2:],
     DataCheck(lambda c: missing.values_outside_groups(c.cube, c.spec)),
     DataCheck(lambda c: missing.copied_rows(c.cube)),
-    DataCheck(lambda c: question.limits_outside_range(c.spec)),
+    DataCheck(lambda c: question.limits_outside_range(c.cube, c.spec)),
     DataCheck(lambda c: question.unmatched_values(c.cube, c.spec)),
 )
 
@@ -157,10 +156,13 @@ def _outcome_doubts(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
 
 
 def _group_doubts(column: str | None, what: str, rows: int, spec: Spec, *needs: str) -> list[Doubt]:
+    # of the groups of a column or of several together; of all rows where there is none
+    if column is None:
+        return [Doubt(what, rows, frozenset(needs))]
     return [
         Doubt(what.format(name), rows, frozenset(needs), features=frozenset({name}))
         for name, feature in spec.recorded.items()
-        if column in feature.columns
+        if column in (name, *feature.columns)
     ]
 
 
@@ -190,17 +192,16 @@ def _spelt(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
         yield from _group_doubts(note.feature, f"{SPELT}{{}}", others, spec)
     else:
         for column in {*note["columns"]}:
-            of_outcome = Diagnostic.warning(note.code, column=column, rows=others)
-            yield from _outcome_doubts(of_outcome, spec)
+            yield from _outcome_doubts(note.but(column=column, rows=others), spec)
 
 
 def _copy_doubts(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
-    of_score, rows = bool(note.get("score")), note["rows"]
+    of_score = bool(note.get("score"))
     what = SCORE_APART if of_score else APART
+    # whatever is asked of all rows: it may be no decision of the model
+    needs = ["label"] * (note.feature is not None)
     for need in ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction):
-        if note.feature is None:  # whatever is asked of it: it may be no decision of the model
-            yield Doubt(what, rows, frozenset({need}))
-        yield from _group_doubts(note.feature, what, rows, spec, need, "label")
+        yield from _group_doubts(note.feature, what, note["rows"], spec, need, *needs)
 
 
 def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
@@ -211,17 +212,10 @@ def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     return [Doubt(ALIKE, cases, frozenset({role}), only=True)] if of_two else []
 
 
-def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    of_group = note.get("group") and note.code is DiagnosticCode.REVERSED_PREDICTIONS
-    return [
-        doubt
-        for role in (("label",) if of_group else ("label", "prediction", "score"))
-        for doubt in (
-            _group_doubts(note.feature, f"clear {role}", cases, spec, role)
-            if note.get("group")
-            else [Doubt(f"clear {role}", cases, frozenset({role}))]
-        )
-    ]
+def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
+    of_group = note.feature is not None and note.code is DiagnosticCode.REVERSED_PREDICTIONS
+    for role in ("label",) if of_group else ("label", "prediction", "score"):
+        yield from _group_doubts(note.feature, f"clear {role}", cases, spec, role)
 
 
 def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
@@ -231,12 +225,20 @@ def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
     return [Doubt("outcome that is counted", note["rows"], frozenset({role}))]
 
 
+def _unlike_amounts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
+    role = "label" if note["column"] == spec.label else "prediction"
+    needs = ("label", "prediction") if note.feature is None else (role,)
+    return _group_doubts(note.feature, "clear unit", cases, spec, *needs)
+
+
 def _adverse(_note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     # also where it is stated, and names state the reverse
     what = UNSTATED if spec.favourable is None else "clear favourable outcome"
     return [Doubt(what, cases)] * question.depends_on_favourable(spec)
 
 
+_OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES}
+"""Doubts of the pass of a rule itself, which is of no use to those who are worse off."""
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
     DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [
@@ -270,9 +272,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     ],
     DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
     DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [Doubt(_SPELT_CONDITION, note["rows"])],
+    DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
     DiagnosticCode.DOUBLED_ROWS: lambda _note, _spec, cases: [Doubt(_OF_COPIES, cases)],
-    DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda *_: (),  # of verdicts, not of rows
-    DiagnosticCode.REFERENCE_DECIDES: lambda *_: (),
+    **dict.fromkeys(_OF_VERDICTS, lambda *_: ()),
 }
 
 
@@ -280,12 +282,9 @@ def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, 
     """Return notes, of which those that the user accepts are closed: stated, and no warning."""
 
     def is_accepted(note: Diagnostic) -> bool:
-        code = str(note.code)
         columns = {note.feature, note.get("column"), *(note.get("columns") or ())} - {None}
-        return note.code in DOUBTS_RAISED_BY and not {
-            code,
-            *(f"{code}:{c}" for c in columns),
-        }.isdisjoint(spec.accept)
+        names = {str(note.code), *(f"{note.code}:{column}" for column in columns)}
+        return note.code in DOUBTS_RAISED_BY and not names.isdisjoint(spec.accept)
 
     return tuple(
         replace(each.but(accepted=True), level=Level.NOTE) if is_accepted(each) else each
@@ -327,12 +326,9 @@ def _weight(note: Diagnostic, cube: Cube) -> float:
     names = {name for name in map(name_of, given) if not (of_labels and is_adverse(name))}
     columns, weight = {note.feature, note.get("column"), *(note.get("columns") or ())}, 0.0
     for axis in (each for each in cube.plan.axes if each.column in columns):
-        of_codes = axis.role is Role.CODES  # intervals that end at one
-        levels = (
-            [*map(name_of, map(canonical, axis.cuts)), ""]
-            if of_codes
-            else axis.names(cube.levels[axis])
-        )
+        levels = axis.names(cube.levels[axis])
+        if axis.role is Role.CODES:  # intervals that end at one
+            levels = [*map(name_of, map(canonical, axis.cuts)), ""]
         table = cube.marginal([axis])
         held = [code >= 0 and levels[code] in names for code in table.codes[:, 0].tolist()]
         weight += float(table.sums["w"][held].sum())
@@ -357,9 +353,8 @@ def withhold(
         if not concerned:
             return None
         most = max(concerned, key=lambda each: (each.what == UNSTATED, each.rows))
-        is_unstated = most.what == UNSTATED
         return Reason.of(
-            ReasonCode.FAVOURABLE_UNSTATED if is_unstated else ReasonCode.UNCLEAR_VALUES,
+            ReasonCode.FAVOURABLE_UNSTATED if most.what == UNSTATED else ReasonCode.UNCLEAR_VALUES,
             what=most.what,
             rows=most.rows,
             unit="rows" if most.what == OF_ONE.format("person") else spec.unit.get("unit"),
@@ -373,10 +368,6 @@ def withhold(
         return each.withheld(lambda needs, feature: why(needs, feature) or own)
 
     return tuple(map(withhold_one, decided))
-
-
-_OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES}
-"""Doubts of the pass of a rule itself, which is of no use to those who are worse off."""
 
 
 def _is_of_verdict(note: Diagnostic, each: Judged) -> bool:
@@ -400,16 +391,10 @@ def _negligible_count(
     fewest = [math.inf if weighted else float(cube.read)]
     for counts in count_groups(cube, spec):
         columns = [doubted.get(column, set()) for column in counts.feature_id.columns]
-        known = np.array(
-            [
-                not any(
-                    isinstance(part, ValueSet) and part.texts <= names
-                    for part, names in zip(group.parts, columns, strict=False)
-                )
-                for group in counts.group_ids
-            ],
-            dtype=bool,
-        )
+        known = np.ones(len(counts.group_ids), dtype=bool)
+        for i, group in enumerate(counts.group_ids):
+            for part, unclear in zip(group.parts, columns, strict=False):
+                known[i] &= not (isinstance(part, ValueSet) and part.texts <= unclear)
         if weighted and not counts.weighted:
             break
         sums = counts.counts["w" if weighted else cube.plan.cases]

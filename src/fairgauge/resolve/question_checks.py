@@ -10,6 +10,7 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, quartiles
@@ -188,21 +189,34 @@ def idle_rules(
                     )
 
 
-def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of rules that no value of the metric meets: 80 instead of 0.8.
+def limits_outside_range(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of rules that no value of the metric meets (80 instead of 0.8), or all in these data do.
 
-    Those that every value meets are refused where they are read.
+    Those that every value meets, whatever the data, are refused where they are read.
     """
     for i, rule in enumerate(spec.rules):
-        low, high = rule.row.range
+        (low, high), reach = rule.row.range, _largest_difference(cube, spec, rule.row)
         if rule.low > high or rule.high < low:
             yield Diagnostic.warning(
                 DiagnosticCode.LIMITS_OUTSIDE_RANGE,
-                path=f"rules[{i}]",
-                metric=rule.metric,
-                low=low,
-                high=high,
-            )
+                path=f"rules[{i}]", metric=rule.metric, low=low, high=high,
+            )  # fmt: skip
+        elif rule.low <= -reach and reach <= rule.high:
+            code = DiagnosticCode.LIMITS_THE_BETTER_OFF
+            yield Diagnostic.warning(code, rule=str(rule), reach=reach)
+
+
+def _largest_difference(cube: Cube, spec: Spec, row: Metric | Statistic) -> float:
+    # of means of numbers: how far the intervals reach in which rows have one
+    if not (isinstance(row, Contrast) and row.by == "difference" and isinstance(row.of, Mean)):
+        return math.inf
+    columns = {RegressionTerm.LABEL: spec.label, RegressionTerm.PREDICTION: spec.prediction}
+    for axis in cube.plan.axes:
+        if axis.role is Role.CODES and axis.column == columns.get(row.of.of):
+            first, *_, last = np.flatnonzero(cube.cases_by_level[axis][:-1]).repeat(2).tolist()
+            edges = (-math.inf, *axis.cuts, math.inf)
+            return edges[last + 1] - edges[first]
+    return math.inf
 
 
 def adverse_end(row: Metric | Statistic, favourable: Favourable) -> int:
@@ -276,6 +290,8 @@ FEW_PUBLISHED = 10
 _MANY_SINGLE = 20
 OTHER_UNIT = 10.0
 """The ratio of means from which one of them may be in another unit: per cent, or a month's."""
+# the ratio that they must exceed by so many standard errors
+_SURELY_TIMES, _SURELY_ERRORS = OTHER_UNIT / 2, 3.0
 
 
 def single_row_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -313,14 +329,9 @@ def numeric_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         sparse = len(levels) >= MANY_LEVELS and small > len(levels) / 2
         if cuts and (sparse or len(levels) > MOST_READABLE):
             yield Diagnostic.warning(
-                DiagnosticCode.NUMERIC_GROUPS,
-                feature.column,
-                groups=len(levels),
-                small=small,
-                minimum=FEWEST_ROWS,
-                cuts=tuple(map(name_of, cuts)),
-                **spec.unit,
-            )
+                DiagnosticCode.NUMERIC_GROUPS, feature.column, groups=len(levels), small=small,
+                minimum=FEWEST_ROWS, cuts=tuple(map(name_of, cuts)), **spec.unit,
+            )  # fmt: skip
 
 
 def one_group(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
@@ -344,12 +355,8 @@ def weightless_groups(counts: GroupCounts) -> Iterator[Diagnostic]:
     rows, weights = (counts.counts[name][:-1, 0].sum(axis=(1, 2)) for name in (every, "w"))
     none = np.flatnonzero((rows > 0) & (weights == 0))
     if len(none):
-        yield Diagnostic.warning(
-            DiagnosticCode.WEIGHTLESS_GROUPS,
-            counts.feature,
-            groups=tuple(counts.groups[i] for i in none),
-            rows=int(rows[none].sum()),
-        )
+        groups, code = tuple(counts.groups[i] for i in none), DiagnosticCode.WEIGHTLESS_GROUPS
+        yield Diagnostic.warning(code, counts.feature, groups=groups, rows=int(rows[none].sum()))
 
 
 def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
@@ -358,17 +365,23 @@ def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     if spec.task is not Task.REGRESSION or len(large) < 2:
         return
     for name, column in (("y", spec.label), ("p", spec.prediction)):
-        if column is None or name not in counts.counts:
+        if column is None or name * 2 not in counts.counts:
             continue
-        n, total = (counts.counts[each][large, 0].sum(axis=(1, 2)) for each in ("n", name))
-        means = quotient(total, n) + counts.centre
-        if means.min() > 0 and means.max() >= OTHER_UNIT * means.min():
-            low, high = large[means.argmin()], large[means.argmax()]
+        n, total, squares = (
+            counts.counts[each][large, 0].sum(axis=(1, 2)) for each in ("n", name, name * 2)
+        )
+        means = quotient(total, n)
+        variances = (quotient(squares, n) - means**2) / counts.cases[large]
+        least, most = means.argmin(), means.argmax()
+        means = means + counts.centre
+        # nor as one large number makes it, in a group of few
+        error = math.hypot(*np.sqrt(np.maximum(variances, 0.0))[[most, least]] * (1, _SURELY_TIMES))
+        surely = means[most] - _SURELY_TIMES * means[least] > _SURELY_ERRORS * error
+        if surely and means[least] > 0 and means[most] >= OTHER_UNIT * means[least]:
             yield Diagnostic.warning(
-                DiagnosticCode.UNLIKE_AMOUNTS,
-                counts.feature,
-                column=column, times=float(means.max() / means.min()),
-                most=counts.groups[high], least=counts.groups[low],
+                DiagnosticCode.UNLIKE_AMOUNTS, counts.feature,
+                column=column, times=float(means[most] / means[least]),
+                most=counts.groups[large[most]], least=counts.groups[large[least]],
             )  # fmt: skip
 
 
@@ -404,9 +417,6 @@ def few_published(
         more["strata"] = tuple(str(each.scope.stratum or "") for each in few)
     if few:
         yield Diagnostic.warning(
-            DiagnosticCode.FEW_PUBLISHED,
-            groups=tuple(str(each.group) for each in few),
-            features=tuple(each.feature for each in few),
-            fewer=FEW_PUBLISHED,
-            **more,
-        )
+            DiagnosticCode.FEW_PUBLISHED, groups=tuple(str(each.group) for each in few),
+            features=tuple(each.feature for each in few), fewer=FEW_PUBLISHED, **more,
+        )  # fmt: skip

@@ -37,16 +37,14 @@ _FEW_AMOUNTS = 20
 _MOST_COMPARED = 1_000_000
 FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
-_LIKELY_ROUNDED, _MOST_EVEN = 5, 0.25
-"""What numbers of a few combinations are rounded to, rather than copies; and the greatest ratio of
-the variance of times to their mean in copies of these: of a design with two outcomes it is more."""
+_LIKELY_ROUNDED = 5
+"""What numbers of a few combinations are rounded to, rather than copies."""
 # values up to which rows are compared though not every one can be a copy
 _MOST_READ = 200_000
-_FEWEST_COMPARED, _REPEATED, _SURELY = 100, 1.2, 6.0
-"""Different rows, times that they stand on average, and standard errors, from which rows are taken
-for copies."""
-_UNSORTED, _FEWEST_IN_PLACE = 1.1, 3
-"""Runs of equal rows beside different rows of a table that is not sorted, and their mean length."""
+_IN_ORDER, _OTHERWISE, _SURELY = 0.8, 0.02, 20.0
+"""Of copies, which part is in order and may stand otherwise; how many coincidences are lacking."""
+_FEWEST_COMPARED, _UNSORTED, _FEWEST_IN_PLACE = 100, 1.1, 3
+"""Runs of equal rows, beside different rows too, of an unsorted table, and their mean length."""
 # of different rows with a value of their own, the share from which those that stand again are many.
 _COPIED = 0.01
 # a column with fewer distinct values than this share of its rows is no identifier, unless its name
@@ -139,7 +137,7 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         most = _MOST_COMPARED if divisor > 1 or alike else most
         if cube.rows <= most and (columns := _values_of_columns(source)):
             numbered = len(columns) < len(source.columns)
-            found = _copies([*columns.values()], numbered=numbered, clustered=bool(spec.cluster))
+            found = _copies([*columns.values()], numbered=numbered)
             found = found or _rows_of_every_group(columns, spec)
             if unnamed and found and "copied" not in found:
                 found["unnamed"] = unnamed
@@ -165,12 +163,8 @@ def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) ->
     return {}
 
 
-def _copies(
-    columns: Sequence[Sequence[object]], *, numbered: bool, clustered: bool
-) -> dict[str, int]:
-    # Where most rows stand several times, the numbers of times differ less than they would by
-    # coincidence; where few do, a column whose values are of one row each shows it. The rows of one
-    # person, who is ``clustered`` or whose rows are ``numbered``, may be alike.
+def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> dict[str, int]:
+    # rows that are ``numbered`` may be alike, unless they stand in the same order again
     held: dict[tuple[object, ...], int] = {}
     rows = np.array([held.setdefault(r, len(held)) for r in zip(*columns, strict=True)])
     times_of = np.bincount(rows)
@@ -182,12 +176,11 @@ def _copies(
     found = {"times": times, "different": len(times_of)}
     if _are_multiples(times_of, combinations, again=again):
         return found
-    wide, mean = combinations > len(rows), times_of.mean()
     named = len(times_of) in different and repeated >= max(FEWEST_ROWS, _COPIED * len(times_of))
-    named &= mean < _REPEATED and not clustered
-    surely = wide or 0 < times_of.var() < _MOST_EVEN * mean
-    even = not numbered and ((wide and named) or (surely and _is_even(times_of)))
-    return found | {"copied": int(times_of[times_of > 1].sum())} if in_place or even else {}
+    copied = _stand_in_order(rows) or (not numbered and _are_of_two_times(times_of, named=named))
+    if in_place or (copied and combinations > len(rows)):
+        return found | {"copied": int(times_of[times_of > 1].sum())}
+    return {}
 
 
 def _are_multiples(times_of: Index, combinations: int, *, again: bool) -> bool:
@@ -246,16 +239,25 @@ def _stand_in_place(rows: Index) -> bool:
     return not few and bool(runs.mean() >= _FEWEST_IN_PLACE and runs.var() < runs.mean())
 
 
-def _is_even(times: Index) -> bool:
-    # these are of a Poisson distribution without 0, or of several, which differ more
-    mean = float(times.mean())
-    if len(times) < _FEWEST_COMPARED or mean < _REPEATED:
+def _stand_in_order(rows: Index) -> bool:
+    # that nearly all rows that stand again follow each other as before
+    again = np.diff(np.maximum.accumulate(rows), prepend=-1) == 0
+    steps = np.count_nonzero((np.diff(rows) == 1) & again[1:] & again[:-1])
+    return bool(steps >= max(FEWEST_ROWS, _IN_ORDER * again.sum()))
+
+
+def _are_of_two_times(times: Index, *, named: bool) -> bool:
+    # Nearly all rows stand once, say, and the others four times. Of coincidences more would stand
+    # five times: their numbers are of Poisson distributions, whose shares times k! are log-convex.
+    # Rows that are ``named``, each by a value of its own in a column, are no coincidences.
+    numbers = np.bincount(times)
+    few, many = np.sort(np.argsort(numbers)[-2:]).tolist()
+    least = min(numbers[few], numbers[many])
+    if not least or len(times) - numbers[few] - numbers[many] > _OTHERWISE * least:
         return False
-    rate = 2 * (mean - 1)
-    for _ in range(50):
-        rate = mean * (1 - math.exp(-rate))
-    expected = mean * (1 + rate - mean)
-    return bool((1 - times.var() / expected) * math.sqrt(len(times) / 2) > _SURELY)
+    rising = math.log(numbers[many] / numbers[few]) + math.lgamma(many + 1) - math.lgamma(few + 1)
+    expected = numbers[many] / (many + 1) * math.exp(rising / (many - few))
+    return bool(named or expected >= _SURELY)
 
 
 def median_score(source: Source, spec: Spec) -> float:

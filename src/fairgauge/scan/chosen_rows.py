@@ -195,10 +195,11 @@ class _ChosenRows(_RowsOfSource):
         rows, cases = rows - sum(n for *_, n, _ in undecided), cases - sum(n for *_, n in undecided)
         if rows:
             yield "", "", rows, cases
-        conditions = {each.column for each in self.spec.where}
+        conditions, none = {each.column for each in self.spec.where}, (None,)
+        of_missing = any(c == RowCondition(c.column, none, negated=True) for c in self.spec.where)
         for axis in cube.plan.axes:
             if axis.role is not Role.FEATURE and not (
-                axis.role in OUTCOMES and axis.column in conditions
+                axis.role in OUTCOMES and (of_missing or axis.column in conditions)
             ):
                 continue
             every, chosen = (

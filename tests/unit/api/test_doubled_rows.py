@@ -73,6 +73,36 @@ def test_a_part_that_was_appended_again():
     assert not found(twice.with_columns(y=pl.int_range(3_150) // 3_000))
 
 
+PARTS = {
+    "every third row four times": lambda t: pl.concat([t, *[t[::3]] * 3]),
+    "one file of three, read three times": lambda t: pl.concat([t, *[t[1_000:2_000]] * 2]),
+    "a part that was appended again": lambda t: pl.concat([t, t[:900]]),
+    "a twentieth": lambda t: pl.concat([t, t[:150]]),
+    "parts, twice and three times": lambda t: pl.concat([t, t[:1_200], t[:600]]),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("mixed", [False, True])
+def test_copies_of_a_part_without_an_identifier(part, mixed):
+    """Of four numbers a row, none of which is of one row alone: exit 0."""
+    table = PARTS[part](rows(3_000, columns="abcd"))
+    if mixed and (part == "a twentieth" or part.startswith("parts")):
+        return  # hardly more than by coincidence, or as of people with one to three rows
+    table = table.sample(fraction=1, shuffle=True, seed=1) if mixed else table
+    assert found(table)
+    assert not found(table, cluster="a")
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_people_with_a_few_alike_rows_each_are_no_copies(shuffled):
+    rng = np.random.default_rng(2)
+    who = np.repeat(np.arange(1_000), rng.choice([1, 2, 3, 4], 1_000))
+    for columns in (("amount",), "abcd"):
+        table = rows(1_000, columns=columns).with_columns(pay=rng.lognormal(8, 1, 1_000))[who]
+        assert not found(table.sample(fraction=1, shuffle=True, seed=1) if shuffled else table)
+
+
 def people(size=600, seed=0, *, repeated=100):
     """Return applications, some of one person twice, some without an identifier."""
     who = [f"c{i // 2 if i < 2 * repeated else i}" for i in range(size - 150)] + [None] * 150

@@ -380,3 +380,43 @@ def test_a_stray_value_does_not_hide_what_codes_mean(stray):
                       rules="selection_rate.ratio >= 0.5")  # fmt: skip
     assert DiagnosticCode.APPROVED_AS_REFUSED in {each.code for each in report.doubts}
     assert report.verdict is Outcome.INCONCLUSIVE
+
+
+PAY = np.random.default_rng(4).normal(3_000, 500, N).clip(1_500, 6_000).round()
+MONTHS = [12 if i % 2 else 1 for i in range(N)]
+AMOUNTS = {
+    "zero": (
+        np.where(np.arange(N) % 20 == 3, 0, PAY),
+        "mean_label.ratio >= 0.8",
+        "coded_numbers:y",
+    ),
+    "unit": (PAY * MONTHS, "mean_error.difference <= 1000", "unlike_amounts:g"),
+    "limit": (PAY / 10_000, "-50 <= mean_label.difference <= 50", "limits_the_better_off"),
+}
+
+
+@pytest.mark.parametrize("mistake", AMOUNTS)
+def test_amounts_that_nobody_could_fail_leave_no_pass(mistake):
+    """Pay of 0 where it is not known, of a year in one group alone, and 50 for shares: exit 0."""
+    amounts, rule, code = AMOUNTS[mistake]
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": "regression"}
+    rows = pl.DataFrame({"g": G, "y": amounts, "p": amounts})
+    rows = rows.with_columns(pl.col("p") + pl.Series(PAY[::-1] / 100))
+    doubted, accepted = (fg.audit(rows, **asked, rules=rule, accept=of) for of in ((), code))
+    assert code in {f"{e.code}:{e.column}" if e.column else e.code for e in doubted.doubts}
+    assert doubted.verdict is Outcome.INCONCLUSIVE
+    assert accepted.verdict is Outcome.PASS
+    assert numbers(accepted) == numbers(doubted)
+
+
+@pytest.mark.parametrize("at", [0.0, 0.5])
+def test_refusals_without_the_value_that_a_condition_asks_for_leave_no_pass(at):
+    """Only those who were refused at once have no interviewer: half of a group's refusals."""
+    lacking = np.random.default_rng(1).random(N) < 0.3
+    lacking &= np.array(WORDS) == "no" if at else True
+    rows = table(p=WORDS, interviewer=np.where(lacking, None, "x").tolist())
+    asked = {"prediction": "p", "positive": "yes", "sensitive": "g", "rules": RULE,
+             "where": "interviewer != (missing)"}  # fmt: skip
+    found = fg.audit(rows, **asked).verdict
+    assert found is (Outcome.INCONCLUSIVE if at else Outcome.PASS)
+    assert fg.audit(rows, **asked, accept="groups_left_out:p").verdict is Outcome.PASS

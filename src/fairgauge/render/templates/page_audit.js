@@ -217,12 +217,31 @@ const standInPlace = (rows, different) => {
   const starts = range(rows.length).filter((i) => rows[i] !== rows[i - 1]), runs = starts.map((at, i) => (starts[i + 1] ?? rows.length) - at), mean = meanOf(runs);
   return runs.length >= Math.max(100, 1.1 * different) && mean >= 3 && variance(runs, mean) < mean;
 };
+// whether nearly all rows that stand again follow each other as before
+const standInOrder = (rows) => {
+  let most = -1, again = 0, steps = 0, before = false;
+  rows.forEach((code, i) => {
+    const now = code <= most;
+    [again, steps, most] = [again + now, steps + (now && before && code === rows[i - 1] + 1), Math.max(most, code)];
+    before = now;
+  });
+  return steps >= Math.max(30, 0.8 * again);
+};
+// whether rows stand once or k times, and hardly otherwise, as coincidences do not (`_are_of_two_times`)
+const areOfTwoTimes = (of, named) => {
+  const numbers = new Map();
+  for (const n of of) numbers.set(n, (numbers.get(n) ?? 0) + 1);
+  const [[few, ofFew], [many, ofMany] = []] = [...numbers].sort((a, b) => b[1] - a[1]).slice(0, 2).sort((a, b) => a[0] - b[0]), least = Math.min(ofFew, ofMany ?? 0);
+  if (!least || of.length - ofFew - ofMany > 0.02 * least) return false;
+  const rising = Math.log(ofMany / ofFew) + range(many - few).reduce((a, i) => a + Math.log(few + 1 + i), 0);
+  return named || (ofMany / (many + 1)) * Math.exp(rising / (many - few)) >= 20;
+};
 // what shows that rows are copies of others, as rowwise/first_rows.py finds it
 const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
   if (q.count) return [];
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
-  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, named = false, again = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
+  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, inOrder = false, named = false, again = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
   if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
   if (table.rows <= (times > 1 ? MOST_COMPARED : q.person ? 0 : 2e5 / table.columns.length)) {
     const own = table.columns.filter((c) => !numbersRows(c, table.rows)), read = own.length ? own : table.columns, held = new Map(), codes = read.map((c) => CODES.get(c));
@@ -231,22 +250,16 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
     for (const code of ofRow) of[code]++;
     const different = read.map((c) => distinctOf(c) + (c.blanks ? 1 : 0)), repeated = table.rows - of.length;
     [times, combinations] = [of.reduce(gcd, 0), different.reduce((a, n) => a * n, 1)];
-    named = different.includes(of.length) && repeated >= Math.max(30, 0.01 * of.length) && table.rows / of.length < 1.2;
+    named = different.includes(of.length) && repeated >= Math.max(30, 0.01 * of.length);
     const part = Math.floor(table.rows / times);
-    inPlace = standInPlace(ofRow, held.size);
+    [inPlace, inOrder] = [standInPlace(ofRow, held.size), standInOrder(ofRow)];
     again = inPlace || (times > 1 && ofRow.slice(part).every((code, i) => code === ofRow[i]));
   }
   const total = of.reduce((a, n) => a + n, 0), found = [["times", times], ["different", of.length]];
   const balanced = combinations * times <= total && (new Set(of).size === 1 || (times % 5 === 0 && !again));
   if (times > 1 && of.length >= 30 && !balanced) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
-  const mean = total / of.length, spread = variance(of, mean), copied = [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]];
-  if (inPlace) return copied;
-  if (numbered || (combinations <= total && !(spread && spread < mean / 4))) return [];
-  if (combinations > total && named) return copied;
-  if (of.length < 100 || mean < 1.2) return [];
-  let rate = 2 * (mean - 1);
-  for (let i = 0; i < 50; i++) rate = mean * (1 - Math.exp(-rate));
-  return (1 - spread / (mean * (1 + rate - mean))) * Math.sqrt(of.length / 2) > 6 ? copied : [];
+  const copied = inOrder || (!numbered && areOfTwoTimes(of, named));
+  return inPlace || (copied && combinations > total) ? [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]] : [];
 };
 // the codes of missing numbers in a column that is cut, with the cases of each, as checks/names.py finds them
 const codedNumbers = ({ name, cases }, cuts) => {
