@@ -96,16 +96,16 @@ class DistanceKind:
         return np.where(shared.any(axis=-1), self.of_shares(p, q), np.nan)
 
 
-def _of_gaps(formula: str, most: float, kind: Norm) -> DistanceKind:
+def _compare_gaps(formula: str, most: float, kind: Norm) -> DistanceKind:
     return DistanceKind(formula, most, lambda p, q: norm(p - q, kind))
 
 
 DISTANCES: dict[Distances, DistanceKind] = {
     "kl": DistanceKind("sum_y P_a(y) ln(P_a(y) / P_d(y))", math.inf, kl),
     "js": DistanceKind("KL(P_a, M) / 2 + KL(P_d, M) / 2,  M = (P_a + P_d) / 2", math.log(2), js),
-    "lp": _of_gaps("(sum_y (P_a(y) - P_d(y))^2)^(1/2)", math.sqrt(2), "lp"),
-    "tvd": _of_gaps("sum_y |P_a(y) - P_d(y)| / 2", 1.0, "tvd"),
-    "ks": _of_gaps("max_y |P_a(y) - P_d(y)|", 1.0, "ks"),
+    "lp": _compare_gaps("(sum_y (P_a(y) - P_d(y))^2)^(1/2)", math.sqrt(2), "lp"),
+    "tvd": _compare_gaps("sum_y |P_a(y) - P_d(y)| / 2", 1.0, "tvd"),
+    "ks": _compare_gaps("max_y |P_a(y) - P_d(y)|", 1.0, "ks"),
 }
 
 

@@ -264,8 +264,10 @@ class Catalogue:
         if isinstance(asked, Statistic):
             return _contrasts_of(asked)
         if asked in SETS:
-            sets = ((row, ("all", row.set, *["standard"] * row.standard)) for row in METRICS)
-            return [self.worded(row) for row, of in sets if asked in of]
+            chosen = (
+                row for row in METRICS if asked in ("all", row.set, *["standard"] * row.standard)
+            )
+            return [self.worded(row) for row in chosen]
         own = any(lookup_key(asked) == lookup_key(rate.name) for rate in self.own)
         if own or names_a_rate(asked):
             return [self.worded(row) for row in _contrasts_of(self.rate(asked))]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Array, Index, Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
-from fairgauge.stats.intervals import effective_rows, t_from_z
+from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.paired import paired_difference, paired_p, paired_score_ratio
 from fairgauge.stats.significance import invert
 
@@ -282,7 +282,9 @@ def discordant_rows(of: Mask, among: Mask, table: PairedTable) -> Discordant:
     spread = (gained + lost - (gained - lost) ** 2) * (gained + lost > 0)
     kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
     moved = of_rows * np.broadcast_to(own, table.weights.shape)
-    rows = effective_rows(spread, table.correction * table.covariance(moved, moved), 1.0, kish)
+    rows = quotient(spread, table.correction * table.covariance(moved, moved))
+    rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
+    rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
     effective = np.where(np.isfinite(rows), rows, 0.0)
     if table.clusters is None and (table.squares == table.weights).all():
         effective = n
