@@ -186,24 +186,19 @@ _AEQUITAS_NONE: Mapping[str, str] = {
 }
 # fmt: on
 
-_NOTHING: Mapping[str, str] = {}
-_ALIKE: Mapping[str, tuple[str, str]] = {}
-
 
 def _names_of_tool(
-    tool: Tool,
-    same: Mapping[str, str],
-    differs: Mapping[str, tuple[str, str]] = _ALIKE,
-    none: Mapping[str, str] = _NOTHING,
-) -> Iterator[Name]:
+    tool: Tool, same: Mapping[str, str], differs: Mapping[str, tuple[str, str]],
+    none: Mapping[str, str],
+) -> Iterator[Name]:  # fmt: skip
     yield from (Name(tool, name, ours) for name, ours in same.items())
     yield from (Name(tool, name, ours, how) for name, (ours, how) in differs.items())
     yield from (Name(tool, name, None, why) for name, why in none.items())
 
 
 NAMES: tuple[Name, ...] = (
-    *_names_of_tool("Clarify", _CLARIFY, _CLARIFY_DIFFERS),
-    *_names_of_tool("Vertex AI", _VERTEX),
+    *_names_of_tool("Clarify", _CLARIFY, _CLARIFY_DIFFERS, {}),
+    *_names_of_tool("Vertex AI", _VERTEX, {}, {}),
     *_names_of_tool("Fairlearn", _FAIRLEARN, _FAIRLEARN_DIFFERS, _FAIRLEARN_NONE),
     *_names_of_tool("AIF360", _AIF360, _AIF360_DIFFERS, _AIF360_NONE),
     *_names_of_tool("aequitas", _AEQUITAS, _AEQUITAS_DIFFERS, _AEQUITAS_NONE),
@@ -230,13 +225,10 @@ IN_USE: Mapping[str, tuple[str, ...]] = {
     "SMD": ("selection_smd_overall", "mean_label_smd_overall"),
 }
 """Names of no tool: in laws, and in the words of a field. One of several metrics is ambiguous."""
-_CORRELATION = (
-    "a function of the four cells that is not in the catalogue; fairgauge.statistic makes it a "
-    "metric of your own (docs/own-metrics.md has it as its example)"
-)
 NOT_OURS: Mapping[str, str] = dict.fromkeys(
     ("mcc", "matthews_corrcoef", "matthews_correlation_coefficient", "matthews_correlation", "matthews",
      "phi_coefficient"),
-    _CORRELATION,
+    "a function of the four cells that is not in the catalogue; fairgauge.statistic makes it a "
+    "metric of your own (docs/own-metrics.md has it as its example)",
 )  # fmt: skip
 """What names of no tool are that are not in the catalogue."""

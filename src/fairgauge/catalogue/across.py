@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -134,23 +134,16 @@ class Spread(Across):
 
     @property
     def formula(self) -> str:
-        x = f"[{self.of.formula}]_g"
-        return {
-            "largest_gap": f"max_g {x} - min_g {x}",
-            "smallest_ratio": f"min_g {x} / max_g {x}",
-            "minimum": f"min_g {x}",
-            "maximum": f"max_g {x}",
-        }[self.by]
+        low, high = (f"{end}_g [{self.of.formula}]_g" for end in ("min", "max"))
+        gap, ratio = f"{high} - {low}", f"{low} / {high}"
+        return {"largest_gap": gap, "smallest_ratio": ratio, "minimum": low}.get(self.by, high)
 
     @property
     def range(self) -> tuple[float, float]:
         low, high = self.of.range
-        return {
-            "largest_gap": (0.0, high - low),
-            "smallest_ratio": (0.0, 1.0) if low >= 0 else (-math.inf, math.inf),
-            "minimum": (low, high),
-            "maximum": (low, high),
-        }[self.by]
+        if self.by == "smallest_ratio":
+            return (0.0, 1.0) if low >= 0 else (-math.inf, math.inf)
+        return (0.0, high - low) if self.by == "largest_gap" else (low, high)
 
     @property
     def neutral(self) -> float:
@@ -215,14 +208,14 @@ class Joint(Across):
         every = [each.across(groups, slots, profile) for each in self.of]
         values = np.stack([found.value for found in every])
         away = np.abs(values - self.neutral)
-        worst = np.where(np.isnan(away), -1.0, away).argmax(axis=0)
-
-        first, second, apart = (
-            _take_along_groups(np.stack([getattr(found, field) for found in every]), worst)
-            for field in ("first", "second", "apart")
+        worst = np.where(np.isnan(away), -1.0, away).argmax(axis=0)[None]
+        value, first, second, apart = (
+            np.take_along_axis(np.stack([getattr(found, field) for found in every]), worst, 0)[0]
+            for field in ("value", "first", "second", "apart")
         )
-        value = values.mean(axis=0) if self.how == "mean" else _take_along_groups(values, worst)
-        return GroupSpread(value, first, second, apart)
+        return GroupSpread(
+            values.mean(axis=0) if self.how == "mean" else value, first, second, apart
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,35 +271,21 @@ def is_smallest(metric: Metric) -> bool:
     return metric.neutral == 1 or (isinstance(metric, Spread) and metric.by in _LEAST)
 
 
-def _take_along_groups(values: NDArray[Any], which: NDArray[np.int64]) -> NDArray[Any]:
-    return np.asarray(np.take_along_axis(values, which[None], 0)[0])
-
-
 Contrasts = Literal["difference", "ratio"]
 
 CONTRASTS: tuple[Contrasts, ...] = ("difference", "ratio")
-SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
+_DIFFER = "the groups differ"
+_OF_WORST = "it is the value of the worst group where {} values are better"
+SPREAD_WORDS: dict[Spreads, tuple[str, str]] = {
     "largest_gap": (
-        "largest gap",
         "the difference between the highest and the lowest group's",
         "the groups differ",
     ),
-    "smallest_ratio": (
-        "smallest ratio",
-        "the lowest group's, divided by the highest group's",
-        "the groups differ",
-    ),
-    "minimum": (
-        "minimum",
-        "the lowest group's",
-        "it is the value of the worst group where higher values are better",
-    ),
-    "maximum": (
-        "maximum",
-        "the highest group's",
-        "it is the value of the worst group where lower values are better",
-    ),
+    "smallest_ratio": ("the lowest group's, divided by the highest group's", _DIFFER),
+    "minimum": ("the lowest group's", _OF_WORST.format("higher")),
+    "maximum": ("the highest group's", _OF_WORST.format("lower")),
 }
+"""What a spread is, before the title of its rate, and what a value of it means."""
 # what means something only of numbers that cannot be negative
 _OF_RATIO_SCALE = ("ratio", "smallest_ratio")
 
@@ -324,10 +303,7 @@ def comparison_of(of: Statistic, by: str) -> Contrast | Spread:
         allowed = ", ".join(comparisons_of(of))
         hint = suggest(by, comparisons_of(of))
         raise LookupError(f"{of.name} has no {by}: {why}.{hint} Allowed: {allowed}")
-    for spread in SPREAD_WORDS:
-        if by == spread:
-            return spread_of(of, spread)
-    return contrast_of(of, "difference" if by == "difference" else "ratio")
+    return spread_of(of, by) if by in SPREAD_WORDS else contrast_of(of, cast("Contrasts", by))
 
 
 def comparison_words(by: Contrasts | Spreads, title: str) -> str:
@@ -336,7 +312,7 @@ def comparison_words(by: Contrasts | Spreads, title: str) -> str:
         return f"the group's {title} minus its reference's"
     if by == "ratio":
         return f"the group's {title} divided by its reference's"
-    return f"{SPREAD_WORDS[by][1]} {title}"
+    return f"{SPREAD_WORDS[by][0]} {title}"
 
 
 def contrast_of(of: Statistic, by: Contrasts, **more: Any) -> Contrast:
@@ -344,31 +320,26 @@ def contrast_of(of: Statistic, by: Contrasts, **more: Any) -> Contrast:
 
     ``more``: further fields of the contrast.
     """
-    title, verb = of.title, "are" if of.plural else "is"
-    return Contrast(
-        name=f"{of.name}.{by}",
-        set="own" if of.own else "native",
-        title=f"{title[:1].upper()}{title[1:]}, {by}",
-        of=of,
-        by=by,
-        says=comparison_words(by, title),
-        positive=f"the group's {title} {verb} higher than its reference's",
-        cite=of.cite,
-        **more,
-    )
+    higher = f"the group's {of.title} {'are' if of.plural else 'is'} higher than its reference's"
+    return Contrast(**_fields_of_comparison(of, by), positive=higher, cite=of.cite, **more)
 
 
 def spread_of(of: Statistic, by: Spreads, aka: tuple[str, ...] = ()) -> Spread:
     """Return how a rate spreads over all groups of a feature; ``aka`` are its other names."""
-    (ending, _, positive), title = SPREAD_WORDS[by], of.title
-    return Spread(
-        name=f"{of.name}.{by}",
-        set="own" if of.own else "native",
-        title=f"{title[:1].upper()}{title[1:]}, {ending}",
-        of=of,
-        by=by,
-        says=comparison_words(by, title),
-        positive=positive,
-        aka=aka,
-        cite=("fairlearn:MetricFrame", *of.cite),
-    )
+    cite = ("fairlearn:MetricFrame", *of.cite)
+    positive = SPREAD_WORDS[by][1]
+    return Spread(**_fields_of_comparison(of, by), positive=positive, aka=aka, cite=cite)
+
+
+def _fields_of_comparison(of: Statistic, by: Contrasts | Spreads) -> dict[str, Any]:
+    title = of.title
+    named = f"{title[:1].upper()}{title[1:]}, {by.replace('_', ' ')}"
+    whose, says = "own" if of.own else "native", comparison_words(by, title)
+    return {
+        "name": f"{of.name}.{by}",
+        "set": whose,
+        "title": named,
+        "of": of,
+        "by": by,
+        "says": says,
+    }

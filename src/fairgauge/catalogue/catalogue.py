@@ -145,16 +145,15 @@ VERTEX: tuple[Metric, ...] = (
 # fmt: on
 
 
-_BOTH: tuple[across.Contrasts, ...] = ("difference", "ratio")
+_BOTH, _ONE = across.CONTRASTS, across.CONTRASTS[:1]
 # The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
 # odds, predictive parity and accuracy equality; labels, scores and regressions. Means are those of
 # one column of numbers alone, without errors.
 _STANDARD: dict[str, tuple[across.Contrasts, ...]] = {
-    "selection_rate": _BOTH, "true_positive_rate": ("difference",),
-    "false_positive_rate": ("difference",), "positive_predictive_value": ("difference",),
-    "accuracy": ("difference",), "base_rate": _BOTH, "roc_auc": ("difference",),
-    "calibration_gap": ("difference",), "mean_error": ("difference",),
-    "mean_absolute_error": ("difference",), "mean_label": _BOTH, "mean_prediction": _BOTH,
+    "selection_rate": _BOTH, "true_positive_rate": _ONE, "false_positive_rate": _ONE,
+    "positive_predictive_value": _ONE, "accuracy": _ONE, "base_rate": _BOTH, "roc_auc": _ONE,
+    "calibration_gap": _ONE, "mean_error": _ONE, "mean_absolute_error": _ONE, "mean_label": _BOTH,
+    "mean_prediction": _BOTH,
 }  # fmt: skip
 
 CENTRAL_RATES = tuple(_STANDARD)
@@ -162,12 +161,7 @@ CENTRAL_RATES = tuple(_STANDARD)
 
 
 # what other tools call metrics, each with its sign
-_TAKEN = frozenset(
-    (
-        *(lookup_key(row.title) for row in (*CLARIFY, *VERTEX)),
-        *(lookup_key(each.name) for each in NAMES),
-    )
-)
+_TAKEN = {*map(lookup_key, (*(row.title for row in CLARIFY + VERTEX), *(of.name for of in NAMES)))}
 
 
 # the names in use of contrasts that do not follow from those of their rates
@@ -177,22 +171,13 @@ _CONTRAST_NAMES = {"selection_odds.ratio": ("odds ratio",)}
 def _native(of: Statistic, by: across.Contrasts) -> Contrast:
     names = _CONTRAST_NAMES.get(f"{of.name}.{by}", ())
     derived = (name for each in of.aka if lookup_key(name := f"{each} {by}") not in _TAKEN)
-    return across.contrast_of(
-        of,
-        by,
-        aka=(*names, *derived),
-        heading=next(iter(names), ""),
-        standard=by in _STANDARD.get(of.name, ()),
-    )
+    more = {"heading": next(iter(names), ""), "standard": by in _STANDARD.get(of.name, ())}
+    return across.contrast_of(of, by, aka=(*names, *derived), **more)
 
 
 NATIVE: tuple[Metric, ...] = tuple(
     _native(of, by) for of in RATES for by in across.CONTRASTS if by in across.comparisons_of(of)
 )
-
-
-def _native_difference(of: Statistic) -> Contrast:
-    return _native(of, "difference")
 
 
 # fmt: off
@@ -204,9 +189,9 @@ _OF_PREDICTIONS: tuple[tuple[Distances, str, str, tuple[str, ...], tuple[str, ..
     ("ks", "Largest difference", "the largest difference between the shares of any one prediction", (), ("clarify:KS",)),
 )
 COMBINED: tuple[Metric, ...] = (
-    Combined(name="average_absolute_odds", set="native", title="Average absolute odds difference", of=(_native_difference(TPR), _native_difference(FPR)), how="mean", says="the mean absolute difference in true and in false positive rate", positive="the error rates differ", aka=("average_abs_odds_difference",), cite=("aif360:average_abs_odds_difference",)),
-    Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_native_difference(TPR), _native_difference(FPR)), how="worst", says="the larger of the absolute differences in true and in false positive rate", positive="the error rates differ", cite=("aif360:equalized_odds_difference",)),
-    Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_native_difference(rate("generalized_true_positive_rate")), _native_difference(rate("generalized_false_positive_rate"))), how="worst", says="the larger of the absolute differences in the mean score of observed positives and of observed negatives", positive="scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
+    Combined(name="average_absolute_odds", set="native", title="Average absolute odds difference", of=(_native(TPR, "difference"), _native(FPR, "difference")), how="mean", says="the mean absolute difference in true and in false positive rate", positive="the error rates differ", aka=("average_abs_odds_difference",), cite=("aif360:average_abs_odds_difference",)),
+    Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_native(TPR, "difference"), _native(FPR, "difference")), how="worst", says="the larger of the absolute differences in true and in false positive rate", positive="the error rates differ", cite=("aif360:equalized_odds_difference",)),
+    Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_native(rate("generalized_true_positive_rate"), "difference"), _native(rate("generalized_false_positive_rate"), "difference")), how="worst", says="the larger of the absolute differences in the mean score of observed positives and of observed negatives", positive="scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predicted positives and negatives are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
     Contrast(name="denials_odds_ratio", set="native", title="Denials odds ratio", heading="denials odds ratio", of=rate("selection_odds"), by="ratio", order=A_MINUS_D, says="the odds of a rejection in the group divided by those in the reference", positive="the group is rejected more often", aka=("odds ratio of denial",), cite=("Fagerland & Newcombe 2013",)),
     OverallStandardisedDifference(name="selection_smd_overall", set="native", title="Standardised mean difference of selection, by the overall standard deviation", heading="SMD", says="100 times the difference in selection rate, in standard deviations of all rows", positive="the group is predicted positive more often", aka=("SMD of fair lending",), cite=("solas-disparity:standardized_mean_difference",)),
@@ -258,9 +243,6 @@ UNEVEN: tuple[Metric, ...] = (
     InequalityPart(name="between_group_generalized_entropy", set="native", title="Generalized entropy between groups", says="the part of generalized entropy due to differences between groups; with (alpha=X), of order X instead of 2", positive="mean benefit differs between groups", aka=("between_all_groups_generalized_entropy_index", "between_group_generalized_entropy_index"), cite=("Speicher et al. 2018", "aif360:between_group_generalized_entropy_index")),
     InequalityPart(name="between_group_theil_index", set="native", title="Theil index between groups", parameter=1.0, says="the part of the Theil index due to differences between groups", positive="mean benefit differs between groups", aka=("between_all_groups_theil_index",), cite=("aif360:between_group_theil_index",)),
 )
-# fmt: on
-# fmt: off
-
 ROWWISE: tuple[Metric, ...] = (
     RowMetric(name="consistency", set="native", title="Consistency", kind="consistency", formula="1 - mean |prediction - mean prediction of the 5 nearest rows, itself among them|", range=(0.0, 1.0), neutral=1.0, needs=PREDICTION, tasks=BINARY, one_per="table", by_features=True, says=f"how similar the predictions of similar rows are; {_NEIGHBOURS}", positive="similar rows have different predictions", aka=("individual fairness consistency",), cite=("Zemel et al. 2013", "aif360:consistency")),
     RowMetric(name="median_label.difference", set="native", title="Median label difference", kind="quantile_difference", formula="Q_d(q) - Q_a(q), Q(q) the number that a share q of labels is at or below", range=(-math.inf, math.inf), needs=LABEL, tasks=REGRESSION, q=0.5, says="the group's median label less its reference's; as quantile_label(q).difference, of another quantile", positive="the group's median label is higher", aka=("quantile_label.difference",), cite=("Directive (EU) 2023/970, art. 3", "David & Nagaraja 2003")),
@@ -269,16 +251,4 @@ ROWWISE: tuple[Metric, ...] = (
     RowMetric(name="top_selection_ratio", set="native", title="Selection ratio at the top of a ranking", kind="top", formula="share of the group's rows among the k highest scores, over the reference's", range=(0.0, math.inf), neutral=1.0, needs=SCORE, tasks=BINARY, top=100, says="how many times as often the group is among the 100 highest scores; with (k=N) or (percent=P), among the top N rows or P per cent", positive="the group is more often among the highest scores", cite=("aequitas:rank_abs",)),
     RowMetric(name="exposure_ratio", set="native", title="Exposure ratio of a ranking", kind="exposure", formula="mean_d(1 / log2(rank + 1)) / mean_a(1 / log2(rank + 1))", range=(0.0, math.inf), neutral=1.0, needs=SCORE, tasks=BINARY, says="the group's mean exposure, 1 / log2(rank + 1), divided by its reference's", positive="the group is ranked higher", cite=("Singh & Joachims 2018",)),
 )
-# fmt: on
-
-METRICS: tuple[Metric, ...] = (
-    *CLARIFY,
-    *VERTEX,
-    *NATIVE,
-    *COMBINED,
-    *DISTANCES_OF_PREDICTIONS,
-    *UNEVEN,
-    *SPREADS,
-    *CRITERIA,
-    *ROWWISE,
-)
+METRICS: tuple[Metric, ...] = (*CLARIFY, *VERTEX, *NATIVE, *COMBINED, *DISTANCES_OF_PREDICTIONS, *UNEVEN, *SPREADS, *CRITERIA, *ROWWISE)

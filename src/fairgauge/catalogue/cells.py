@@ -111,18 +111,11 @@ def rows_in_any(sums: tuple[Cells, ...], counts: Array) -> Array:
 
 
 _WORDS = {
-    TP: "true positives",
-    FP: "false positives",
-    FN: "false negatives",
-    TN: "true negatives",
-    TP + FN: "observed positives",
-    TN + FP: "observed negatives",
-    TP + FP: "predicted positives",
-    TN + FN: "predicted negatives",
-    TP + TN: "correct predictions",
-    FP + FN: "incorrect predictions",
-    ALL: "rows",
-}
+    TP: "true positives", FP: "false positives", FN: "false negatives", TN: "true negatives",
+    TP + FN: "observed positives", TN + FP: "observed negatives",
+    TP + FP: "predicted positives", TN + FN: "predicted negatives",
+    TP + TN: "correct predictions", FP + FN: "incorrect predictions", ALL: "rows",
+}  # fmt: skip
 
 
 # a function without warnings costs one call, a block without them three
@@ -137,11 +130,7 @@ def divide(over: Array, under: Array, profile: Profile) -> Array:
     above). As in smclarify 0.5 (the profile ``clarify``), 0/0 and inf - inf are 0.
     """
     result = _quotient(over, under)
-    return (
-        np.nan_to_num(result, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        if profile.as_smclarify
-        else result
-    )
+    return np.where(np.isnan(result), 0.0, result) if profile.as_smclarify else result
 
 
 def subtract(left: Array, right: Array, profile: Profile) -> Array:

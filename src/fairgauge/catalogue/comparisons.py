@@ -125,13 +125,8 @@ class Metric:
 class ComparisonMetric(Metric):
     """A metric of two sides, a group and its reference."""
 
-    @property
-    def symmetric(self) -> bool:
-        """Return whether it is the same comparison with both sides exchanged.
-
-        The value is then the same, its negative or its inverse.
-        """
-        return True
+    symmetric: ClassVar[bool] = True
+    """Whether its value with both sides exchanged is the same, its negative or its inverse."""
 
     @abstractmethod
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:

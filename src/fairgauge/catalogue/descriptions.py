@@ -162,12 +162,9 @@ def _heading(entry: MetricDescription) -> str:
 
 
 def _hung(key: str, text: str) -> str:
+    indent = " " * (len(key) or 2)
     return textwrap.fill(
-        text,
-        _WIDTH,
-        initial_indent=key,
-        subsequent_indent=" " * (len(key) or 2),
-        break_on_hyphens=False,
+        text, _WIDTH, initial_indent=key, subsequent_indent=indent, break_on_hyphens=False
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -35,7 +34,7 @@ class Distance(ComparisonMetric):
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
 
     @property
-    def symmetric(self) -> bool:
+    def symmetric(self) -> bool:  # type: ignore[override]
         return self.by != "kl"
 
     @property
@@ -90,26 +89,23 @@ class DistanceKind:
         """
         p = divide(reference, reference.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
         q = divide(group, group.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
-        if profile.as_smclarify:
-            shared = (p > 0) & (q > 0)
-            p, q = (np.where(shared | np.isnan(side), side, 0.0) for side in (p, q))
-            nothing = ~shared.any(axis=-1)
-            return np.where(nothing, np.nan, self.of_shares(p, q))
-        return self.of_shares(p, q)
+        if not profile.as_smclarify:
+            return self.of_shares(p, q)
+        shared = (p > 0) & (q > 0)
+        p, q = (np.where(shared | np.isnan(side), side, 0.0) for side in (p, q))
+        return np.where(shared.any(axis=-1), self.of_shares(p, q), np.nan)
 
 
-def _norm_of_gaps(kind: Norm, p: Array, q: Array) -> Array:
-    return norm(p - q, kind)
+def _compare_gaps(formula: str, most: float, kind: Norm) -> DistanceKind:
+    return DistanceKind(formula, most, lambda p, q: norm(p - q, kind))
 
 
 DISTANCES: dict[Distances, DistanceKind] = {
     "kl": DistanceKind("sum_y P_a(y) ln(P_a(y) / P_d(y))", math.inf, kl),
     "js": DistanceKind("KL(P_a, M) / 2 + KL(P_d, M) / 2,  M = (P_a + P_d) / 2", math.log(2), js),
-    "lp": DistanceKind(
-        "(sum_y (P_a(y) - P_d(y))^2)^(1/2)", math.sqrt(2), partial(_norm_of_gaps, "lp")
-    ),
-    "tvd": DistanceKind("sum_y |P_a(y) - P_d(y)| / 2", 1.0, partial(_norm_of_gaps, "tvd")),
-    "ks": DistanceKind("max_y |P_a(y) - P_d(y)|", 1.0, partial(_norm_of_gaps, "ks")),
+    "lp": _compare_gaps("(sum_y (P_a(y) - P_d(y))^2)^(1/2)", math.sqrt(2), "lp"),
+    "tvd": _compare_gaps("sum_y |P_a(y) - P_d(y)| / 2", 1.0, "tvd"),
+    "ks": _compare_gaps("max_y |P_a(y) - P_d(y)|", 1.0, "ks"),
 }
 
 
@@ -333,12 +329,9 @@ class Pooled:
 
 
 def pool(
-    metric: Contrast,
-    group: ConfusionCounts,
-    reference: ConfusionCounts,
-    strata: int,
+    metric: Contrast, group: ConfusionCounts, reference: ConfusionCounts, strata: int,
     profile: Profile,
-) -> Pooled:
+) -> Pooled:  # fmt: skip
     """Pool a contrast over strata; the sides hold the strata of each group one after another."""
     if is_odds_ratio(metric):
         # Mantel and Haenszel's odds ratio, in which strata with empty cells count

@@ -20,12 +20,12 @@ from fairgauge.catalogue._synonyms import IN_USE, NAMES, NOT_OURS, lookup_key
 from fairgauge.catalogue.across import CONTRASTS, Spread, comparison_of, comparisons_of
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.catalogue import rate as named_rate
-from fairgauge.catalogue.cells import Cells, ConfusionCounts, Need
+from fairgauge.catalogue.cells import Cells, Need
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
-from fairgauge.enums import Better, Profile
+from fairgauge.enums import Better
 from fairgauge.errors import alternatives, quote, suggest
 from fairgauge.start.records import MISSING, dataclass, field, fields, replace
 
@@ -82,16 +82,10 @@ class DescribedRate(Statistic):
     is_share: bool = field()  # type: ignore[misc]
     needs: frozenset[Need] = field()
 
-    def value(self, side: ConfusionCounts, profile: Profile) -> NoReturn:
-        del side, profile
+    def value(self, *_: object, **__: object) -> NoReturn:
         raise LookupError(f"{self.name} is only described in a report; give its definition")
 
-    def size(self, side: ConfusionCounts) -> NoReturn:
-        self.value(side, Profile.DOCUMENTED)
-
-    def why_undefined(self, side: ConfusionCounts, at: int) -> NoReturn:
-        del at
-        self.value(side, Profile.DOCUMENTED)
+    size = why_undefined = value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,9 +268,8 @@ class Catalogue:
                 row for row in METRICS if asked in ("all", row.set, *["standard"] * row.standard)
             )
             return [self.worded(row) for row in chosen]
-        if any(lookup_key(asked) == lookup_key(rate.name) for rate in self.own) or names_a_rate(
-            asked
-        ):
+        own = any(lookup_key(asked) == lookup_key(rate.name) for rate in self.own)
+        if own or names_a_rate(asked):
             return [self.worded(row) for row in _contrasts_of(self.rate(asked))]
         return (self.metric(asked),)
 
@@ -286,8 +279,10 @@ class Catalogue:
             yield from (f"{rate.name}.{by}" for by in comparisons_of(rate))
 
 
-_ROWS: tuple[Metric | Statistic, ...] = (*RATES, *METRICS)
-_BY_NAME: Mapping[str, Metric | Statistic] = {row.name: row for row in _ROWS}
+# a report finds the rows of their own names, without the index of all names in use
+_RATE_OF: Mapping[str, Statistic] = {row.name: row for row in RATES}
+_METRIC_OF: Mapping[str, Metric] = {row.name: row for row in METRICS}
+_BY_NAME: Mapping[str, Metric | Statistic] = {**_RATE_OF, **_METRIC_OF}
 
 
 @cache
@@ -318,14 +313,10 @@ def selections_called(
     event: str, opposite: str, verb: str, quoted: str = "{}"
 ) -> tuple[Statistic, ...]:
     """Return the rates of positive and of negative decisions in the words of these decisions."""
+    called = ((named_rate("selection_rate"), event), (named_rate("rejection_share"), opposite))
     return tuple(
-        replace(
-            named_rate(name),
-            titled=f"{quoted.format(word)} rate",
-            heading=word,
-            verb=f"{verb} {word}",
-        )
-        for name, word in (("selection_rate", event), ("rejection_share", opposite))
+        replace(rate, titled=f"{quoted.format(word)} rate", heading=word, verb=f"{verb} {word}")
+        for rate, word in called
     )
 
 
@@ -419,20 +410,14 @@ def _explain_unknown_name(name: str, others: Iterable[str]) -> str:
         )
     if lookup_key(name) in _metrics_by_key():
         return f"{quote(name)} is a metric that compares groups, not a rate of one group"
-    names = (*(row.name for row in RATES), *(row.name for row in METRICS))
     # nobody types those with a comma; of two abbreviations, neither is a misspelling of the other
     titles = (
         each
         for each in (*_metrics_by_key(), *_rates_by_key())
         if "," not in each and not len(each) == len(name) <= _ABBREVIATION
     )
-    known = [*others, *titles, *names, *SETS]
+    known = [*others, *titles, *_BY_NAME, *SETS]
     return f"no metric named {quote(name)}.{suggest(name, known)} See: fairgauge metrics"
-
-
-# a report finds the rows of their own names, without the index of all names in use
-_METRIC_OF: dict[str, Metric] = {row.name: row for row in METRICS}
-_RATE_OF: dict[str, Statistic] = {row.name: row for row in RATES}
 
 
 @cache

@@ -25,14 +25,9 @@ from fairgauge.start.records import dataclass, field
 
 
 def rate(
-    name: str,
-    *,
-    of: Cells,
-    among: Cells,
-    better: str = "neither",
-    says: str = "",
+    name: str, *, of: Cells, among: Cells, better: str = "neither", says: str = "",
     cite: str | Sequence[str] = (),
-) -> Rate:
+) -> Rate:  # fmt: skip
     """Define a rate: a share of rows, ``of`` among ``among``.
 
     Use it wherever the name of a metric is taken. It stands for its difference and its ratio
@@ -77,26 +72,14 @@ def rate(
     if not of.within(among):
         message = f"{of} is not a part of {among}; for other ratios of cells use fairgauge.quotient"
         raise SpecError(Problem(f"rate {quote(name)}", message))
-    return Rate(
-        name=_check_free_name(name),
-        of=of,
-        among=among,
-        better=_parse_direction(better),
-        says=says or f"{of} among {among}",
-        cite=_citations(cite),
-        own=True,
-    )
+    about = _describe(name, better, says or f"{of} among {among}", cite)
+    return Rate(of=of, among=among, **about)
 
 
 def quotient(
-    name: str,
-    *,
-    over: Cells,
-    under: Cells,
-    better: str = "neither",
-    says: str = "",
+    name: str, *, over: Cells, under: Cells, better: str = "neither", says: str = "",
     cite: str | Sequence[str] = (),
-) -> Quotient:
+) -> Quotient:  # fmt: skip
     """Define a quotient of two sums of cells, such as FN / FP.
 
     Parameters
@@ -125,17 +108,9 @@ def quotient(
     """
     _check_cells(name, over=over, under=under)
     _check_varies(name, over, under)
-    pairs = zip(over, under, strict=True)
-    return Quotient(
-        name=_check_free_name(name),
-        over=over,
-        under=under,
-        bounded=all(above <= below for above, below in pairs),
-        better=_parse_direction(better),
-        says=says or f"{over} over {under}",
-        cite=_citations(cite),
-        own=True,
-    )
+    bounded = all(above <= below for above, below in zip(over, under, strict=True))
+    about = _describe(name, better, says or f"{over} over {under}", cite)
+    return Quotient(over=over, under=under, bounded=bounded, **about)
 
 
 def statistic(
@@ -202,17 +177,9 @@ def statistic(
     sums = (nonzero,) if isinstance(nonzero, Cells) else tuple(nonzero)
     _check_cells(named, **{f"nonzero[{i}]": cells for i, cells in enumerate(sums)})
     low, high = _check_range(named, range)
+    about = _describe(named, better, says or f"the function {named} of TP, FP, FN and TN", cite)
     made = CellFunction(
-        name=_check_free_name(named),
-        function=function,
-        nonzero=sums,
-        range=(low, high),
-        is_share=share,
-        signed=low < 0,
-        better=_parse_direction(better),
-        says=says or f"the function {named} of TP, FP, FN and TN",
-        cite=_citations(cite),
-        own=True,
+        function=function, nonzero=sums, range=(low, high), is_share=share, signed=low < 0, **about
     )
     made.try_out()
     return made
@@ -222,14 +189,17 @@ def _refuse(name: str, message: str, key: str = "") -> NoReturn:
     raise SpecError(Problem(f"metric {quote(name)}{key}", message))
 
 
-def _check_free_name(name: str) -> str:
+def _describe(name: str, better: str, says: str, cite: str | Sequence[str]) -> dict[str, Any]:
     if not isinstance(name, str) or not name.isidentifier():
         _refuse(name, "must be a name of letters, digits and underscores that begins with a letter")
     if is_taken(name):
-        _refuse(
-            name, "is the name of a metric of fairgauge (fairgauge metrics NAME); choose another"
-        )
-    return name
+        taken = "is the name of a metric of fairgauge (fairgauge metrics NAME); choose another"
+        _refuse(name, taken)
+    if better not in list(Better):
+        message = f"{quote(better)} is not allowed; use {', '.join(Better)}"
+        raise SpecError(Problem("better", message))
+    cited = (cite,) if isinstance(cite, str) else tuple(cite)
+    return {"name": name, "better": Better(better), "says": says, "cite": cited, "own": True}
 
 
 def _check_cells(name: str, **sums: object) -> None:
@@ -246,13 +216,6 @@ def _check_varies(name: str, one: Cells, other: Cells) -> None:
         _refuse(name, f"{one} / {other} is the same for every group")
 
 
-def _parse_direction(word: str) -> Better:
-    if word not in list(Better):
-        message = f"{quote(word)} is not allowed; use {', '.join(Better)}"
-        raise SpecError(Problem("better", message))
-    return Better(word)
-
-
 def _check_range(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
     try:
         low, high = (float(limit) for limit in limits)
@@ -261,10 +224,6 @@ def _check_range(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, flo
     if not low < high:
         _refuse(name, f"must be two rising numbers, not {quote(limits)}", ": range")
     return low, high
-
-
-def _citations(cite: str | Sequence[str]) -> tuple[str, ...]:
-    return (cite,) if isinstance(cite, str) else tuple(cite)
 
 
 # tables without an empty cell, on which every function is tried when it is given

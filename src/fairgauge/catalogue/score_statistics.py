@@ -48,16 +48,9 @@ class RegressionTerm(StrEnum):
     SQUARED_ERROR = "(p - y)^2"
 
 
-_SUMS = {
-    RegressionTerm.LABEL: "y",
-    RegressionTerm.PREDICTION: "p",
-    RegressionTerm.ABSOLUTE_ERROR: "gap",
-}
-
 _NEEDS: Mapping[RegressionTerm, frozenset[Need]] = {
-    RegressionTerm.LABEL: LABEL,
-    RegressionTerm.PREDICTION: PREDICTION,
-}
+    RegressionTerm.LABEL: LABEL, RegressionTerm.PREDICTION: PREDICTION,
+}  # fmt: skip
 
 
 def needs_of(term: RegressionTerm) -> frozenset[Need]:
@@ -86,11 +79,7 @@ class MomentStatistic(Statistic):
 
     @property
     def edges(self) -> str:
-        return (
-            "undefined for a group without rows"
-            if self.fewest_rows == 1
-            else f"undefined for a group of fewer than {self.fewest_rows} rows"
-        )
+        return "undefined for a group without rows"
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
@@ -136,7 +125,7 @@ class Mean(MomentStatistic):
             return (sums["p"] - sums["y"]) / sums["n"]
         if self.of is RegressionTerm.SQUARED_ERROR:
             return np.maximum(sums["gap2"], 0.0) / sums["n"]
-        return sums[_SUMS[self.of]] / sums["n"]
+        return sums["gap" if self.of is RegressionTerm.ABSOLUTE_ERROR else self.of] / sums["n"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,11 +215,11 @@ class ScoreStatistic(Statistic):
         counts = scores_of(side).counts[at].sum(axis=-1)
         if self.size(side)[at] == 0:
             of = "score and label" if self.labelled else "score"
-            return Reason.of(ReasonCode.NO_ROWS, of=of)
-        if self.two_classes and counts.min() == 0:
+        elif self.two_classes and counts.min() == 0:
             of = f"{'positive' if counts[0] == 0 else 'negative'} label"
-            return Reason.of(ReasonCode.NO_ROWS, of=of)
-        return Reason.of(ReasonCode.NOT_CONVERGED, of=self.title)
+        else:
+            return Reason.of(ReasonCode.NOT_CONVERGED, of=self.title)
+        return Reason.of(ReasonCode.NO_ROWS, of=of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

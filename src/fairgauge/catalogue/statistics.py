@@ -415,14 +415,8 @@ class Kappa(Statistic):
 
 def class_average(of: Statistic, how: Average) -> Averaged:
     """Average a statistic over classes."""
-    return Averaged(
-        name=of.name,
-        of=of,
-        how=how,
-        better=of.better,
-        says=f"the {how} average over classes of {of.says}",
-        cite=of.cite,
-    )
+    says = f"the {how} average over classes of {of.says}"
+    return Averaged(name=of.name, of=of, how=how, better=of.better, says=says, cite=of.cite)
 
 
 def adds_up(of: Statistic) -> bool:

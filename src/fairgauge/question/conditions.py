@@ -62,12 +62,10 @@ class Range:
 
     @property
     def has_low(self) -> bool:
-        """Return whether the lower end belongs to it."""
         return self.closed in (Ends.LEFT, Ends.BOTH)
 
     @property
     def has_high(self) -> bool:
-        """Return whether the upper end belongs to it."""
         return self.closed in (Ends.RIGHT, Ends.BOTH)
 
     def cuts(self, closed: Closed) -> tuple[float, float]:
@@ -79,10 +77,7 @@ class Range:
         return low if self.has_low else after[0], after[1] if self.has_high else high
 
     def holds(self, value: Value) -> bool:
-        """Return whether a value lies in it; a text that means a missing value does not.
-
-        Raises LookupError (a date is compared with a value that is none).
-        """
+        """Return whether a value lies in it; a text that means a missing value does not."""
         if means_missing(value):
             return False
         found = self._moment(value) if self.of_moments else _number(value)
@@ -132,12 +127,9 @@ def _end_text(end: End) -> str:
 
 
 def _moment(text: str) -> dt.datetime | None:
-    if not re.fullmatch(_MOMENT, text):
-        return None
-    try:
-        return dt.datetime.fromisoformat(text)
-    except ValueError:
-        return None
+    with suppress(ValueError):
+        return dt.datetime.fromisoformat(text) if re.fullmatch(_MOMENT, text) else None
+    return None
 
 
 def _to_utc(moment: dt.datetime) -> dt.datetime:
@@ -148,21 +140,17 @@ def _to_utc(moment: dt.datetime) -> dt.datetime:
 
 
 def _number(value: Value) -> float:
-    try:
+    with suppress(TypeError, ValueError):
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return math.nan
+    return math.nan
 
 
-def _order(value: float | dt.datetime, end: End) -> int:
-    if not isinstance(value, dt.datetime):
-        return (value > end) - (value < end)  # type: ignore[operator]
-    if not isinstance(end, dt.date):  # it is infinite
-        return -1 if end > 0 else 1
-    if isinstance(end, dt.datetime):
-        end = _to_utc(end)
-        return (value > end) - (value < end)
-    return (value.date() > end) - (value.date() < end)
+def _order(value: float | dt.date, end: End) -> int:
+    if isinstance(value, dt.datetime):
+        if not isinstance(end, dt.date):  # it is infinite
+            return -1 if end > 0 else 1
+        end, value = (_to_utc(end), value) if isinstance(end, dt.datetime) else (end, value.date())
+    return (value > end) - (value < end)  # type: ignore[operator]
 
 
 def _first_times(end: dt.date) -> tuple[dt.datetime, dt.datetime]:
@@ -174,16 +162,9 @@ def _first_times(end: dt.date) -> tuple[dt.datetime, dt.datetime]:
 
 def _read_end(raw: object) -> End | None:
     value = canonical(raw)
-    if is_number(value):
-        return float(value)
-    if not isinstance(value, str):
-        return None
-    if moment := _moment(value):
+    if isinstance(value, str) and (moment := _moment(value)):
         return moment.date() if len(value) == len("2026-01-31") else moment
-    try:
-        number = float(value)
-    except ValueError:
-        return None
+    number = _number(value) if is_number(value) or isinstance(value, str) else math.nan
     return None if math.isnan(number) else number
 
 
@@ -228,10 +209,7 @@ class RowCondition:
         return Closed.RIGHT if right else Closed.LEFT
 
     def holds(self, value: Value) -> bool:
-        """Return whether a row with a value in the column is among them.
-
-        Raises SpecError (a date is compared with a value that is none).
-        """
+        """Return whether a row with a value in the column is among them."""
         if value is None:
             return self.negated != (None in self.values)
         if any(matches(asked, value) for asked in self.values if asked is not None):
@@ -296,9 +274,7 @@ def read_conditions(value: object, at: Location) -> Conditions:
     tables = [value] if isinstance(value, Mapping) else items(value)
     for i, table in enumerate(tables):
         if isinstance(table, Mapping):
-            read = [
-                _read_table(str(column), values, at[column]) for column, values in table.items()
-            ]
+            read = [_read_table(str(column), of, at[column]) for column, of in table.items()]
         elif isinstance(table, str):
             read = [*_read_text(table, at[i])]
         else:

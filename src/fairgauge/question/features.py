@@ -6,7 +6,8 @@ Of those that nobody recorded, the columns of the probabilities of their groups.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
@@ -136,10 +137,8 @@ def read_features(value: object, at: Location, *, quantiles: bool = False) -> tu
     if not isinstance(value, (str, Feature, Mapping, Sequence)):
         at.report(f"must be a list of columns, not {display(value)}")
         return ()
-    given = [
-        feature for i, item in enumerate(items(value)) for feature in _features_of(item, at[i])
-    ]
-    features = _join_value_sets(given, at)
+    given = (_features_of(item, at[i]) for i, item in enumerate(items(value)))
+    features = _join_value_sets(chain.from_iterable(given), at)
     for each in features:
         if each.quantiles and not quantiles:
             at.report(
@@ -160,10 +159,8 @@ def read_strata(value: object, at: Location, *, quantiles: bool = False) -> tupl
         at.report(f"takes at most {MOST_STRATA} columns, which are crossed, not {crossed}")
     for each in strata:
         if each.values:
-            at.report(
-                f"{quote(each.column)} has a set of values, and each value is a stratum; put "
-                "values together with recode"
-            )
+            what = "has a set of values, and each value is a stratum"
+            at.report(f"{quote(each.column)} {what}; put values together with recode")
     return strata
 
 
@@ -195,10 +192,7 @@ def _features_of(item: object, at: Location) -> list[Feature]:
         at.report(f"must be the name of a column, not {display(item)}")
         return []
     if not set(KEYS) & set(item):
-        return [
-            Feature(str(column), values=_value_sets(values, at[column]))
-            for column, values in item.items()
-        ]
+        return [Feature(str(column), _value_sets(of, at[column])) for column, of in item.items()]
     quantiles = item.get("cuts") == QUANTILES
     found = read_table({**item, "cuts": None} if quantiles else item, KEYS, at)
     if item.get("column") is None:
@@ -224,7 +218,7 @@ KEYS: Mapping[str, Reader] = {
 }  # fmt: skip
 
 
-def _join_value_sets(features: list[Feature], at: Location) -> tuple[Feature, ...]:
+def _join_value_sets(features: Iterable[Feature], at: Location) -> tuple[Feature, ...]:
     columns: dict[str, Feature] = {}
     for feature in features:
         before = columns.get(feature.column)
@@ -295,17 +289,10 @@ class Probabilities:
 
 
 def probabilities(
-    columns: Mapping[str, str] | None = None,
-    /,
-    *,
-    known: str | None = None,
-    known_drawn: str = "unknown",
-    assume: str = "given_group",
-    tolerance: float = TOLERANCE,
-    table: str | PurePath | None = None,
-    on: str | None = None,
-    **groups: str,
-) -> Probabilities:
+    columns: Mapping[str, str] | None = None, /, *, known: str | None = None,
+    known_drawn: str = "unknown", assume: str = "given_group", tolerance: float = TOLERANCE,
+    table: str | PurePath | None = None, on: str | None = None, **groups: str,
+) -> Probabilities:  # fmt: skip
     """Name the columns with the probabilities of groups that nobody recorded.
 
     It stands in place of a column: ``sensitive={"race": fg.probabilities(...)}``. The probabilities
@@ -347,12 +334,11 @@ def probabilities(
     ('Black', 'White')
     """
     at = Location("probabilities")
-    found: dict[str, Any] = {
+    made = _read_probabilities({
         "name": "probabilities", "probabilities": {**(columns or {}), **groups}, "known": known,
         "known_drawn": known_drawn, "assume": assume, "tolerance": tolerance, "on": on,
         "table": None if table is None else str(table),
-    }  # fmt: skip
-    made = _read_probabilities(found, at)
+    }, at)  # fmt: skip
     if made is None:
         raise SpecError(at.problems)
     return made

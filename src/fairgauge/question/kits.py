@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairgauge.errors import Problem, SpecError, listing, quote, suggest
+from fairgauge.errors import Problem, SpecError, listing, problems_where, quote, refuse, suggest
 from fairgauge.question.features import read_features
 from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
@@ -96,10 +96,7 @@ class Kit:
         return {name: value for name, value in found.items() if given.get(name) is None}
 
     def lacking(self, given: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return what a specification does not state and the sources ask for.
-
-        ``given``: mapping The specification as plain values, defaults included.
-        """
+        """Return what a specification, as plain values, does not state and the sources ask for."""
         stated = given.get("document") or {}
         options = (each for each in self.needs if given.get(each) in (None, [], {}, "others"))
         return (*options, *(f"document.{key}" for key in self.document if not stated.get(key)))
@@ -124,10 +121,7 @@ def _folder(name: str) -> Path | None:
 
 @cache
 def find_kit(name: str) -> Kit:
-    """Return a preset.
-
-    Raises SpecError (there is none of that name, or its folder lacks something).
-    """
+    """Return a preset; refuse the name of none, and a folder that lacks something."""
     folder = _folder(name)
     if folder is None:
         names = kit_names()
@@ -163,18 +157,17 @@ def _read_kit(folder: Path) -> Mapping[str, Any]:
     unknown = sorted(kit.keys() - rows)
     required = {key for key, each in rows.items() if each.default is MISSING}
     absent = sorted(required - {"terms", "words", *kit})
-    problems = [message for holds, message in (
-        (not (folder / _FILING).is_file(), f"{_FILING}, the document to file, is not there"),
-        (not audit, f"{_KIT} has no table [audit]"),
-        (wrong, f"[kit] of {_KIT} has {listing(wrong)} of another type than it needs"),
-        (unknown, f"[kit] of {_KIT} has {listing(unknown)}. Allowed: {', '.join(sorted(rows))}"),
-        (absent, f"[kit] of {_KIT} lacks {listing(absent)}"),
-        (not audit.get("metrics"), f"[audit] of {_KIT} names no metrics"),
-        (not (audit.get("rules") or kit.get("no_limit")),
-         f"{_KIT} has neither rules nor no_limit, that no limit is set"),
-    ) if holds]  # fmt: skip
-    if problems:
-        raise SpecError([Problem(f"preset {folder}", each) for each in problems])
+    at, allowed = f"preset {folder}", ", ".join(sorted(rows))
+    no_limit = not (audit.get("rules") or kit.get("no_limit"))
+    refuse(problems_where(
+        (not (folder / _FILING).is_file(), at, f"{_FILING}, the document to file, is not there"),
+        (not audit, at, f"{_KIT} has no table [audit]"),
+        (wrong, at, f"[kit] of {_KIT} has {listing(wrong)} of another type than it needs"),
+        (unknown, at, f"[kit] of {_KIT} has {listing(unknown)}. Allowed: {allowed}"),
+        (absent, at, f"[kit] of {_KIT} lacks {listing(absent)}"),
+        (not audit.get("metrics"), at, f"[audit] of {_KIT} names no metrics"),
+        (no_limit, at, f"{_KIT} has neither rules nor no_limit, that no limit is set"),
+    ))  # fmt: skip
     return found
 
 

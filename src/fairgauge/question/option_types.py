@@ -47,10 +47,7 @@ class _Texts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words(_Texts):
-    """What the first page of a report calls things; what is empty has a word by default.
-
-    No number depends on them.
-    """
+    """What the first page of a report calls things; what is empty has a word by default."""
 
     unit: str = _key("What a row is, in the plural (loan applications)")
     noun: str = _key("Who the rows are of, in the plural (applicants)")
@@ -58,24 +55,22 @@ class Words(_Texts):
     negative: str = _key("Participle for a negative decision (refused)")
     label_positive: str = _key("Verb phrase for a positive outcome (repaid)")
     label_negative: str = _key("Verb phrase for a negative outcome (did not repay)")
+    # of an intersection a pattern of its features in braces, the name of the last in the plural
     groups: Mapping[str, str | Mapping[str, str]] = field(
-        default_factory=dict,
-        hash=False,
-        metadata={
-            "text": "Names of groups by feature and value, or a pattern such as {value} applicants"
-        },
-    )  # of an intersection a pattern of its features in braces, the name of the last in the plural
+        default_factory=dict, hash=False,
+        metadata={"text": "Names of groups by feature and value, or a pattern such as {value} applicants"},
+    )  # fmt: skip
 
 
 WORD_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields(Words)}
 """The keys of the table, each with its description."""
 
 
-def read_words(value: object, at: Location) -> Words:
-    """Read the table ``[words]``."""
-    if isinstance(value, Words):
-        return value
-    return Words(**read_table(value, {**dict.fromkeys(WORD_KEYS, _word), "groups": _groups}, at))
+def _reader_of(kind: type[_Texts], keys: Mapping[str, readers.Reader]) -> readers.Reader:
+    def read(value: object, at: Location) -> _Texts:
+        return value if isinstance(value, kind) else kind(**read_table(value, keys, at))
+
+    return read
 
 
 def _groups(value: object, at: Location) -> Mapping[str, str | Mapping[str, str]]:
@@ -108,10 +103,7 @@ def _word(value: object, at: Location) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document(_Texts):
-    """Texts and dates that describe an audit, shown on the cover of a report unless empty.
-
-    The caveat stands in the lead of reports and of comparisons of models.
-    """
+    """Texts and dates that describe an audit, shown on the cover of a report unless empty."""
 
     title: str = _key("Title of the report")
     author: str = _key("Person who made the audit")
@@ -128,14 +120,6 @@ class Document(_Texts):
 
 
 DOCUMENT_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields(Document)}
-
-
-def read_document(value: object, at: Location) -> Document:
-    """Read the table ``[document]``."""
-    if isinstance(value, Document):
-        return value
-    dates = dict.fromkeys(("audit_date", "first_used"), _date)
-    return Document(**read_table(value, {**dict.fromkeys(DOCUMENT_KEYS, _text), **dates}, at))
 
 
 def _date(value: object, at: Location) -> str:
@@ -280,9 +264,8 @@ def _read_intersections(value: object, at: Location) -> tuple[tuple[str, ...], .
     for i, each in enumerate(every):
         columns = [part.strip() for part in each.split("*")] if isinstance(each, str) else each
         names = readers.read_names(columns, at[i])
-        if len(names) == len(readers.items(columns)) and (
-            len(names) < 2 or len(set(names)) < len(names)
-        ):
+        differ = len(names) > 1 and len(set(names)) == len(names)
+        if len(names) == len(readers.items(columns)) and not differ:
             at[i].report("must name two or more different columns")
         intersections.append(names)
     return tuple(dict.fromkeys(intersections))
@@ -432,39 +415,28 @@ CHECKS = OptionType(
     plain=lambda own: {"words": {meaning: [*words] for meaning, words in own}} if own else {}, parse=readers.parse_words, metavar="words=FILE", repeatable=True,
     write=lambda checks: [f"words.{meaning}={'|'.join(map(str, readers.items(words)))}" for meaning, words in (checks.get("words") or {}).items()])
 WORDS = OptionType(
-    read=read_words, schema=_table({key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}),
+    read=_reader_of(Words, {**dict.fromkeys(WORD_KEYS, _word), "groups": _groups}), schema=_table({key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}),
     parse=readers.parse_words, write=readers.write_words, metavar="KEY=TEXT", repeatable=True)
 DOCUMENT = replace(
-    WORDS, read=read_document, schema=_table({key: {**_TEXT, "description": f"{text}."} for key, text in DOCUMENT_KEYS.items()}))
+    WORDS, read=_reader_of(Document, {**dict.fromkeys(DOCUMENT_KEYS, _text), **dict.fromkeys(("audit_date", "first_used"), _date)}), schema=_table({key: {**_TEXT, "description": f"{text}."} for key, text in DOCUMENT_KEYS.items()}))
 # fmt: on
 
 
 def number(
-    low: float,
-    high: float = math.inf,
-    *,
-    inside: bool = False,
-    whole: bool = False,
+    low: float, high: float = math.inf, *, inside: bool = False, whole: bool = False,
     metavar: str = "N",
-) -> OptionType:
+) -> OptionType:  # fmt: skip
     """Return the type of a number between two limits, which are allowed unless ``inside``."""
     least, most = ("exclusiveMinimum", "exclusiveMaximum") if inside else ("minimum", "maximum")
-    limits: Schema = {least: low}
-    if high < math.inf:
-        limits[most] = high
-    return OptionType(
-        read=readers.read_number(low, high, inside=inside, whole=whole),
-        schema={"type": "integer" if whole else "number", **limits},
-        parse=readers.parse_number,
-        metavar=metavar,
-    )
+    schema: Schema = {"type": "integer" if whole else "number", least: low}
+    schema |= {most: high} if high < math.inf else {}
+    read = readers.read_number(low, high, inside=inside, whole=whole)
+    return OptionType(read=read, schema=schema, parse=readers.parse_number, metavar=metavar)
 
 
 def word(words: type[StrEnum], metavar: str) -> OptionType:
     """Return the type of a closed vocabulary."""
+    schema: Schema = {"enum": list(words)}
     return OptionType(
-        read=readers.read_word(words),
-        schema={"enum": list(words)},
-        metavar=metavar,
-        words=tuple(words),
+        read=readers.read_word(words), schema=schema, metavar=metavar, words=tuple(words)
     )

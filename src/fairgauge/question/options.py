@@ -1,12 +1,10 @@
 """The table of options: what may be asked of an audit, and how each option is written.
 
-`Spec` is the table. The fields of that class are the options: each has its type, its default and,
-as metadata, an `Option`: what it describes, how its values are read and written, and what depends
-on it. The keys and the JSON Schema of specification files, the flags of the command line with their
-help, the command that repeats an audit, the page of documentation and what a comparison of two
-reports calls "asked differently" are derived from the table. `Options`, which has the types that
-the keywords of `fairgauge.audit` accept, cannot be derived for type checkers: a test holds it to
-the table.
+`Spec` is the table: its fields are the options, each with an `Option` as metadata. The keys and the
+JSON Schema of specification files, flags with their help, the command that repeats an audit, the
+page of documentation and what a comparison of two reports calls "asked differently" are derived
+from it. `Options`, which has the types that the keywords of `fairgauge.audit` accept, cannot be
+derived for type checkers: a test holds it to the table.
 """
 
 # ruff: noqa: E501 - an option is one row, so that the table reads as a table
@@ -137,8 +135,8 @@ class Spec:
 
     def columns(self) -> list[tuple[str, str]]:
         """Return every column asked for, with the path of the question: (path, column)."""
-        single = [each.name for each in OPTIONS if each.type is types.COLUMN]
-        asked = [(name, getattr(self, name)) for name in single if getattr(self, name) is not None]
+        single = ((o.name, getattr(self, o.name)) for o in OPTIONS if o.type is types.COLUMN)
+        asked = [(name, column) for name, column in single if column is not None]
         for key, control in (("strata", False), ("controls", True)):
             of = [each.column for each in self.strata if each.control is control]
             asked += [(key if len(of) == 1 else f"{key}[{i}]", name) for i, name in enumerate(of)]
@@ -170,10 +168,7 @@ class Spec:
 
     @property
     def catalogue(self) -> Catalogue:
-        """Return the rates and metrics that can be named: those of fairgauge, and the user's own.
-
-        Raises LookupError (two different metrics of the user's own have one name).
-        """
+        """Return the rates and metrics that can be named: those of fairgauge, and the user's own."""
         from fairgauge.catalogue.lookup import catalogue_of  # not for --help
 
         ruled = (rule.own for rule in self.rules if rule.own is not None)
@@ -245,13 +240,8 @@ class Spec:
         They are listed as unknown, or those of rows that a condition excludes.
         """
         listed = self.recoding(column)
-        excluded = (
-            value
-            for each in self.where
-            if each.column == column and each.negated
-            for value in each.values
-            if value is not None
-        )
+        negated = [each for each in self.where if each.column == column and each.negated]
+        excluded = (value for each in negated for value in each.values if value is not None)
         return (*(listed.unknown if listed else ()), *excluded)
 
     def to_dict(self) -> dict[str, Json]:
@@ -266,12 +256,8 @@ def named_identifiers(spec: Spec) -> tuple[str, ...]:
     What usually means that an identifier is missing, such as N/A or 9999, is none.
     """
     columns = {spec.person, spec.cluster}
-    named = {
-        name_of(value)
-        for each in spec.where if each.column in columns for value in each.values
-    } | {
-        name for each in spec.recode if each.column in columns for name in each.category_of
-    }  # fmt: skip
+    named = {name_of(v) for each in spec.where if each.column in columns for v in each.values}
+    named |= {name for each in spec.recode if each.column in columns for name in each.category_of}
     return tuple(sorted(n for n in named if not (means_missing(n) or is_code_of_missing(n))))
 
 

@@ -85,12 +85,10 @@ def controls_as_strata(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_finite(value: object) -> TypeGuard[SupportsFloat]:
     """Return whether a value is a finite number; true and false are none."""
-    if not is_number(value) and not hasattr(value, "item"):  # numpy's scalars
-        return False
-    try:
-        return isinstance(value, SupportsFloat) and math.isfinite(float(value))
-    except (TypeError, ValueError, OverflowError):
-        return False
+    number = is_number(value) or hasattr(value, "item")  # numpy's scalars
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        return number and isinstance(value, SupportsFloat) and math.isfinite(float(value))
+    return False
 
 
 def located(value: object, at: Location) -> list[tuple[object, Location]]:
@@ -203,11 +201,8 @@ def read_number(
         allowed = f"a {noun} between {low:,.10g} and {high:,.10g}"
 
     def fits(number: float) -> bool:
-        if whole and not isinstance(number, int):
-            return False
-        if not whole and not abs(number) <= sys.float_info.max:
-            return False
-        return low < number < high if inside else low <= number <= high
+        of_kind = isinstance(number, int) if whole else abs(number) <= sys.float_info.max
+        return of_kind and (low < number < high if inside else low <= number <= high)
 
     def read(value: object, at: Location) -> float:
         number = value.item() if hasattr(value, "item") and not isinstance(value, Sized) else value
@@ -523,11 +518,9 @@ def _text(value: object) -> str:
 
 
 def _finite(text: str) -> float | str:
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return value if math.isfinite(value) else text
+    with contextlib.suppress(ValueError):
+        return value if math.isfinite(value := float(text)) else text
+    return text
 
 
 def parse_words(texts: Texts, at: Location) -> object:
@@ -556,8 +549,8 @@ def write_words(words: Mapping[str, Any]) -> list[str]:
     """Return the texts that `parse_words` reads."""
     texts: list[str] = []
     for key, word in words.items():
-        within = write_words(word) if isinstance(word, Mapping) else None
-        texts += [f"{key}={word}"] if within is None else [f"{key}.{text}" for text in within]
+        nested = isinstance(word, Mapping)
+        texts += [f"{key}.{t}" for t in write_words(word)] if nested else [f"{key}={word}"]
     return texts
 
 
@@ -568,20 +561,20 @@ _LARGEST = 256_000
 def parse(path: Path) -> object:
     """Read a file by its suffix: .toml, .yaml, .yml or .json."""
     kind = _KINDS.get(path.suffix.lower())
-    if kind is None:
-        message = f"has no suffix of a specification file; use {', '.join(_KINDS)}"
-        raise SpecError(Problem(str(path), message))
     try:
-        if path.stat().st_size > _LARGEST or not path.is_file():
+        if kind is None:
+            message = f"has no suffix of a specification file; use {', '.join(_KINDS)}"
+        elif path.stat().st_size > _LARGEST or not path.is_file():
             message = "is not a specification: it is a folder, a device, or larger than 256 kB"
-            raise SpecError(Problem(str(path), message))
-        return loads(path.read_text(encoding="utf-8-sig"), kind)
+        else:
+            return loads(path.read_text(encoding="utf-8-sig"), kind)
     except OSError as error:
-        raise SpecError(Problem(str(path), f"cannot be read: {error.strerror}")) from None
+        message = f"cannot be read: {error.strerror}"
     except UnicodeDecodeError:
-        raise SpecError(Problem(str(path), "is not UTF-8 text")) from None
+        message = "is not UTF-8 text"
     except Unreadable as error:
-        raise SpecError(Problem(str(path), str(error))) from None
+        message = str(error)
+    raise SpecError(Problem(str(path), message))
 
 
 class Unreadable(ValueError):  # noqa: N818 - a reason, which the caller adds to the file's name
@@ -604,11 +597,8 @@ def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:
 
 
 _KINDS: dict[str, Literal["TOML", "YAML", "JSON"]] = {
-    ".toml": "TOML",
-    ".yaml": "YAML",
-    ".yml": "YAML",
-    ".json": "JSON",
-}
+    ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON",
+}  # fmt: skip
 
 
 def _read_yaml(text: str) -> object:
@@ -624,9 +614,7 @@ def _read_yaml(text: str) -> object:
             return super().compose_node(parent, index)
 
         def construct_mapping(
-            self,
-            node: yaml.MappingNode,
-            deep: bool = False,  # noqa: ARG002
+            self, node: yaml.MappingNode, deep: bool = True
         ) -> dict[Hashable, object]:
             found: dict[Hashable, object] = {}
             for key_node, value_node in node.value:
@@ -636,7 +624,7 @@ def _read_yaml(text: str) -> object:
                 key = key_node.value
                 if key in found:
                     raise yaml.YAMLError(f"the key {quote(key)} is given twice, {line}")
-                found[key] = self.construct_object(value_node, deep=True)
+                found[key] = self.construct_object(value_node, deep=deep)
             return found
 
     Loader.yaml_implicit_resolvers = {}

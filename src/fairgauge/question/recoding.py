@@ -65,17 +65,11 @@ class Recoding:
     @property
     def ranges(self) -> list[tuple[str, str, float, float]]:
         """Return every range of numbers that is listed: its category, its text, and its ends."""
-        return [
-            (category, text, low, high)
-            for text, category in self.category_of.items()
-            for low, high in ranges_of(text)
-        ]
+        listed = self.category_of.items()
+        return [(of, text, low, high) for text, of in listed for low, high in ranges_of(text)]
 
     def categories_of(self, values: Iterable[Value]) -> list[str | None]:
-        """Return the category of each value: by its name, or else by the range that it is in.
-
-        Raises DataError (a number is in ranges of two categories).
-        """
+        """Return the category of each value: by its name, or else by the range that it is in."""
         category_of, ranges = self.category_of, self.ranges
         found = []
         for value in values:
@@ -126,11 +120,7 @@ class Recoding:
         return found
 
     def unseen(self, values: Iterable[Value]) -> list[str]:
-        """Return the listed values that a column does not have; blanks may have been missing.
-
-        Raises DataError (a listed text is a value of the column, and a range of other
-        values of it, too).
-        """
+        """Return the listed values that a column does not have; blanks may have been missing."""
         seen = {name_of(value): _number(value) for value in values if value is not None}
         listed = self.category_of
         within = {
@@ -207,10 +197,8 @@ def read_recodings(value: object, at: Location) -> Recodings:
     for item in items(value):
         for column, categories in _tables(item, at).items():
             given.setdefault(column, []).append(categories)
-    return tuple(
-        Recoding(column, _categories(column, each, at[column]))
-        for column, each in sorted(given.items())
-    )
+    every = sorted(given.items())
+    return tuple(Recoding(column, _categories(column, of, at[column])) for column, of in every)
 
 
 def _tables(item: object, at: Location) -> Mapping[str, object]:
@@ -232,10 +220,10 @@ def _tables(item: object, at: Location) -> Mapping[str, object]:
     except Unreadable as error:
         at.report(f"{error}; {_FORMS}")
         return {}
-    if not isinstance(item, Mapping):
-        at.report(f"{_FORMS}, not {display(item)}")
-        return {}
-    return {str(column): categories for column, categories in item.items()}
+    if isinstance(item, Mapping):
+        return {str(column): categories for column, categories in item.items()}
+    at.report(f"{_FORMS}, not {display(item)}")
+    return {}
 
 
 def _categories(
@@ -277,11 +265,8 @@ def not_numbers(
     'write plain numbers with a point for the decimals, and an empty cell for none'
     """
     every = sorted(set(texts))
-    words = [
-        text
-        for text in every
-        if not re.search(r"\d", text) and text.strip(" +-").casefold() not in ("inf", "infinity")
-    ]
+    infinite = [text for text in every if text.strip(" +-").casefold() in ("inf", "infinity")]
+    words = [text for text in every if not re.search(r"\d", text) and text not in infinite]
     of = ""
     if may_name_people(every):
         of, every = "values of the form ", sorted(set(map(form_of, every)))

@@ -75,9 +75,7 @@ class Rule:
         low, high = name_of(canonical(self.low)), name_of(canonical(self.high))
         if math.isinf(self.high):
             return f"{self.metric} >= {low}"
-        if math.isinf(self.low):
-            return f"{self.metric} <= {high}"
-        return f"{low} <= {self.metric} <= {high}"
+        return f"{'' if math.isinf(self.low) else f'{low} <= '}{self.metric} <= {high}"
 
     def allows(self, value: float) -> bool:
         """Return whether a value lies inside the limits, or only rounding puts it outside.
@@ -97,16 +95,12 @@ class Rule:
 
 
 def rule(
-    metric: str | Statistic | Metric,
-    *,
-    at_least: float | None = None,
-    at_most: float | None = None,
-    between: tuple[float, float] | list[float] | None = None,
+    metric: str | Statistic | Metric, *, at_least: float | None = None,
+    at_most: float | None = None, between: tuple[float, float] | list[float] | None = None,
     features: str | list[str] | tuple[str, ...] = (),
-    groups: str | list[str] | tuple[str, ...] = (),
-    decide: str = "interval",
+    groups: str | list[str] | tuple[str, ...] = (), decide: str = "interval",
     insufficient: str = "report",
-) -> Rule:
+) -> Rule:  # fmt: skip
     """Set a limit on a metric, or on a rate of every group.
 
     Parameters
@@ -146,9 +140,9 @@ def rule(
     })  # fmt: skip
 
 
-def _make_rule(keys: Mapping[str, object]) -> Rule:
+def _make_rule(rule: Mapping[str, object] | str) -> Rule:
     at = Location("rule")
-    made = check_rule(keys, at)
+    made = _read_rule(rule, at)
     if made is None:
         raise SpecError(at.problems)
     return made
@@ -156,17 +150,13 @@ def _make_rule(keys: Mapping[str, object]) -> Rule:
 
 def parse_rule(text: str) -> Rule:
     """Read ``DI >= 0.8`` or ``-0.1 <= RD <= 0.1``, for which ``|RD| <= 0.1`` is short."""
-    metric, low, high = _split_limit(text)
-    at_least, at_most = (None if math.isinf(end) else end for end in (low, high))
-    return _make_rule({"metric": metric, "at_least": at_least, "at_most": at_most})
+    return _make_rule(text)
 
 
 def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
     """Write the limits of rules; what else a rule holds has no text form."""
-    return [
-        str(Rule(rule["metric"], rule.get("at_least", -inf), rule.get("at_most", inf)))
-        for rule in rules
-    ]
+    limits = ((of["metric"], of.get("at_least", -inf), of.get("at_most", inf)) for of in rules)
+    return [str(Rule(*each)) for each in limits]
 
 
 def limits_of(text: str) -> tuple[float, float]:
@@ -196,12 +186,12 @@ def read_rules(value: object, at: Location) -> tuple[Rule, ...]:
     """Read rules, their keys or their texts, in a list or alone."""
     rules: list[Rule] = []
     for i, item in enumerate(items(value)):
-        rule = _read_rule(item, at[i])
-        if rule is not None and rule in rules:
+        if (rule := _read_rule(item, at[i])) is None:
+            continue
+        if rule in rules:
             same = at[rules.index(rule)].path
             at[i].report(f"is the same rule as {same}; remove one of them")
-        if rule is not None:
-            rules.append(rule)
+        rules.append(rule)
     return tuple(rules)
 
 
@@ -210,12 +200,12 @@ def _read_rule(item: object, at: Location) -> Rule | None:
         return item
     if isinstance(item, str):
         try:
-            return parse_rule(item)
+            metric, low, high = _split_limit(item)
         except SpecError as error:
-            at.problems += [
-                p._replace(path=p.path.replace("rule", at.path, 1)) for p in error.problems
-            ]
+            at.report(error.problems[0].message)
             return None
+        at_least, at_most = (None if math.isinf(end) else end for end in (low, high))
+        return check_rule({"metric": metric, "at_least": at_least, "at_most": at_most}, at)
     if isinstance(item, Mapping):
         return check_rule(item, at)
     at.report(f"must be a rule, such as 'selection_rate.ratio >= 0.8', not {display(item)}")
@@ -265,29 +255,24 @@ def _check_scope_and_limits(rule: Rule, at: Location) -> None:
 
 def read_metric(asked: object, at: Location) -> tuple[str, Statistic | Metric | None]:
     """Return the name of a metric, or of a rate, and itself where it is a user's own."""
-    from fairgauge.catalogue.lookup import (  # not for --help
-        AmbiguousName,
-        find_metric,
-        find_rate,
-        is_own,
-    )
+    from fairgauge.catalogue import lookup  # not for --help
     from fairgauge.catalogue.own import metric_or_name
 
     if asked is None:
         at.report("is missing")
         return "", None
-    problem: LookupError | None = None
-    for find in (find_metric, find_rate):
+    problems: list[LookupError] = []
+    for find in (lookup.find_metric, lookup.find_rate):
         try:
             row = metric_or_name(asked)
             row = find(row) if isinstance(row, str) else row
-            return row.name, row if is_own(row) else None
+            return row.name, row if lookup.is_own(row) else None
+        except lookup.AmbiguousName as error:
+            problems.insert(0, error)
+            break
         except LookupError as error:  # of an unknown name that of the metrics
-            ambiguous = isinstance(error, AmbiguousName)
-            problem = error if ambiguous or problem is None else problem
-            if ambiguous:
-                break
-    at.report(str(problem))
+            problems.append(error)
+    at.report(str(problems[0]))
     return "", None
 
 
@@ -304,10 +289,8 @@ def _bounds(asked: Mapping[str, object], at: Location) -> tuple[float, float]:
         low, high = between
     if low is None and high is None:
         at.report("has no limit; give at_least, at_most or between")
-    lowest, highest = (
-        none if value is None else _end(value, at[key])
-        for key, value, none in (("at_least", low, -inf), ("at_most", high, inf))
-    )
+    lowest = -inf if low is None else _end(low, at["at_least"])
+    highest = inf if high is None else _end(high, at["at_most"])
     if len(at.problems) > before:
         return -inf, inf
     if lowest > highest:

@@ -28,36 +28,26 @@ def schema() -> dict[str, Json]:
     text: dict[str, Json] = {"type": "string"}
     own: Json = {
         "description": "A metric of one's own, by sums of cells such as 5 FN + FP.",
-        "type": "object",
+        "type": "object", "required": ["name"], "additionalProperties": False,
         "properties": {**dict.fromkeys(KEYS, text), "cite": one_or_many(text)},
-        "required": ["name"],
-        "additionalProperties": False,
-    }
+    }  # fmt: skip
     rows = [*(metric.name for metric in METRICS), *(rate.name for rate in RATES)]
     names: dict[str, list[Json]] = {"Name": [*SETS, *rows], "Metric": [*rows]}
+    named = "A catalogue name (listed) or a synonym; see: fairgauge metrics."
     usual = Spec().to_dict()
+    options: dict[str, Json] = {
+        each.name: {"description": f"{each.description}.", "default": usual[each.name],
+                    "anyOf": [each.type.schema, {"type": "null"}]}
+        for each in OPTIONS
+    }  # fmt: skip
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Specification of a fairgauge audit",
         "description": "Every key is optional here or on the command line.",
-        "type": "object",
-        "properties": {
-            option.name: {
-                "description": f"{option.description}.",
-                "default": usual[option.name],
-                "anyOf": [option.type.schema, {"type": "null"}],
-            }
-            for option in OPTIONS
-        },
-        "additionalProperties": False,
-        "$defs": {
-            key: {
-                "description": "A catalogue name (listed) or a synonym; see: fairgauge metrics.",
-                "anyOf": [{"enum": listed}, text, own],
-            }
-            for key, listed in names.items()
-        },
-    }
+        "type": "object", "properties": options, "additionalProperties": False,
+        "$defs": {key: {"description": named, "anyOf": [{"enum": listed}, text, own]}
+                  for key, listed in names.items()},
+    }  # fmt: skip
 
 
 def with_config(config: Config, options: Options, *, judges: bool = False) -> Options:
@@ -77,10 +67,8 @@ def with_config(config: Config, options: Options, *, judges: bool = False) -> Op
     given = {name: value for name, value in options.items() if value is not None}
     ruled = isinstance(monitor, Mapping) and monitor.get("rules") is not None
     if judges and ruled and keys.get("rules") is None and "rules" not in given:
-        message = (
-            "are for periods (fairgauge monitor run); give the rules of this audit (rules, --rule)"
-        )
-        raise SpecError(Problem(f"{MONITOR}.rules", message))
+        message = "are for periods (fairgauge monitor run); give the rules of this audit"
+        raise SpecError(Problem(f"{MONITOR}.rules", f"{message} (rules, --rule)"))
     return cast("Options", overridden(keys, given))
 
 

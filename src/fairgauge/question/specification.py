@@ -1,8 +1,4 @@
-"""Specifications: `ask` makes a `Spec` from options, or reports everything that is wrong.
-
-`SwapQuestion` is what is asked of answers to the same items under different names: the options that
-it shares with audits, and columns of the table of answers.
-"""
+"""Specifications: `ask` makes a `Spec` from options, or reports everything that is wrong."""
 
 # ruff: noqa: E501 - a contradiction is one row, so that the table reads as a table
 
@@ -80,11 +76,7 @@ def refuse_candidates(options: Mapping[str, object]) -> None:
 def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: object) -> Spec:
     """Make a specification, or report everything that is wrong with it at once.
 
-    ``columns``: list of str, optional The columns that the data have, of which all that are asked
-        for must be.
-    ``base``: Spec, optional The specification that holds where an option is not given.
-    ``**options``: the options of `fairgauge.audit`, but for its data; None is an option that is not
-        given.
+    ``columns`` are those that the data have; ``base`` holds where an option is not given, or None.
 
     Raises SpecError (with a path, what is allowed and the nearest name for every mistake).
     """
@@ -136,22 +128,20 @@ def ask_rows(source: Any, **options: object) -> Spec:
     def group(value: Value) -> Value:
         return next((name for part in parts if (name := label(part, value)) != value), value)
 
+    def names(groups: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name_of(group(name)) for name in groups)
+
     changes: dict[str, Any] = {
         "score_of": label(spec.label, spec.score_of),
         "unknown": tuple(map(group, spec.unknown)),
-        "exclude_groups": tuple(name_of(group(name)) for name in spec.exclude_groups),
+        "exclude_groups": names(spec.exclude_groups),
         "sensitive": tuple(
             replace(each, values=tuple(labels(each.column, some) for some in each.values),
                     order=labels(each.column, each.order)) for each in spec.sensitive
         ),
-        "rules": tuple(
-            replace(each, groups=tuple(name_of(group(name)) for name in each.groups))
-            for each in spec.rules
-        ),
+        "rules": tuple(replace(each, groups=names(each.groups)) for each in spec.rules),
         "where": tuple(
-            replace(each, values=tuple(
-                None if value is None else label(each.column, value) for value in each.values))
-            for each in spec.where
+            replace(each, values=labels(each.column, each.values)) for each in spec.where
         ),
         "recode": tuple(
             replace(each, categories=tuple(
@@ -183,11 +173,8 @@ def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
     """
     options = _add_preset(options) if "preset" in names else options
     at = Location(problems=[_unknown_option(name) for name in options if name not in BY_NAME])
-    given: dict[str, Any] = {  # every reader returns the type of its field
-        name: BY_NAME[name].type.read(options[name], at[name])
-        for name in names
-        if options.get(name) is not None
-    }
+    # every reader returns the type of its field
+    given: dict[str, Any] = read_keys(options, {n: BY_NAME[n].type.read for n in names}, at)
     refuse(at.problems)
     use_words(given.get("checks", ()))
     return replace(Spec(), **given)
@@ -200,10 +187,9 @@ def _option(problem: Problem) -> str:
 
 def check_names(options: Mapping[str, object], positional: Sequence[object]) -> None:
     """Check that all options are named, by their names here."""
-    problems = [_unknown_option(name) for name in options if name in OTHER_NAMES]
-    if positional:
-        message = "takes the data alone by position; arrays are given by name"
-        problems.insert(0, Problem("audit", message))
+    by_position = "takes the data alone by position; arrays are given by name"
+    problems = problems_where((positional, "audit", by_position))
+    problems += [_unknown_option(name) for name in options if name in OTHER_NAMES]
     if problems:
         raise SpecError([*problems, Problem("", _AS_HERE)])
 
@@ -303,8 +289,9 @@ def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
     unstated = of_amounts and favourable in (None, enums.Favourable.POSITIVE)
     if favourable not in (None, *allowed) and not unstated:
         also = "; of amounts, state --task regression" if favourable in _OF_AMOUNTS else ""
-        message = f"must be {alternatives(allowed)} of {what}, not {favourable}{also}"
-        yield Problem("favourable", message)
+        yield Problem(
+            "favourable", f"must be {alternatives(allowed)} of {what}, not {favourable}{also}"
+        )
         return
     best = spec.reference is enums.ReferenceRule.BEST
     # fmt: off
@@ -354,10 +341,9 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
 
 
 def same_in_a_stratum(
-    column: str,
-    what: str = "a sensitive feature",
+    column: str, what: str = "a sensitive feature",
     instead: str = "name another column as strata, or compare other sensitive features, without it",
-) -> str:
+) -> str:  # fmt: skip
     """Return that a column makes strata within which there is nothing to compare."""
     same = "which is the same for all rows of a stratum: nothing of it is left to compare"
     return f"{quote(column)} is {what}, {same}; {instead}"
@@ -431,10 +417,8 @@ def _unaudited_names(spec: Spec) -> Iterator[Problem]:
             message = f"has {len(group)} values; name one of each of its columns, of which it has"
             yield Problem(path, f"{message} {of}")
     named = [(f"words.groups.{name}", name) for name in spec.words.groups]
-    named += [
-        (f"rules[{i}].features", name)
-        for i, rule in enumerate(spec.rules) for name in rule.features
-    ]  # fmt: skip
+    for i, rule in enumerate(spec.rules):
+        named += [(f"rules[{i}].features", name) for name in rule.features]
     for path, name in named:
         if name not in tables:
             yield Problem(path, _unaudited_problem(name, tables))
@@ -463,8 +447,7 @@ def _wrong_margins(spec: Spec) -> Iterator[Problem]:
                 yield Problem(path, f"a margin is set on a rate, such as accuracy: {error}")
                 continue
         if isinstance(row, Statistic) and row.better is enums.Better.NEITHER:
-            message = "has no margin: neither a higher nor a lower value of it is better"
-            yield Problem(path, message)
+            yield Problem(path, "has no margin: neither a higher nor a lower value of it is better")
         low, high = row.range
         most = high - low
         if isinstance(row, Metric) and not math.isnan(row.neutral):  # of a ratio it is a share
@@ -496,10 +479,9 @@ def unknown_columns(asked: Iterable[tuple[str, str]], columns: Sequence[str]) ->
 
 
 _TO_ADD: dict[str, str] = {
-    "label": "label (--label COL)",
+    "label": "label (--label COL)", "score": "score (--score COL)",
     "prediction": "prediction (--prediction COL), or score (--score COL)",
-    "score": "score (--score COL)",
-}
+}  # fmt: skip
 
 
 def given_columns(spec: Spec) -> frozenset[Need]:
@@ -539,8 +521,9 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
     for name, _ in spec.margins if spec.candidate else ():
         with suppress(LookupError):  # which is reported as such
             rate = catalogue.rate(name)
-            if rate.needs - given_columns(spec):
-                yield Problem(f"margins.{name}", _columns_to_add(rate, spec))
+            reason = unmet_need(rate, spec)
+            if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
+                yield Problem(f"margins.{name}", _suggest_options(rate, reason, spec))
     for i, asked in enumerate(spec.metrics):
         for metric in () if asked in SETS else catalogue.expand([asked]):
             reason = unmet_need(metric, spec)
@@ -553,28 +536,22 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
 
 def unmet_needs_of_rule(row: Metric | Statistic, spec: Spec, path: str) -> Iterator[Problem]:
     """Yield what the metric or rate of a rule needs that the specification does not give it."""
-    reason = unmet_need(row, spec)
-    if reason is not None:
+    if (reason := unmet_need(row, spec)) is not None:
         yield Problem(f"{path}.metric", _suggest_options(row, reason, spec))
 
 
 def _suggest_options(row: Metric | Statistic, reason: Reason, spec: Spec) -> str:
-    if reason.code is ReasonCode.NEEDS_COLUMNS:
-        return _columns_to_add(row, spec)
+    missing = sorted(row.needs - given_columns(spec))
+    columns = " and ".join(f"a {need}" for need in missing)
     low, high = spec.score_range
     wanted = {
+        ReasonCode.NEEDS_COLUMNS: f"needs {columns}; {'; '.join(f'add {_TO_ADD[need]}' for need in missing)}",
         ReasonCode.NEEDS_PROBABILITIES: f"needs scores that are probabilities; score_range is {low:g} to {high:g}",
         ReasonCode.NO_WEIGHTS: "is not defined of weighted rows; remove weight (--weight), or the rule",
         ReasonCode.NEEDS_FEATURES: "needs columns to compare rows by; add features (--features COL,...)",
         ReasonCode.NEEDS_STRATA: "needs strata; add strata (--strata COL)",
     }
     return f"{row.name} {wanted[reason.code]}"
-
-
-def _columns_to_add(row: Metric | Statistic, spec: Spec) -> str:
-    missing = sorted(row.needs - given_columns(spec))
-    columns = " and ".join(f"a {need}" for need in missing)
-    return f"{row.name} needs {columns}; " + "; ".join(f"add {_TO_ADD[n]}" for n in missing)
 
 
 SHARED = (
@@ -594,7 +571,7 @@ _REFUSED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapQuestion:
-    """What is asked of a table of answers."""
+    """What is asked of a table of answers to the same items under different names."""
 
     item: str  # the columns of what was asked, under which name, and of which model
     variant: str
@@ -667,13 +644,11 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     options = {name: value for name, value in options.items() if value is not None}
     at = Location()
     problems = at.problems
-    for name in (name for name in _REFUSED if name in options):
-        at[name].report(f"remove it: {_REFUSED[name]}")
+    problems += problems_where(*((n in options, n, f"remove it: {w}") for n, w in _REFUSED.items()))
     readers: dict[str, Reader] = {**dict.fromkeys(COLUMNS, read_column), "placebo": read_values}
     own: dict[str, Any] = {**dict.fromkeys(COLUMNS), "placebo": ()}
     own |= read_keys(options, readers, at)
     rest = {name: v for name, v in options.items() if name not in readers}
-    spec = Spec()
     try:
         spec = read_part(SHARED, rest)
     except SpecError as error:
@@ -681,8 +656,7 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     for name, what in (("item", "what was asked (résumé, prompt)"), ("variant", "names")):
         if name not in options:
             problems.append(Problem(name, f"name the column of {what} (--{name} COL)"))
-    problems += _wrong_swaps(spec)
-    refuse(problems)
+    refuse([*problems, *_wrong_swaps(spec)])
     question = SwapQuestion(**own, spec=spec)
     seen: dict[str, str] = {}
     for option, column in question.columns():
@@ -694,35 +668,26 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     return question
 
 
-def _wrong_swaps(spec: Spec) -> Iterator[Problem]:
+def _wrong_swaps(spec: Spec) -> list[Problem]:
     features = len(spec.sensitive) + len(spec.intersections)
-    if features != 1:
-        message = "name one sensitive feature (--sensitive COL, or --intersect A*B)"
-        yield Problem("sensitive", f"{message}, not {features}" if features else message)
-    for feature in spec.sensitive:
-        if feature.values or feature.cuts:
-            alone = f"name the column {quote(feature.column)} alone"
-            yield Problem("sensitive", f"{alone}; recode (--recode) makes groups of several values")
-    if (spec.score is None) == (spec.prediction is None):
-        what = "both" if spec.score is not None else "neither"
-        message = "name the column of answers, either a score or a prediction (a decision)"
-        yield Problem("score", f"{message}, not {what}")
-    rate = "score" if spec.prediction is None else "selection_rate"
-    for name, margin in spec.margins:
-        path = f"margins.{name}"
-        if name != rate:
-            yield Problem(path, f"is not audited.{suggest(name, (rate,))} The margin is of {rate}")
-        elif margin <= 0 or (margin >= 1 and rate == "selection_rate"):
-            yield Problem(path, f"must be above 0, and of a share below 1, not {margin:g}")
-    if spec.reference in ("overall", "best"):
-        message = "must be others, largest, or a group (COL=VALUE)"
-        yield Problem("reference", f"{message}, not {spec.reference}")
-    elif isinstance(spec.reference, tuple) and features == 1:
-        (name,) = spec.audited
-        for column, _ in spec.reference:
-            if column != name:
-                message = f"names {quote(column)}, which is not the sensitive feature"
-                yield Problem("reference", f"{message}; name a group of {quote(name)}")
+    rate, most = ("score", math.inf) if spec.prediction is None else ("selection_rate", 1)
+    both = spec.score is not None
+    named = spec.reference if isinstance(spec.reference, tuple) and features == 1 else ()
+    name = next(iter(spec.audited), "")
+    # fmt: off
+    return problems_where(
+        (features != 1, "sensitive", f"name one sensitive feature (--sensitive COL, or --intersect A*B){f', not {features}' if features else ''}"),
+        *((each.values or each.cuts, "sensitive", f"name the column {quote(each.column)} alone; recode (--recode) makes groups of several values")
+          for each in spec.sensitive),
+        (both == (spec.prediction is not None), "score", f"name the column of answers, either a score or a prediction (a decision), not {'both' if both else 'neither'}"),
+        *((of != rate, f"margins.{of}", f"is not audited.{suggest(of, (rate,))} The margin is of {rate}") for of, _ in spec.margins),
+        *((of == rate and not 0 < margin < most, f"margins.{of}", f"must be above 0, and of a share below 1, not {margin:g}")
+          for of, margin in spec.margins),
+        (spec.reference in ("overall", "best"), "reference", f"must be others, largest, or a group (COL=VALUE), not {spec.reference}"),
+        *((column != name, "reference", f"names {quote(column)}, which is not the sensitive feature; name a group of {quote(name)}")
+          for column, _ in named),
+    )
+    # fmt: on
 
 
 def named_reference(question: SwapQuestion) -> str | None:

@@ -1,7 +1,4 @@
-"""Answers: the cells of an audit by swapped names, an item under a variant, from counts of rows.
-
-What is wrong with a table of answers is found here, all of it at once.
-"""
+"""Answers: the cells of an audit by swapped names, an item under a variant, from counts of rows."""
 
 from __future__ import annotations
 
@@ -61,10 +58,7 @@ class Answers:
 
 
 def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
-    """Return the cells of counted answers.
-
-    Raises ``SpecError``: with everything that is wrong with the table.
-    """
+    """Return the cells of counted answers; refuse everything that is wrong with them at once."""
     (table,) = cube.tables
     axes: dict[Role, Axis] = {axis.role: axis for axis in table.axes}
     names = {role: tuple(axis.names(cube.levels[axis])) for role, axis in axes.items()}
@@ -79,11 +73,8 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     groups = group_names(crossing.groups)
     group = crossing.groups_of(table.codes_of([part.axis for part in crossing.parts]))
     left_out = [g for g, name in enumerate(groups) if name in question.spec.exclude_groups]
-    reasons = {
-        f"missing {role}": codes[role] < 0
-        for role in (Role.ITEM, Role.VARIANT, Role.MODEL, Role.FAMILY)
-        if role in codes
-    }
+    columns = (Role.ITEM, Role.VARIANT, Role.MODEL, Role.FAMILY)
+    reasons = {f"missing {role}": codes[role] < 0 for role in columns if role in codes}
     reasons |= {"missing group": group < 0, "excluded group": np.isin(group, left_out)}
     excluded, kept = {}, np.ones(len(group), dtype=np.bool_)
     for reason, lacks in reasons.items():
@@ -139,22 +130,14 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     position = np.full(len(groups) + 1, -1, dtype=np.int64)
     position[used] = np.arange(len(used))
     answers = Answers(
-        models=names.get(Role.MODEL, (None,)),
-        items=names[Role.ITEM],
-        variants=variants,
-        groups=tuple(groups[g] for g in used),
-        group_of=position[group_of],
-        family_of=family_of,
+        models=names.get(Role.MODEL, (None,)), items=names[Role.ITEM], variants=variants,
+        groups=tuple(groups[g] for g in used), group_of=position[group_of], family_of=family_of,
         placebo=tuple(is_one_of(groups[g], question.placebo) for g in used),
-        model=cells[:, 0],
-        item=cells[:, 1],
-        variant=cells[:, 2],
-        n=n,
+        model=cells[:, 0], item=cells[:, 1], variant=cells[:, 2],
+        n=n, mean=total(sums) / np.maximum(n, 1),
         missing=np.bincount(cell, rows[kept] * ~there, len(cells)).astype(np.float64),
-        mean=total(sums) / np.maximum(n, 1),
-        unfavourable=unfavourable,
-        excluded=excluded,
-    )
+        unfavourable=unfavourable, excluded=excluded,
+    )  # fmt: skip
     refuse([*_reasons_not_comparable(answers, question)])
     return answers
 
@@ -171,14 +154,13 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
     feature = " * ".join(question.feature)
     asked = [("placebo", name_of(value)) for value in question.placebo]
     asked += [("exclude_groups", name) for name in question.spec.exclude_groups]
-    reference = named_reference(question)
-    if reference is not None:
+    if (reference := named_reference(question)) is not None:
         asked.append(("reference", reference))
     for option, name in asked:
         if not is_one_of(name, groups):
             near = suggest(name, groups)
             yield Problem(option, f"no {quote(name)} in {feature}.{near} {values_held(groups)}")
-    if reference is not None and reference in question.spec.exclude_groups:
+    if reference in question.spec.exclude_groups:
         yield Problem("reference", f"{quote(reference)} is an excluded group; name another")
     if reference is not None and is_one_of(reference, question.placebo):
         message = f"{quote(reference)} is an irrelevant edit (placebo); compare names with names"
@@ -202,9 +184,8 @@ def _reasons_not_comparable(answers: Answers, question: SwapQuestion) -> Iterato
     keys = np.stack([answers.model, answers.item, group], axis=1)[kept]
     of_item = np.bincount(_distinct_rows(_distinct_rows(keys)[0][:, :2])[1])
     if not (of_item > 1).any():
-        yield Problem(
-            "item",
-            f"no {quote(question.item)} was answered under names of two groups; where each has "
-            "one variant, audit it with the names as clusters (fairgauge audit "
-            f"{flag_of('cluster', question.variant)})",
-        )
+        yield Problem("item", (
+            f"no {quote(question.item)} was answered under names of two groups; where each has one "
+            "variant, audit it with the names as clusters (fairgauge audit "
+            f"{flag_of('cluster', question.variant)})"
+        ))  # fmt: skip

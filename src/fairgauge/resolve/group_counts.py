@@ -69,9 +69,8 @@ class Histogram:
 
         Where one score alone falls into a bin it is that score, as if the rows had been read.
         """
-        rows, scores = (
-            self.counts[name].sum(axis=(0, 1)) for name in ("w" if "w" in self.counts else "n", "s")
-        )
+        names = "w" if "w" in self.counts else "n", "s"
+        rows, scores = (self.counts[name].sum(axis=(0, 1)) for name in names)
         mean = np.divide(scores, rows, out=(self.low + self.high) / 2, where=rows > 0)
         return np.asarray(np.clip(mean, self.low, self.high))
 
@@ -236,10 +235,7 @@ class GroupCounts:
         return stratum(self.strata[slot - 1]) if slot else OVERALL
 
     def codes_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
-        """Return the group of every row: -1 for a known value of no group, below for none.
-
-        ``columns`` holds the values of the feature's columns, row by row.
-        """
+        """Return the group of every row: -1 for a known value of no group, below for none."""
         axes = [part.axis for part in self.crossing.parts]
         codes = [level_codes(axis, cube, columns[axis.column]) for axis in axes]
         return self.crossing.groups_of(np.stack(codes, axis=-1))
@@ -284,20 +280,15 @@ def as_reference(
 
 
 def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
-    """Arrange the counts of every sensitive feature and intersection.
-
-    Raises ``SpecError``: A value set, a reference or a positive value that the data do not have.
-    Raises ``DataError``: missing values where the specification treats them as errors.
-    """
+    """Arrange the counts of every sensitive feature and intersection."""
     cube = with_one_stratum(cube)
     problems: list[Problem] = []
     groupings = group_columns(cube, spec)
     features = []
     for name, feature in spec.recorded.items():
         with collecting(problems):
-            crossing = _cross_groupings(
-                [groupings[column] for column in feature.columns], cube, spec
-            )
+            parts = [groupings[column] for column in feature.columns]
+            crossing = _cross_groupings(parts, cube, spec)
             named = _named_references(spec).get(name)
             counted = _arrange(cube, name, crossing, _reference_group(name, crossing, named))
             features.append(replace(counted, all_decided=spec.profile.as_smclarify))
@@ -306,11 +297,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
 
 
 def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:
-    """Return the groups of every column that the specification names as a feature or a part of one.
-
-    Raises ``SpecError``: A value set or a reference that the data do not have.
-    Raises ``DataError``: missing values where the specification treats them as errors.
-    """
+    """Return the groups of every column that the specification names as a feature or a part."""
     problems: list[Problem] = []
     columns = {column for feature in spec.audited.values() for column in feature.columns}
     groupings: dict[str, Grouping] = {}
@@ -363,8 +350,6 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     """Arrange the joint counts of two models by the groups of a feature.
 
     ``joint`` is that of `fairgauge.cube.views.pair`, ``counted`` the feature as one model decides.
-
-    Raises ``SpecError``: classes, groups and strata make too many cells.
     """
     joint = with_one_stratum(joint)
     plan, crossing = joint.plan, counted.crossing
@@ -378,18 +363,17 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
             f"above {_MOST_JOINT_CELLS:,}; compare fewer classes, groups or strata at once"
         )
         raise SpecError(Problem("candidate", message))
-    every = _dense(joint, crossing, axes)
     unit = {"w": counted.mean_weight, "w2": counted.mean_weight**2}
-    counts = {
-        measure: _prepend_total(dense)[: len(counted.groups) + 1, ..., :-1, :-1]
-        / unit.get(measure, 1.0)
-        for measure, dense in every.items()
-    }
+
+    def in_units(sums: Mapping[str, Array]) -> dict[str, Array]:
+        return {measure: each / unit.get(measure, 1.0) for measure, each in sums.items()}
+
+    known, every = slice(len(counted.groups) + 1), _dense(joint, crossing, axes)
+    counts = {m: _prepend_total(dense)[known, ..., :-1, :-1] for m, dense in every.items()}
     clusters = _cluster_cells(joint, crossing, axes)
-    if clusters is not None:
-        sums = {measure: each / unit.get(measure, 1.0) for measure, each in clusters.counts.items()}
-        clusters = replace(clusters, counts=sums)
-    return JointCells(counts, clusters)
+    return JointCells(
+        in_units(counts), clusters and replace(clusters, counts=in_units(clusters.counts))
+    )
 
 
 def count_missing(every: Cube, counted: GroupCounts) -> tuple[Array, Array, Array]:
@@ -484,14 +468,12 @@ def _cross_groupings(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Cross
     held, lowest = _combinations(parts, cube.marginal([part.axis for part in parts]).codes)
     nothing = np.ravel_multi_index([_DROPPED - EXCLUDED] * len(parts), _group_numbers(parts))
     present, unknown = np.unique(held[lowest >= 0]), np.union1d(nothing, held[lowest == _DROPPED])
+    sizes = _group_numbers(parts)
     positions, values = (
-        np.stack(np.unravel_index(each, _group_numbers(parts))) + EXCLUDED
-        for each in (present, unknown)
+        np.stack(np.unravel_index(each, sizes)) + EXCLUDED for each in (present, unknown)
     )
-    crossed = [
-        GroupId.of(*(part.groups[i] for part, i in zip(parts, cell, strict=True)))
-        for cell in positions.T.tolist()
-    ]
+    cells = (zip(parts, cell, strict=True) for cell in positions.T.tolist())
+    crossed = [GroupId.of(*(part.groups[i] for part, i in cell)) for cell in cells]
     excluded = np.zeros(len(crossed), dtype=bool)
     excluded[_excluded_groups(crossed, spec)] = True
     group_of = np.where(excluded, EXCLUDED, np.cumsum(~excluded) - 1)
@@ -523,10 +505,9 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec) -> Grouping:
     levels = cube.levels[axis]
     feature = spec.feature(axis.column)
     groups = axis.parts(levels)
+    group_of = np.arange(len(levels))
     if feature.values:
         groups, group_of = _value_sets(feature.values, levels, axis.column)
-    else:
-        group_of = np.arange(len(levels))
     unknown = unknown_levels(axis, levels, spec)
     named = np.isin(group_of, _excluded_groups(list(map(GroupId.of, groups)), spec))
     if (absent := unknown | named).any():
@@ -534,8 +515,7 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec) -> Grouping:
         position = np.full(len(groups) + 1, OTHER)
         position[held] = np.arange(len(held))
         groups = [groups[i] for i in held.tolist()]
-        excluded = np.where(named, EXCLUDED, position[group_of])
-        group_of = np.where(unknown, _DROPPED, excluded)
+        group_of = np.where(unknown, _DROPPED, np.where(named, EXCLUDED, position[group_of]))
     reference = _named_reference(axis, spec, levels, groups, group_of)
     missing = _DROPPED
     if spec.profile.as_smclarify:
@@ -544,8 +524,7 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec) -> Grouping:
         missing = len(groups)
         has_missing = unknown.any() or (cube.marginal([axis]).codes < 0).any()
         groups = [*groups, MissingValue()] if has_missing else groups
-    group_of = np.where(unknown, missing, group_of)
-    group_of = np.append(group_of, missing)
+    group_of = np.append(np.where(unknown, missing, group_of), missing)
     return Grouping(axis, tuple(groups), group_of, reference)
 
 
@@ -607,10 +586,8 @@ def _find(value: Value, levels: Sequence[Value], column: str, path: str) -> Valu
         return match(value, levels)
     except LookupError as error:
         name, known = name_of(value), [name_of(level) for level in levels]
-        message = str(error) or (
-            f"column {quote(column)} has no value {quote(name)}.{suggest(name, known)} "
-            f"{values_held(known)}"
-        )
+        absent = f"column {quote(column)} has no value {quote(name)}.{suggest(name, known)}"
+        message = str(error) or f"{absent} {values_held(known)}"
         if path == "reference" and value in list(ReferenceRule):
             message += f"; as a rule it stands alone (reference={value!r}, --reference {value})"
         raise SpecError(Problem(path, message)) from None
@@ -625,21 +602,15 @@ def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None
     varied = {m: counts.pop(m)[:known] for m in [*counts] if REPLICATE in m}
     design = _sample_design(cube, crossing, outcome, varied) if plan.asked.design else None
     return GroupCounts(
-        feature=feature,
-        feature_id=FeatureId(tuple(part.axis.column for part in crossing.parts)),
-        groups=group_names(crossing.groups),
-        group_ids=crossing.groups,
+        feature=feature, feature_id=FeatureId(tuple(part.axis.column for part in crossing.parts)),
+        groups=group_names(crossing.groups), group_ids=crossing.groups,
         strata=tuple(outcome[0].names(cube.levels[outcome[0]])) if outcome[0] else (),
         counts={measure: dense[:known] for measure, dense in counts.items()},
-        crossing=crossing,
-        excluded=counts["n"][-1, 0],
-        named_reference=reference,
+        crossing=crossing, excluded=counts["n"][-1, 0], named_reference=reference,
         histogram=_histogram(cube, crossing),
         unknown={measure: dense[known:-1] for measure, dense in counts.items()},
-        clusters=_cluster_cells(cube, crossing, outcome),
-        design=design,
-        centre=centre_of(plan),
-    )
+        clusters=_cluster_cells(cube, crossing, outcome), design=design, centre=centre_of(plan),
+    )  # fmt: skip
 
 
 def _prepend_total(dense: Array) -> Array:
@@ -686,12 +657,9 @@ def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:
     held = np.flatnonzero(counts["rows"][:-1, :, :-1].sum(axis=(0, 1)))
     known = len(crossing.groups) + 1
     low, high = score.edges(held, cube.levels[score])
-    return Histogram(
-        low,
-        high,
-        {measure: dense[:known, :, held] for measure, dense in counts.items()},
-        {measure: dense[known:-1, :, held] for measure, dense in counts.items()},
-    )
+    of_groups = {measure: dense[:known, :, held] for measure, dense in counts.items()}
+    unknown = {measure: dense[known:-1, :, held] for measure, dense in counts.items()}
+    return Histogram(low, high, of_groups, unknown)
 
 
 def _cluster_cells(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> ClusterCells | None:
@@ -709,25 +677,16 @@ def _cells_of_units(
     group = crossing.groups_of(columns)
     kept = (unit >= 0) & (group > _DROPPED)
     kept &= table.cases > 0  # rows of weight 0 are in no cluster either
+    none = np.zeros(np.count_nonzero(kept), dtype=np.int64)
     stratum, label, prediction, *more = (
-        _fill_codes(table.codes_of([a])[kept, 0], len(cube.levels[a]))
-        if a
-        else np.zeros(np.count_nonzero(kept), dtype=np.int64)
-        for a in axes
+        _fill_codes(table.codes_of([a])[kept, 0], len(cube.levels[a])) if a else none for a in axes
     )
-    return ClusterCells(
-        unit[kept],
-        _fill_codes(group[kept], len(crossing.groups)),
-        stratum,
-        label,
-        prediction,
-        {"n": table.cases[kept], **{measure: sums[kept] for measure, sums in table.sums.items()}},
-        # 0 is missing
-        tuple(
-            1 + part.known(own) for part, own in zip(crossing.parts, columns[kept].T, strict=True)
-        ),
-        more[0] if more else None,
-    )
+    counts = {"n": table.cases[kept], **{m: sums[kept] for m, sums in table.sums.items()}}
+    of_parts = zip(crossing.parts, columns[kept].T, strict=True)
+    levels = tuple(1 + part.known(own) for part, own in of_parts)  # 0 is missing
+    group = _fill_codes(group[kept], len(crossing.groups))
+    candidate = more[0] if more else None
+    return ClusterCells(unit[kept], group, stratum, label, prediction, counts, levels, candidate)
 
 
 def _sample_design(
@@ -736,12 +695,9 @@ def _sample_design(
     # ``varied`` are the counts by replicate weights
     asked = cube.plan.asked
     if asked.replicate_weights:
-        names = {measure.partition(REPLICATE)[0] for measure in varied}
-        of_replicates = asked.replicate_weights.columns
-        counts = {
-            name or "w": np.stack([varied[f"{name}{REPLICATE}{c}"] for c in of_replicates])
-            for name in names
-        }
+        replicates, counts = asked.replicate_weights.columns, {}
+        for name in {measure.partition(REPLICATE)[0] for measure in varied}:
+            counts[name or "w"] = np.stack([varied[f"{name}{REPLICATE}{c}"] for c in replicates])
         return ReplicateCounts(counts, np.array(asked.replicate_weights.factors))
     roles = (Role.SAMPLE_STRATUM, Role.CLUSTER, Role.POPULATION_SIZE)
     sampled = [cube.plan.axis(role) for role in roles]
@@ -753,10 +709,9 @@ def _sample_design(
             raise DataError(f"{rows:,} rows have no {quote(axis.column)}, their {axis.role}")
     none = np.zeros(len(table.codes), dtype=np.int64)
     at_stratum, at_unit = (table.codes_of([axis])[:, 0] if axis else none for axis in sampled[:2])
-    single = sampled[1] is None
     strata, stratum = np.unique(at_stratum, return_inverse=True)
     stratum = stratum.astype(np.int64)
-    if single:
+    if single := sampled[1] is None:
         unit, of_unit = stratum, np.arange(len(strata))
         units = np.bincount(stratum, table.sums[cube.plan.cases], len(strata))
     else:
@@ -775,20 +730,19 @@ def _population_sizes(
     # how many sampling units of the population every stratum has; inf if none is stated
     if axis is None:
         return np.full(len(units), np.inf)
+    named = f"{quote(axis.column)}, the {axis.role}"
     try:
         given = np.array([float(name_of(level)) for level in cube.levels[axis]])
     except ValueError:
-        raise DataError(f"{quote(axis.column)}, the {axis.role}, holds texts") from None
+        raise DataError(f"{named}, holds texts") from None
     of_row = given[table.codes_of([axis])[:, 0]]
     sizes = np.zeros(len(units))
     sizes[stratum] = of_row
     sizes = np.where(sizes <= 1, units / np.where(sizes > 0, sizes, np.nan), sizes)
     if (of_row != of_row[np.unique(stratum, return_index=True)[1]][stratum]).any():
-        raise DataError(f"{quote(axis.column)}, the {axis.role}, differs within a stratum")
+        raise DataError(f"{named}, differs within a stratum")
     if not (sizes >= units * (1 - 1e-9)).all():
-        raise DataError(
-            f"{quote(axis.column)}, the {axis.role}, is below the sampling units of a stratum"
-        )
+        raise DataError(f"{named}, is below the sampling units of a stratum")
     return sizes
 
 
@@ -823,15 +777,9 @@ def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str,
 
 
 def refuse_missing(cube: Cube) -> None:
-    """Refuse counts in which anything is missing.
-
-    Raises ``DataError``: what is missing, and in how many rows.
-    """
-    found = [
-        f"{rows:,} rows miss {quote(axis.column)} ({axis.role})"
-        for axis in cube.plan.axes
-        if (rows := int(cube.cases_by_level[axis][-1]))
-    ]
+    """Refuse counts in which anything is missing: what, and in how many rows."""
+    missing = ((axis, int(cube.cases_by_level[axis][-1])) for axis in cube.plan.axes)
+    found = [f"{n:,} rows miss {quote(axis.column)} ({axis.role})" for axis, n in missing if n]
     found += [f"{rows:,} rows have a {reason}" for reason, rows in cube.excluded.items()]
     if found:
         raise DataError(f"missing values, and missing='error': {'; '.join(found)}")

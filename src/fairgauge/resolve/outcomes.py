@@ -93,11 +93,7 @@ def decide_task(cube: Cube, spec: Spec) -> Task:
 
 
 def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...]:
-    """Find which levels are positive.
-
-    Raises ``SpecError``: no positive value is given and the labels are not 0 and 1, or the data do
-        not have it.
-    """
+    """Find which levels are positive: those that are stated, or 1 of labels that are 0 and 1."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     label_levels = cube.levels[label] if label else ()
     prediction_levels = cube.levels[prediction] if prediction else ()
@@ -136,9 +132,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     bins = np.arange(prediction.bins)
     open_labels = open_levels(cube, label, spec)
     return tuple(
-        OutcomeMasks(
-            labels, (bins > i) == of_positive, threshold, turned=turned, open_labels=open_labels
-        )
+        OutcomeMasks(labels, (bins > i) == of_positive, threshold, NO_CLASS, turned, open_labels)
         for i, threshold in enumerate(prediction.cuts)
     )
 
@@ -147,11 +141,8 @@ def refused_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]
     """Return the values of an outcome that count as not positive, with their cases."""
     asked = spec.positive_of(axis.column) or (1,)
     # of people, whose decisions count as one, how many rows have each is not known any more
-    return [
-        each
-        for each in levels_with_cases(cube, axis)
-        if (each[1] or spec.of_people) and not is_one_of(each[0], asked)
-    ]
+    held = (each for each in levels_with_cases(cube, axis) if each[1] or spec.of_people)
+    return [each for each in held if not is_one_of(each[0], asked)]
 
 
 def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
@@ -226,13 +217,10 @@ def _classes(
         )))  # fmt: skip
     if not classes:
         raise DataError("no row has a label or a prediction")
+    scopes = (ClassScope(ClassKind.CLASS, name_of(value)) for value in classes)
     return tuple(
-        OutcomeMasks(
-            _mask((value,), labels),
-            _mask((value,), predictions),
-            class_scope=ClassScope(ClassKind.CLASS, name_of(value)),
-        )
-        for value in classes
+        OutcomeMasks(_mask((value,), labels), _mask((value,), predictions), None, scope)
+        for value, scope in zip(classes, scopes, strict=True)
     )
 
 
@@ -263,12 +251,11 @@ def _positive_values(
     decided = [v for v in present[0] if may_be_value(name_of(v)) or not is_undecided(v)]
     absent = all(not is_one_of(value, present[0]) for value in spec.positive)
     if not problems and absent and len(present) == 2 and len(decided) >= 2:
-        problems.append(Problem(
-            "positive",
-            f"{_describe_absent(spec.positive[0], present[0], axis.column, spec)}: none of its "
-            "outcomes would be favourable, and each favourable prediction wrong; "
-            f"{_OF_EACH_COLUMN}",
-        ))  # fmt: skip
+        absence = _describe_absent(spec.positive[0], present[0], axis.column, spec)
+        problems.append(Problem("positive", (
+            f"{absence}: none of its outcomes would be favourable, and each favourable prediction "
+            f"wrong; {_OF_EACH_COLUMN}"
+        )))  # fmt: skip
     # of a part of the rows the others may have unfavourable ones
     all_named = len(every) > 1 and all(is_one_of(level, spec.positive) for level in every)
     if not spec.where and all_named and len(spec.positive) > 1:
@@ -292,19 +279,17 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     if not apart or not labels or len(labels) + len(predictions) <= 2:
         strange = [value for value in strange if isinstance(value, float)]
     if strange:
-        message = (
+        raise SpecError(Problem("prediction", (
             f"holds {_sample(strange)}, which the label {quote(spec.label)} does not (it holds "
-            f"{_sample(labels)}); {_OF_EACH_COLUMN}, or give a score as score "
-            "(--score COL)"
-        )
-        raise SpecError(Problem("prediction", message))
+            f"{_sample(labels)}); {_OF_EACH_COLUMN}, or give a score as score (--score COL)"
+        )))  # fmt: skip
 
 
 def _ask_for_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
     column = spec.label or spec.prediction
+    held = _sample(present[0])
     message = (
-        f"name the value of {quote(column)} that is positive (--positive VALUE); it holds "
-        f"{_sample(present[0])}"
+        f"name the value of {quote(column)} that is positive (--positive VALUE); it holds {held}"
     )
     if len(present) == 2 and not any(is_one_of(value, present[0]) for value in present[1]):
         return f"{message}; {_OF_EACH_COLUMN}"
@@ -377,23 +362,17 @@ def reason_of_one_value(
     needs: Iterable[str], threshold: float | None, constant: ConstantOutcomes
 ) -> Reason | None:
     """Return why groups cannot differ in a metric; None where some outcome that it needs varies."""
-    found = [
-        constant.get((need, threshold)) or constant.get((need, None))
-        for need in ("score", "prediction", "label")
-        if need in needs
-    ]
+    needed = (need for need in ("score", "prediction", "label") if need in needs)
+    found = [constant.get((need, threshold)) or constant.get((need, None)) for need in needed]
     return found[0] if all(found) and found else None
 
 
 def constant_outcomes(
     cube: Cube, spec: Spec, outcomes: Sequence[OutcomeMasks], task: Task
 ) -> ConstantOutcomes:
-    """Return which of label, prediction and score are the same in all rows, and at which threshold.
-
-    Protected counts do not show it.
-    """
+    """Return which of label, prediction and score are the same in all rows, and where."""
     found: ConstantOutcomes = {}
-    if cube.min_cell is not None:
+    if cube.min_cell is not None:  # protected counts do not show it
         return found
     for axis in (*cube.plan.outcomes, cube.plan.axis(Role.SCORE)):
         if axis is None:
@@ -414,7 +393,8 @@ def constant_value(cube: Cube, axis: Axis) -> float | None:
     """Return the number that all rows have in a column, None where they differ or are few."""
     rows, sums = sums_of_known(cube, [axis])
     total, squares = _MOMENTS[axis.role]
-    mean, alike = mean_and_constancy(sums["w"], sums[total], sums[squares])
+    mean = sums[total] / sums["w"] if sums["w"] else math.nan
+    alike = sums[squares] - sums["w"] * mean**2 <= ROUNDING * sums[squares]
     mean += centre_of(cube.plan) * (total != SUM)
     return mean if alike and rows >= FEWEST_ROWS else None
 
@@ -425,12 +405,6 @@ def sums_of_known(cube: Cube, axes: Sequence[Axis]) -> tuple[int, dict[str, floa
     known = (table.codes >= 0).all(axis=1)
     sums = {name: float(each[known].sum()) for name, each in table.sums.items()}
     return int(sums[cube.plan.cases]), {"w": sums.get("n", sums["rows"]), **sums}
-
-
-def mean_and_constancy(weight: float, total: float, squares: float) -> tuple[float, bool]:
-    """Return the mean of some rows, and whether they all have it but for rounding."""
-    mean = total / weight if weight else math.nan
-    return mean, squares - weight * mean**2 <= ROUNDING * squares
 
 
 def share_determined(positive: Sums, rows: Sums) -> float:
@@ -487,9 +461,6 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     unknown. A row without a person counts as a person of its own. The decision of a person
     without a known one is missing, as that of a row may be. Where a known one could be changed
     by an unknown one, the known one counts, and the measure "open" counts the person.
-
-    Raises ``DataError``: A person is in several strata.
-    Raises ``SpecError``: no positive value is known.
     """
     (table,) = rows.tables
     codes = {axis: table.codes[:, i].copy() for i, axis in enumerate(table.axes)}
@@ -497,8 +468,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         if axis.role is Role.FEATURE:
             unknown = np.append(unknown_levels(axis, rows.levels[axis], spec), False)
             codes[axis][unknown[codes[axis]]] = -1
-    identifiers = rows.levels[table.axes[len(plan.axes)]]
-    person = codes[table.axes[len(plan.axes)]]
+    by_person = table.axes[len(plan.axes)]
+    identifiers, person = rows.levels[by_person], codes[by_person]
     named = person >= 0
     if len(named) and not named.any():
         raise DataError(
@@ -507,11 +478,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         )
     known = {axis: code[named] for axis, code in codes.items()}
     people, of = np.unique(person[named], return_inverse=True)
-    groups = {
-        axis: consistent_value(known[axis], of, len(people))
-        for axis in plan.axes
-        if axis.role not in OUTCOMES
-    }
+    others = (axis for axis in plan.axes if axis.role not in OUTCOMES)
+    groups = {axis: consistent_value(known[axis], of, len(people)) for axis in others}
     for axis, (_, several) in groups.items():
         if axis.role is Role.STRATUM and several.any():
             raise DataError(
@@ -522,17 +490,13 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     unnamed = table.sums["rows"][~named]
     own = {measure: each[named] for measure, each in table.sums.items()}
     outcomes, counting, open_ = _decisions(rows, plan, spec, known, of, len(people), own)
-    conflicts = {
-        axis.column: int(several.sum())
-        for axis, (_, several) in groups.items()
-        if axis.role is not Role.CODES
-    }
+    differing = ((a, several) for a, (_, several) in groups.items() if a.role is not Role.CODES)
+    conflicts = {axis.column: int(several.sum()) for axis, several in differing}
     if spec.person not in conflicts and spec.person is not None:
         conflicts[spec.person] = int(unnamed.sum())
     columns = [outcomes[a] if a in outcomes else groups[a][0] for a in plan.axes]
-    every = np.concatenate(
-        [np.stack(columns, axis=-1), np.stack([codes[axis][~named] for axis in plan.axes], axis=-1)]
-    )
+    own_rows = [codes[axis][~named] for axis in plan.axes]
+    every = np.concatenate([np.stack(columns, axis=-1), np.stack(own_rows, axis=-1)])
     sums = {"rows": np.concatenate([np.ones(len(people)), unnamed])}
     if open_.any():
         sums["open"] = np.concatenate([open_, np.zeros_like(unnamed)])
@@ -547,20 +511,14 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     tables = tuple(
         aggregate(tuple(plan.axes[i] for i in at), every[:, list(at)], sums) for at in plan.tables
     )
+    of_person = np.bincount(of, table.sums["rows"][named])
     return Cube(
-        plan,
-        {axis: rows.levels[axis] for axis in plan.axes},
-        tables,
-        rows.rows,
-        {Uncounted.SAME_PERSON: further} if further else {},
-        unseen=rows.unseen,
+        plan, {axis: rows.levels[axis] for axis in plan.axes}, tables, rows.rows,
+        {Uncounted.SAME_PERSON: further} if further else {}, unseen=rows.unseen,
         conflicts=tuple((column, n) for column, n in conflicts.items() if n),
-        spellings=spellings_of(identifiers),
-        placeholders=placeholders(
-            identifiers, np.bincount(of, table.sums["rows"][named]), spec.recoding(str(spec.person))
-        ),
-        left_out=rows.left_out,
-    )
+        spellings=spellings_of(identifiers), left_out=rows.left_out,
+        placeholders=placeholders(identifiers, of_person, spec.recoding(str(spec.person))),
+    )  # fmt: skip
 
 
 def consistent_value(code: Index, of: Index, people: int) -> tuple[Index, Mask]:
@@ -574,14 +532,9 @@ def consistent_value(code: Index, of: Index, people: int) -> tuple[Index, Mask]:
 
 
 def _decisions(
-    rows: Cube,
-    plan: Plan,
-    spec: Spec,
-    known: dict[Axis, Index],
-    of: Index,
-    people: int,
+    rows: Cube, plan: Plan, spec: Spec, known: dict[Axis, Index], of: Index, people: int,
     sums: Mapping[str, Array],
-) -> tuple[dict[Axis, Index], Mask, Mask]:
+) -> tuple[dict[Axis, Index], Mask, Mask]:  # fmt: skip
     # third, whether an unknown one could change it
     axis = plan.outcomes[-1]
     complete = known[axis] >= 0

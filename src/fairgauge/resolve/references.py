@@ -65,13 +65,9 @@ class CountsBySide:
     """
 
     def __init__(
-        self,
-        counted: GroupCounts,
-        outcome: OutcomeMasks,
-        profile: Profile,
-        per_class: Sequence[OutcomeMasks] = (),
-        measure: Measure = "n",
-    ) -> None:
+        self, counted: GroupCounts, outcome: OutcomeMasks, profile: Profile,
+        per_class: Sequence[OutcomeMasks] = (), measure: Measure = "n",
+    ) -> None:  # fmt: skip
         counts = counted.counts[measure]
         self.whole = side_of_all(len(counted.groups))
         self.others = side_of_others(len(counted.groups))
@@ -87,10 +83,9 @@ class CountsBySide:
         self._moments = self._sums_over(sums, *known)
         self._of_columns = {}
         if sums and min(counts.shape[2:]) > 1:
-            self._of_columns = {
-                LABEL: self._sums_over(sums, known[0], slice(None)),
-                PREDICTION: self._sums_over(sums, slice(None), known[1]),
-            }
+            by_label = self._sums_over(sums, known[0], slice(None))
+            by_prediction = self._sums_over(sums, slice(None), known[1])
+            self._of_columns = {LABEL: by_label, PREDICTION: by_prediction}
         self._scores = scores_of_sides(counted.histogram, measure, outcome)
         self._per_class = [CountsBySide(counted, r, profile, (), measure) for r in per_class]
         self._classes = per_class
@@ -166,10 +161,7 @@ class CountsBySide:
 
 
 def cells_of_states(states: Array) -> dict[frozenset[Need], Array]:
-    """Return confusion cells of rows by label and prediction, each positive, negative or missing.
-
-    Where no prediction is missing, it may have two values alone.
-    """
+    """Return confusion cells of rows by label and prediction: positive, negative or missing."""
     label, prediction = states.sum(axis=2), states.sum(axis=1)
     zero = np.zeros(len(states))
     return {
@@ -213,16 +205,11 @@ def scores_of_sides(
         for m, each in counts.items()
     }
     return Scores(
-        low=histogram.low,
-        high=histogram.high,
-        centre=histogram.centre,
-        counts=by_label[measure],
-        every=counts[measure].sum(axis=1),
-        sums=by_label["s"],
+        low=histogram.low, high=histogram.high, centre=histogram.centre, counts=by_label[measure],
+        every=counts[measure].sum(axis=1), sums=by_label["s"],
         moments={m: each.sum(axis=2) for m, each in by_label.items() if m in SCORES},
-        total=counts["s"].sum(axis=(1, 2)),
-        squares=counts["s2"].sum(axis=(1, 2)),
-    )
+        total=counts["s"].sum(axis=(1, 2)), squares=counts["s2"].sum(axis=(1, 2)),
+    )  # fmt: skip
 
 
 def _states(
@@ -284,15 +271,10 @@ class References:
 
 
 def resolve_references(
-    counts: GroupCounts,
-    sides: CountsBySide,
-    metric: Metric | None,
-    spec: Spec,
+    counts: GroupCounts, sides: CountsBySide, metric: Metric | None, spec: Spec,
     by_rows: Values | None = None,
-) -> References:
+) -> References:  # fmt: skip
     """Return the reference of every group under a metric, of one outcome.
-
-    Ties are stated, as a report notes them.
 
     ``by_rows``: the metric's own number of every group, such as its median, that rows alone give:
         it is what the best group is the best by.
@@ -311,25 +293,17 @@ def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) 
 
     Two groups that are each other's reference are one comparison. The smaller group stands for
     both; of equally many rows, the first.
-
-    ``references``: what every group is compared with.
     """
-    mutual = references and all(
-        reference == Reference(ReferenceKind.OTHERS) for reference in references
-    )
+    mutual = set(references) == {Reference(ReferenceKind.OTHERS)}
     if not mutual or len(counts.groups) != 2 or counts.has_others:
         return None
     return 1 - int(np.argmin(counts.cases))
 
 
 def references_at(
-    counts: GroupCounts,
-    metric: Metric | None,
-    spec: Spec,
-    values_of: Callable[[Statistic], Values],
-    places: int,
-    by_rows: Values | None = None,
-) -> tuple[References, ...]:
+    counts: GroupCounts, metric: Metric | None, spec: Spec,
+    values_of: Callable[[Statistic], Values], places: int, by_rows: Values | None = None,
+) -> tuple[References, ...]:  # fmt: skip
     """Return the references at each of several places, such as the thresholds of a score.
 
     A named value is the reference of the features that have it, and all others elsewhere. ``best``
@@ -378,13 +352,10 @@ def references_at(
     if unknown[0]:
         rate, values = None, by_size
     tie = Tie(
-        counts.groups[first],
-        tuple(counts.groups[group] for group in alike),
-        None if rate is None else rate.name,
-        float(values[first, 0]),
-        by_rows=bool(sizes[first] > sizes[alike[0]]),
-        least=least,
-    )
+        counts.groups[first], tuple(counts.groups[group] for group in alike),
+        None if rate is None else rate.name, float(values[first, 0]),
+        by_rows=bool(sizes[first] > sizes[alike[0]]), least=least,
+    )  # fmt: skip
     return (replace(references[0], tie=tie), *references[1:])
 
 
@@ -395,9 +366,6 @@ def choose_groups(
 
     Admissible are large groups of people of known category. Where none of them has a value, the
     largest is chosen; where there is none, one of the largest, of known category if any is.
-
-    ``large, people``: which groups are large enough, and which are of people of known category.
-    ``values``: array of shape (groups, places).
     """
     admissible = large & people
     if not admissible.any():
@@ -428,10 +396,8 @@ def admissible_groups(counts: GroupCounts, spec: Spec) -> Mask:
 
 def groups_of_known_category(counts: GroupCounts) -> Mask:
     """Return which groups are of people whose category is known in every column."""
-    missing = (
-        any(isinstance(part, MissingValue) for part in each.parts) for each in counts.group_ids
-    )
-    return ~np.fromiter(missing, dtype=bool)
+    groups = ([isinstance(part, MissingValue) for part in each.parts] for each in counts.group_ids)
+    return ~np.fromiter(map(any, groups), dtype=bool)
 
 
 def large_groups(counts: GroupCounts, spec: Spec) -> Mask:

@@ -14,7 +14,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
-from fairgauge.cube.plan import OUTCOMES, WEIGHTS, Axis
+from fairgauge.cube.plan import OUTCOMES, WEIGHTS
 from fairgauge.enums import (
     DiagnosticCode,
     GroupKind,
@@ -40,7 +40,7 @@ from fairgauge.resolve.group_counts import (
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.start.records import dataclass, replace
-from fairgauge.stats.arrays import Mask
+from fairgauge.stats.arrays import Array, Mask
 from fairgauge.values import name_of
 
 
@@ -56,19 +56,12 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
     """Return the metrics that the specification and its rules name, each once.
 
     Of the standard metrics only those that the data allow are taken.
-
-    Raises ``SpecError``: A metric of classes is asked for by name of a regression.
     """
     asked: dict[str, AskedMetric] = {}
     problems = []
-    named: list[tuple[str, str | Statistic | Metric]] = [
-        (f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)
-    ]
-    named += [
-        (f"rules[{i}].metric", rule.own or rule.metric)
-        for i, rule in enumerate(spec.rules)
-        if rule.definition is not None
-    ]
+    named = [*((f"metrics[{i}]", name) for i, name in enumerate(spec.metrics))]
+    for i, rule in enumerate(spec.rules):
+        named += [(f"rules[{i}].metric", rule.own or rule.metric)] if rule.definition else []
     for path, name in named:
         for metric in spec.catalogue.expand([name]):
             obstacle = _obstacle(metric, cube, spec, task)
@@ -99,10 +92,8 @@ def _rules_of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
 
 
 def _class_error(row: Metric | Statistic, what: str, spec: Spec) -> str:
-    return (
-        f"{row.name} {what}, but {quote(spec.label)} is continuous; "
-        "state which values are positive (fairgauge.above, --positive '>x')"
-    )
+    positive = "state which values are positive (fairgauge.above, --positive '>x')"
+    return f"{row.name} {what}, but {quote(spec.label)} is continuous; {positive}"
 
 
 def asked_rates(
@@ -123,11 +114,8 @@ def asked_rates(
         }
         listed = {rate: None for rate in listed if rate.name in wanted}
     available, asking = _available(cube), without_equal_weights(cube, spec)
-    return [
-        rate
-        for rate in listed
-        if task in rate.tasks and rate.needs <= available and unmet_need(rate, asking) is None
-    ]
+    allowed = (rate for rate in listed if task in rate.tasks and rate.needs <= available)
+    return [rate for rate in allowed if unmet_need(rate, asking) is None]
 
 
 def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
@@ -160,23 +148,18 @@ def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | No
     return unmet
 
 
-_CHOSEN = (ReferenceRule.BEST, ReferenceRule.LARGEST)
-
-
 def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
     """Return why a metric has no exact bounds under protected counts, None where it has."""
     # Bounds are exact for differences and ratios of rates of groups that share no row, where it is
     # known what is compared: counts that are rounded do not show which group is best or largest.
     bounded = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
-    if not bounded or metric.scope != "group" or "score" in metric.needs:
+    apart = spec.reference is not ReferenceRule.OVERALL and spec.profile is not Profile.CLARIFY
+    if not (bounded and apart and metric.scope == "group") or "score" in metric.needs:
         return Reason.of(ReasonCode.PROTECTED)
-    if spec.reference in _CHOSEN and spec.profile is not Profile.CLARIFY:
+    if spec.reference in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         column = next((f.column for f in spec.sensitive), "COL")
-        return Reason.of(
-            ReasonCode.PROTECTED_REFERENCE, reference=str(spec.reference), column=column
-        )
-    if spec.reference is ReferenceRule.OVERALL or spec.profile is Profile.CLARIFY:
-        return Reason.of(ReasonCode.PROTECTED)
+        chosen = str(spec.reference)
+        return Reason.of(ReasonCode.PROTECTED_REFERENCE, reference=chosen, column=column)
     return None
 
 
@@ -204,9 +187,7 @@ class Resolution:
 def resolve(cube: Cube, spec: Spec) -> Resolution:
     """Resolve groups, references, positive outcomes, thresholds, strata and metrics.
 
-    Raises ``SpecError``: everything at once that is asked for and that the data or the catalogue do
-        not have.
-    Raises ``DataError``: missing values where the specification treats them as errors.
+    Everything that is asked for and that the data or the catalogue lack is refused at once.
     """
     problems: list[Problem] = []
     cube, mean_weight = normalise_weights(cube)
@@ -223,11 +204,7 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
 
 
 def resolve_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
-    """Resolve groups and named references, which need no label and no prediction.
-
-    Raises ``SpecError``: A group or a value that the data do not have.
-    Raises ``DataError``: missing values where the specification treats them as errors.
-    """
+    """Resolve groups and named references, which need no label and no prediction."""
     features = count_groups(cube, spec)
     refuse([*absent_exclusions([cube], spec), *strata_alone(spec)])
     return features
@@ -280,16 +257,11 @@ def normalise_weights(cube: Cube) -> tuple[Cube, float]:
     mean = float(total / sums.get("n", sums["rows"]).sum())
     powers = {name: i for i, name in enumerate(WEIGHTS, 1)}
     powers |= {moment.name: moment.power for moment in cube.plan.moments}
-    tables = tuple(
-        replace(
-            table,
-            sums={
-                name: of / mean ** powers[name] if name in powers else of
-                for name, of in table.sums.items()
-            },
-        )
-        for table in cube.tables
-    )
+
+    def divided(sums: Mapping[str, Array]) -> dict[str, Array]:
+        return {n: of / mean ** powers[n] if n in powers else of for n, of in sums.items()}
+
+    tables = tuple(replace(table, sums=divided(table.sums)) for table in cube.tables)
     return replace(cube, tables=tables), mean
 
 
@@ -368,7 +340,8 @@ def used_rows(
         for axis, codes in zip(table.axes, table.codes.T, strict=True):
             absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
             if axis.role is Role.FEATURE:
-                in_group[axis.column] = compared_codes(axis, cube, spec)[codes]
+                apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
+                in_group[axis.column] = ((~absent | spec.groups_missing) & ~apart)[codes]
             elif axis.role in (Role.PROXY, Role.KNOWN):
                 in_any |= ~absent[codes]
             elif axis.role in needed:
@@ -392,8 +365,7 @@ def excluded_rows(
     Rows without a count are rows, as nobody knows for how many cases they stand.
     """
     reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
-    if weightless := cases_of_no_weight(cube):
-        reasons[OF_NO_WEIGHT] = weightless
+    reasons[OF_NO_WEIGHT] = cases_of_no_weight(cube)
     if not spec.of_people:  # who are counted, and not rows
         reasons |= {missing_in_condition(c): rows for c, rows in cube.without_condition.items()}
     for axis in cube.plan.axes:
@@ -404,34 +376,22 @@ def excluded_rows(
             apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
             if not spec.groups_missing:
                 differ = dict(cube.conflicts).get(axis.column, 0)
-                groups = f"contradictory {axis.column}", missing_group(axis.column)
-                without = zip(groups, (differ, missing - differ), strict=True)
-                reasons |= {reason: n for reason, n in without if n}
-            if excluded := int(rows[apart].sum()):
-                reasons[excluded_group(axis.column)] = excluded
+                reasons[f"contradictory {axis.column}"] = differ
+                reasons[missing_group(axis.column)] = missing - differ
+            reasons[excluded_group(axis.column)] = int(rows[apart].sum())
         elif axis.role is Role.PROXY:
             of = next(each for each in spec.probabilities if each.cell == axis.column)
-            if unplaced := _unplaced_people(cube, of, spec):
-                reasons[missing_group(of.name)] = unplaced
+            reasons[missing_group(of.name)] = _unplaced_people(cube, of, spec)
         elif axis.role in (Role.CANDIDATE, Role.KNOWN, Role.CODES):
             continue  # of other models; few are known; and counted as another axis
-        elif axis.role in (Role.STRATUM, Role.CLUSTER):
-            if missing:
-                of_stratum = missing_stratum(axis.column, len(spec.strata))
-                reasons[of_stratum if axis.role is Role.STRATUM else NO_CLUSTER] = missing
-        elif axis.role in _ALL_OUTCOMES and axis.role not in needed:
-            continue
-        elif missing and not spec.profile.as_smclarify:
+        elif axis.role is Role.STRATUM:
+            reasons[missing_stratum(axis.column, len(spec.strata))] = missing
+        elif axis.role is Role.CLUSTER:
+            reasons[NO_CLUSTER] = missing
+        elif axis.role not in _ALL_OUTCOMES or axis.role in needed:
             name = "score" if axis.bounds else str(axis.role)
-            reasons[f"missing {name}"] = missing
-    return reasons
-
-
-def compared_codes(axis: Axis, cube: Cube, spec: Spec) -> Mask:
-    """Return which codes of a feature are of a group that is compared; the last is of none."""
-    missing = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
-    apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
-    return (~missing | spec.groups_missing) & ~apart
+            reasons[f"missing {name}"] = missing * (not spec.profile.as_smclarify)
+    return {reason: rows for reason, rows in reasons.items() if rows}
 
 
 def exclusion_notes(

@@ -100,20 +100,15 @@ def searched_rows(
     ``read`` yields the rows by the positions in the levels of ``cube``, which then holds the counts
     by each feature alone, and those by the outcomes; without it the cube holds the counts by all
     together, and its cells are the rows.
-
-    Raises ``SpecError``: the outcomes are not binary, or a value is asked for that the data do not
-        have.
-    Raises ``CubeError``: the counts do not hold all features together.
     """
     features = [_feature_of_values(part, cube) for part in group_columns(cube, spec).values()]
     task, axes = decide_task(cube, spec), cube.plan.outcomes
     masks = outcome_masks(cube, spec, task)
     if task is not Task.BINARY or len(masks) > 1:
-        message = (
+        raise SpecError(Problem("positive" if task is not Task.BINARY else "threshold", (
             "a search takes one binary outcome: name the favourable values (positive, "
             "--positive VALUE), and one threshold of a score"
-        )
-        raise SpecError(Problem("positive" if task is not Task.BINARY else "threshold", message))
+        )))  # fmt: skip
     outcomes = np.maximum(kinds_of_rows(cube, masks[0], rate), NOT_COUNTED)
 
     def part_of(rows: CodedRows) -> OutcomeRows:
@@ -124,9 +119,8 @@ def searched_rows(
         )
 
     if read is None:
-        together = _coded_rows_by(
-            cube, [*dict.fromkeys([*(each.axis for each in features), *axes])]
-        )
+        crossed = dict.fromkeys([*(each.axis for each in features), *axes])
+        together = _coded_rows_by(cube, [*crossed])
         cells = part_of(together)
     alone = _coded_rows_by(cube, axes)
     absent = [axis for axis in axes if axis.role in rate.needs and (alone.codes[axis] < 0).any()]

@@ -108,10 +108,7 @@ class UnrecordedGroups:
         return np.asarray(np.round(shares * of.cases.sum() + beside, 1))
 
     def check_answers(self) -> None:
-        """Refuse answers that are none of the groups.
-
-        Raises ``SpecError``: an answer is no group, and is not stated to mean an unknown one.
-        """
+        """Refuse answers that are no group, and are not stated to mean an unknown one."""
         self._known_groups(self._every)
 
     def known_cells(self, of: CountTable | None = None) -> tuple[Array, Array]:
@@ -119,7 +116,6 @@ class UnrecordedGroups:
         table = self._table if of is None else of
         groups = self._known_groups(table)
         _, which = np.unique(self._cell_codes(table), return_inverse=True)
-        which = which.reshape(-1)
         shape = int(which.max(initial=0)) + 1, len(self.asked.groups)
         some = groups >= 0
         known = _add_up(shape, (which[some], groups[some]), table.cases[some])
@@ -137,7 +133,6 @@ class UnrecordedGroups:
         kinds = 3 if (kind == OTHER).any() else 2
         kind = kind[used]
         unique, which = np.unique(codes, return_inverse=True)
-        which = which.reshape(-1)
         weights, sums = self._weights(table)[used], self._sums(table)[used]
         shape, size = (len(unique), kinds), len(self.asked.groups)
         squares = known = None
@@ -162,11 +157,7 @@ class UnrecordedGroups:
         )  # fmt: skip
 
     def amounts(self, mean: Mean, outcome: OutcomeMasks, *, everyone: bool = False) -> AmountCells:
-        """Return the rows of an amount: those whose group is probable or known, or all rows.
-
-        Of all rows, those without probabilities have the mean of the others, which a random sample
-        corrects.
-        """
+        """Return the rows of an amount: those whose group is probable or known, or all rows."""
         table, groups = self._every, len(self.groups)
         codes, place = self._amount_codes(table, mean, outcome, everyone)
         unique, which = np.unique(codes[codes >= 0], return_inverse=True)
@@ -289,13 +280,12 @@ class UnrecordedGroups:
         names = [name_of(level) for level in self.cube.levels[axis]]
         strange = [name for name in names if name not in {*self.asked.groups, *self.unknown}]
         if strange:
-            message = (
-                f"column {quote(axis.column)} holds {cells(strange)}, which is no group."
-                f"{suggest(strange[0], self.asked.groups)} Groups: "
-                f"{listing(self.asked.groups)}; leave it empty where the group is not known, or "
-                "state what that is called (unknown, --unknown)"
-            )
-            raise SpecError(Problem(f"probabilities[{self.position}].known", message))
+            near, groups = suggest(strange[0], self.groups), listing(self.groups)
+            raise SpecError(Problem(f"probabilities[{self.position}].known", (
+                f"column {quote(axis.column)} holds {cells(strange)}, which is no group.{near} "
+                f"Groups: {groups}; leave it empty where the group is not known, or state what "
+                "that is called (unknown, --unknown)"
+            )))  # fmt: skip
         places = {name: i for i, name in enumerate(self.asked.groups) if name not in self.unknown}
         position = np.array([*(places.get(name, _UNKNOWN) for name in names), _UNKNOWN])
         return np.asarray(position[table.codes[:, table.axes.index(axis)]])

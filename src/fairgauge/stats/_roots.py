@@ -21,14 +21,12 @@ _STEPS_PER_HALVING = 5
 _TOLERANCE = 1e-12
 
 
-def bisect(holds: Callable[[Array], Mask], inside: Array, outside: Array) -> Limits:
-    """Narrow brackets down to where a condition stops holding.
+def bisect(
+    holds: Callable[[Array], Mask], inside: Array, outside: Array, halvings: int = _HALVINGS
+) -> Limits:
+    """Narrow brackets down to where a condition that holds `inside` stops holding.
 
-    ``holds``: from points of the brackets' shape to booleans of that shape: true near `inside`,
-        false near `outside`.
-    ``inside, outside``: ends of the brackets, in either order.
-
-    The brackets after 60 halvings: neighbouring numbers, unless the condition never changes; then
+    After 60 halvings their ends are neighbouring numbers, unless the condition never changes; then
     one of them is the end of the bracket.
 
     >>> target = np.array([2.0, 9.0])
@@ -36,25 +34,35 @@ def bisect(holds: Callable[[Array], Mask], inside: Array, outside: Array) -> Lim
     >>> inside.round(6).tolist(), outside.round(6).tolist()
     ([1.414214, 3.0], [1.414214, 3.0])
     """
-    for _ in range(_HALVINGS):
+    for _ in range(halvings):
         middle = (inside + outside) / 2
         holding = holds(middle)
         inside, outside = np.where(holding, middle, inside), np.where(holding, outside, middle)
     return inside, outside
 
 
+def fewest_holding(holds: Callable[[Array], Mask], below: Array, most: Array) -> Array:
+    """Return the smallest whole numbers above `below` for which a condition holds; else `most`.
+
+    >>> fewest_holding(lambda x: x**2 > 50, np.zeros(2), np.array([20.0, 5.0])).tolist()
+    [8.0, 5.0]
+    """
+    while (most - below > 1).any():
+        middle = np.floor((below + most) / 2)
+        holding = holds(middle)
+        most = np.where(holding, middle, most)
+        below = np.where(holding, below, np.minimum(middle, most - 1))
+    return np.asarray(most)
+
+
 @quiet
 def falling_root(
     falling: Callable[[Array], Array], low: Array, high: Array, at_low: Array | None = None
 ) -> Array:
-    """Return where falling functions reach 0, by secants inside a bracket.
+    """Return where falling functions, whose values may be infinite, reach 0, by secants.
 
-    ``falling``: from points of the brackets' shape to values of that shape; infinite ones are
-        allowed.
-    ``low, high``: ends of the brackets.
-    ``at_low``: the values at `low`, where they are known.
-
-    `low` where a function is positive nowhere, `high` where it is positive throughout.
+    `low` where a function is positive nowhere, `high` where it is positive throughout. ``at_low``
+    are its values at `low`, where they are known.
 
     >>> falling_root(lambda x: 2 - x**2, np.zeros(()), np.full((), 37.0)).round(6).tolist()
     1.414214

@@ -24,10 +24,8 @@ def mover_difference(
 ) -> Limits:  # fmt: skip
     """Return the interval of ``e1 - e2`` from the estimates and intervals of both sides.
 
-    ``e1, low1, high1, e2, low2, high2``: estimates with their confidence limits, in one unit. Where
-        an estimate is infinite or undefined, the limits are ``low1 - high2`` and ``high1 - low2``,
-        so that one limit of an infinite estimate remains finite.
-    ``correlation``: of the two estimates; 0 where the sides are independent.
+    Where an estimate is infinite or undefined, the limits are ``low1 - high2`` and ``high1 -
+    low2``, so that one limit of an infinite estimate remains finite.
 
     >>> low, high = mover_difference(0.8, 0.69, 0.88, 0.6, 0.49, 0.70)
     >>> round(float(low), 4), round(float(high), 4)
@@ -51,8 +49,6 @@ def mover_shared_difference(
     high2: ArrayLike, correlation: ArrayLike,
 ) -> Limits:  # fmt: skip
     """Return the interval of ``e1 - e2`` from estimates whose errors are partly the same.
-
-    ``e1, low1, high1, e2, low2, high2``: as for `mover_difference`.
 
     >>> skewed = (0.9, 0.8, 0.95)
     >>> mover_shared_difference(*skewed, *skewed, 1.0)
@@ -116,8 +112,7 @@ def mover_ratio(
 def newcombe(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike) -> Limits:
     """Return Newcombe's interval (method 10) of ``x1/n1 - x2/n2``: MOVER of Wilson intervals.
 
-    ``x1, n1, x2, n2``: successes and trials of both groups. An empty group contributes the interval
-    [0, 1].
+    An empty group contributes the interval [0, 1].
 
     >>> low, high = newcombe(56, 70, 48, 80, 1.959964)
     >>> round(float(low), 4), round(float(high), 4)
@@ -133,9 +128,8 @@ def mover_wilson_ratio(
 ) -> Limits:
     """Return the MOVER interval of ``(x1/n1) / (x2/n2)`` from Wilson intervals.
 
-    ``x1, n1, x2, n2``: ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf.
-
-    Excludes 1 exactly when `newcombe` excludes 0.
+    ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf. It excludes 1 exactly when
+    `newcombe` excludes 0.
 
     >>> low, high = mover_wilson_ratio(24, 73, 53, 65, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
@@ -152,12 +146,11 @@ def score_difference(
 ) -> Limits:  # fmt: skip
     """Return the score interval of ``x1/n1 - x2/n2``: SCAS, or Miettinen-Nurminen.
 
-    ``x1, n1, x2, n2``: successes and trials; an empty group gives [-1, 1].
+    An empty group gives [-1, 1]; the estimate is always inside.
+
     ``skewness``: correct the score for its skewness (SCAS), which balances the two tails; without
         it the interval is Miettinen and Nurminen's.
     ``small_sample``: use the variance factor N/(N-1), which Gart and Nam's own interval lacks.
-
-    The estimate is always inside.
 
     >>> low, high = score_difference(56, 70, 48, 80, 1.959964, skewness=False)
     >>> round(float(low), 4), round(float(high), 4)
@@ -188,10 +181,8 @@ def score_ratio(
 ) -> Limits:  # fmt: skip
     """Return the score interval of ``(x1/n1) / (x2/n2)``: SCAS, or Miettinen-Nurminen.
 
-    ``x1, n1, x2, n2``: successes and trials. ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper
-        limit inf, both or an empty group [0, inf]. Where the rates are 1 and 0 the skewness
-        correction diverges and is omitted.
-    ``z, skewness, small_sample``: as for `score_difference`.
+    ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf, both or an empty group [0,
+    inf]. Where the rates are 1 and 0 the skewness correction diverges and is omitted.
 
     >>> low, high = score_ratio(7, 18, 1, 18, 1.959964, skewness=False)
     >>> round(float(low), 3), round(float(high), 3)
@@ -290,9 +281,7 @@ def fold(low: ArrayLike, high: ArrayLike) -> Limits:
 def welch_degrees(var1: ArrayLike, n1: ArrayLike, var2: ArrayLike, n2: ArrayLike) -> Array:
     """Return Welch and Satterthwaite's degrees of freedom of a difference of two means.
 
-    ``var1, n1, var2, n2``: sample variances (divisor n - 1) and sizes.
-
-    Infinite where both variances are 0.
+    Of sample variances (divisor n - 1) and sizes; infinite where both variances are 0.
 
     >>> round(float(welch_degrees(4.0, 30, 9.0, 20)), 2)
     30.19

@@ -59,16 +59,10 @@ class GapParts(NamedTuple):
 
 @quiet
 def decompose(
-    x_d: ArrayLike,
-    n_d: ArrayLike,
-    x_a: ArrayLike,
-    n_a: ArrayLike,
-    z: float,
-    *,
-    ratio: bool = False,
-    squares: tuple[ArrayLike, ArrayLike] | None = None,
+    x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike, z: float, *,
+    ratio: bool = False, squares: tuple[ArrayLike, ArrayLike] | None = None,
     sampling: Sampling | None = None,
-) -> GapParts:
+) -> GapParts:  # fmt: skip
     """Decompose ``x_d/n_d - x_a/n_a``, or their ratio, over strata.
 
     Composition weights the difference of the sides' shares of each stratum by the mean of their
@@ -76,9 +70,6 @@ def decompose(
     by the same formulas on the logarithms of the four rates at either side's composition. Strata
     with rows of one side alone are not comparable (Nopo).
 
-    ``x_d, n_d, x_a, n_a``: shape (..., S): successes and trials of the group and of its reference
-        in every stratum.
-    ``ratio``: whether the ratio is decomposed.
     ``squares``: shape (..., S): of means in place of rates, the sums of squares of both sides;
         ``x`` are then sums.
     ``sampling``: of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and
@@ -159,15 +150,10 @@ def decompose(
     sparse = np.asarray(~(least >= _FEWEST_EXPECTED))
     outside = _uncompared_part((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
     return GapParts(
-        outside,
-        composition,
-        within,
-        group,
-        reference,
-        support_group=held_d.sum(-1) / n_d.sum(-1),
-        support_reference=held_a.sum(-1) / n_a.sum(-1),
+        outside, composition, within, group, reference,
+        support_group=held_d.sum(-1) / n_d.sum(-1), support_reference=held_a.sum(-1) / n_a.sum(-1),
         sparse=sparse if squares is None else np.zeros_like(sparse),
-    )
+    )  # fmt: skip
 
 
 class MeanDifferences(NamedTuple):
@@ -193,13 +179,9 @@ class MeanDifferences(NamedTuple):
 
 @quiet
 def mean_differences(
-    x_d: ArrayLike,
-    n_d: ArrayLike,
-    x_a: ArrayLike,
-    n_a: ArrayLike,
-    squares: tuple[ArrayLike, ArrayLike],
-    weight: Array | None = None,
-) -> tuple[MeanDifferences, MeanDifferences]:
+    x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike,
+    squares: tuple[ArrayLike, ArrayLike], weight: Array | None = None,
+) -> tuple[MeanDifferences, MeanDifferences]:  # fmt: skip
     """Return the difference of means in every stratum, and pooled by Mantel and Haenszel's weights.
 
     >>> each, pooled = mean_differences([10, 8], [5, 4], [5, 4], [5, 4], ([25, 20], [9, 8]))
@@ -386,14 +368,9 @@ def _products(rows: Array, weights: Array) -> Array:
 
 
 def _uncompared_part(
-    group: Sequence[Array],
-    reference: Sequence[Array],
-    common: Mask,
-    sampling: Sampling,
-    z: float,
-    *,
-    ratio: bool,
-) -> Part:
+    group: Sequence[Array], reference: Sequence[Array], common: Mask, sampling: Sampling, z: float,
+    *, ratio: bool,
+) -> Part:  # fmt: skip
     # what strata that one side alone has add to the gap, by the influence of rows
     value: Array = np.zeros(common.shape[:-1])
     variance: Array = np.zeros(common.shape[:-1])

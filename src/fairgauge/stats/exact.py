@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
     """Return Boschloo's exact unconditional p-value: twice the smaller one-sided one, at most 1.
 
-    ``x1, n1, x2, n2``: whole numbers of successes and trials.
-
     NaN where a group is empty.
 
     Raises ``ValueError``: when a count is not whole (exact tests need counts, not effective sample
@@ -54,20 +52,12 @@ _STEPS = 240
 
 @quiet
 def exact_limits(
-    x_d: ArrayLike,
-    n_d: ArrayLike,
-    x_a: ArrayLike,
-    n_a: ArrayLike,
-    alpha: ArrayLike,
+    x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike, alpha: ArrayLike,
     comparison: Contrasted = "difference",
-) -> Limits:
+) -> Limits:  # fmt: skip
     """Return confidence limits of d - a, d / a or d whose coverage is at least 1 - alpha.
 
-    ``x_d, n_d, x_a, n_a``: successes and trials of both groups, independent; a group may be empty.
-    ``alpha``: the error of the two limits together.
-    ``comparison``: {"difference", "ratio", "rate"}
-
-    ``high`` of a ratio is infinite where the denominator may be 0.
+    A group may be empty; the upper limit of a ratio is infinite where the denominator may be 0.
 
     >>> low, high = exact_limits(30, 100, 120, 400, 0.05)
     >>> round(float(low), 3), round(float(high), 3)
@@ -107,8 +97,8 @@ def expected_selections(
 ) -> tuple[float, float]:
     """Return the mean and the variance of a group's selections if nobody's group matters.
 
-    ``n, n_reference, selected_of_both``: whole numbers of applicants of the group and of the
-    reference, and selections of both, in each requisition.
+    Of the applicants of the group and of the reference, and the selections of both, in each
+    requisition.
 
     >>> mean, variance = expected_selections([100], [100], [100])
     >>> mean, round(variance, 4)
@@ -125,10 +115,7 @@ def exact_selection_test(
 ) -> float | None:
     """Return the two-sided exact p-value of the selections of a group, given those of both sides.
 
-    ``n, n_reference, selected, selected_reference``: whole numbers of applicants and selections of
-    both sides in each requisition.
-
-    None where there are more than `MOST_SELECTIONS`.
+    Of whole numbers in each requisition; None where there are more than `MOST_SELECTIONS`.
 
     >>> round(exact_selection_test([10], [12], [2], [9]), 6)
     0.029973

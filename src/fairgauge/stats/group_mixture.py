@@ -23,6 +23,8 @@ from fairgauge.stats.significance import chi_square_tail
 Clusters = tuple[Index, Index, Index, Array, Index]
 """Of every entry of a table by cluster: cluster, cell, kind, weight, and known group or -1."""
 
+Constraint = Callable[[Array], Array]
+
 _MOST_STEPS = 100
 # of the mean log likelihood: that of 10 million rows is then exact to 1e-5
 _COMPLEMENTARITY = 1e-13
@@ -69,8 +71,6 @@ class GroupMixture:
     ``n``: shape (cells, kinds): the weight of the rows of each kind: counted by the rate, among
         those of which it is a share, and possibly others.
     ``squares``: shape (cells, kinds): the sum of squared weights, where rows have some.
-    ``clusters``: of every entry of a table by cluster: cluster, cell, kind, weight, and known group
-        or -1.
 
     >>> p = np.array([[0.9, 0.1], [0.2, 0.8]])
     >>> mixture = GroupMixture(p, n=np.array([[300.0, 700.0], [600.0, 400.0]]))
@@ -262,11 +262,7 @@ class GroupMixture:
         return float("inf")
 
     def _curve(
-        self,
-        constraint: Callable[[Array], Array],
-        estimate: float,
-        slope: Array,
-        ends: tuple[float, float],
+        self, constraint: Constraint, estimate: float, slope: Array, ends: tuple[float, float]
     ) -> ProfileCurve:
         # ``slope`` is the derivative by ``theta``: it states how much wider weights and clusters
         # make the interval than independent rows would
@@ -291,11 +287,7 @@ class GroupMixture:
         return ProfileCurve(estimate, values, roots, scale)
 
     def _roots(
-        self,
-        constraint: Callable[[Array], Array],
-        estimate: float,
-        values: Array,
-        ends: tuple[float, float],
+        self, constraint: Constraint, estimate: float, values: Array, ends: tuple[float, float]
     ) -> tuple[Array, Array]:
         inside = np.unique(values[(values >= ends[0]) & (values <= ends[1])])
         inside = inside[np.abs(inside - estimate) > _LEAST]

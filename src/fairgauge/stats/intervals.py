@@ -31,9 +31,7 @@ def critical(confidence: float) -> float:
 
 
 def critical_t(confidence: float, degrees: ArrayLike) -> Array:
-    """Return the two-sided critical value of Student's t.
-
-    ``degrees``: degrees of freedom; inf gives the normal value, zero or less gives inf.
+    """Return the two-sided critical value of Student's t; inf of no degrees of freedom.
 
     >>> critical_t(0.95, [10, np.inf]).round(3).tolist()
     [2.228, 1.96]
@@ -46,9 +44,7 @@ def critical_t(confidence: float, degrees: ArrayLike) -> Array:
 
 @quiet
 def t_from_z(z: ArrayLike, degrees: ArrayLike) -> Array:
-    """Return the critical value of Student's t with the tails of the normal one `z`.
-
-    ``degrees``: degrees of freedom; zero or less gives inf, nan gives nan.
+    """Return the critical value of Student's t with the tails of `z`; inf of no degrees.
 
     >>> t_from_z(critical(0.95), [10, np.inf]).round(3).tolist()
     [2.228, 1.96]
@@ -63,10 +59,7 @@ def t_from_z(z: ArrayLike, degrees: ArrayLike) -> Array:
 
 @quiet
 def wilson(x: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
-    """Return Wilson's score interval of a rate.
-
-    ``x, n``: successes and trials, real numbers allowed. ``n = 0`` gives [0, 1].
-    ``z``: critical value; inf gives [0, 1].
+    """Return Wilson's score interval of a rate; [0, 1] without trials, and where z is infinite.
 
     ``low`` is exactly 0 at ``x = 0`` and ``high`` exactly 1 at ``x = n``.
 
@@ -187,8 +180,6 @@ def containing(
 def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
     """Return Jeffreys' interval of a rate: equal tails of the Beta(x + 1/2, n - x + 1/2) posterior.
 
-    ``x, n``: ``n = 0`` gives [0, 1].
-
     ``low`` is 0 at ``x = 0`` and ``high`` 1 at ``x = n``, so the estimate is always inside.
 
     >>> low, high = jeffreys(15, 148, 0.95)
@@ -201,8 +192,6 @@ def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
 
 def clopper_pearson(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
     """Return Clopper and Pearson's exact interval of a rate (coverage never below the level).
-
-    ``x, n``: ``n = 0`` gives [0, 1].
 
     >>> low, high = clopper_pearson(0, 20, 0.95)
     >>> float(low), round(float(high), 4)
@@ -330,12 +319,10 @@ def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums) -> Me
     Those of the rows' influences ``w (y - mean) / sum w``. Without weights all three sums are the
     same, and the variance is the sample variance over the number of rows.
 
-    ``weights``: sums of w and w y; the higher ones are not needed.
-    ``squared``: sums of w^2, w^2 y and w^2 y^2.
-    ``cubed``: sums of w^3, w^3 y, w^3 y^2 and w^3 y^3.
+    ``weights, squared, cubed``: sums of w, w^2 and w^3 times y^0, y^1, ..., as far as the same.
 
-    The variance is nan where the effective sample size is one row; the third moment 0
-    where rounding errors dominate it.
+    The variance is nan where the effective sample size is one row; the third moment 0 where
+    rounding errors dominate it.
 
     >>> w, y = np.array([1.0, 1, 2, 4, 0.5, 3]), np.array([2.0, 3, 5, 4, 1, 6])
     >>> sums = [PowerSums(*(float((w**p * y**k).sum()) for k in range(4))) for p in (1, 2, 3)]

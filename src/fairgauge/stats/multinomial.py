@@ -152,20 +152,12 @@ def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
 
 @quiet
 def whole_correlation(
-    statistic: ClassStatistic,
-    part: ArrayLike,
-    whole: ArrayLike,
+    statistic: ClassStatistic, part: ArrayLike, whole: ArrayLike,
     squares: tuple[ArrayLike, ArrayLike] | None = None,
-) -> Array:
+) -> Array:  # fmt: skip
     """Return the correlation of a statistic of some rows with that of all rows, these included.
 
-    ``statistic``: as for `influence`.
-    ``part, whole``: shape (..., K, K): rows, or sums of weights, by label and prediction; `part` is
-        counted in `whole`.
-    ``squares``: sums of squared weights of both.
-
-    0 where the statistic of either does not vary.
-
+    0 where the statistic of either does not vary; ``squares`` are sums of squared weights of both.
     Of a share that is the same in both it is the root of the part's share of the rows:
 
     >>> def accuracy(counts):
@@ -188,15 +180,11 @@ def whole_correlation(
 
 @quiet
 def linearise(
-    statistic: ClassStatistic,
-    cells: ArrayLike,
-    ends: tuple[float, float],
+    statistic: ClassStatistic, cells: ArrayLike, ends: tuple[float, float],
     weights: WeightSums | None = None,
-) -> Linearised:
+) -> Linearised:  # fmt: skip
     """Return a statistic of the cells with its standard error, effective rows and degrees.
 
-    ``statistic``: as for `influence`.
-    ``cells``: shape (..., K, K): rows, or sums of weights, by label and prediction.
     ``ends``: the statistic's range; infinite ends are allowed.
     ``weights``: without them every row has the weight 1. With it the variance is the linearised
         one; where that of Kish's number of rows is larger, the geometric mean of both, as in

@@ -13,20 +13,17 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats._roots import falling_root
-from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats._roots import bisect, falling_root, fewest_holding
+from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.intervals import exact_rate_limits
 from fairgauge.stats.significance import two_sided
 
 
 @quiet
 def paired_difference(better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
-    """Return Tango's score interval of ``(better - worse) / n``.
+    """Return Tango's score interval of ``(better - worse) / n``, of n rows in all.
 
-    ``better, worse``: discordant rows, by direction.
-    ``n``: all rows; 0 gives [-1, 1].
-
-    Of positive width also without discordant rows.
+    Of positive width also without discordant rows; without rows [-1, 1].
 
     >>> low, high = paired_difference(1, 7, 21, 1.959964)  # Fagerland, Lydersen and Laake 2014
     >>> round(float(low), 3), round(float(high), 3)
@@ -51,10 +48,6 @@ def paired_score_ratio(
     both: ArrayLike, better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: ArrayLike
 ) -> Limits:
     """Return Tang's score interval of ``(both + better) / (both + worse)``.
-
-    ``both``: rows that both classifications accept.
-    ``better, worse``: as for `paired_difference`.
-    ``n``: all rows.
 
     An empty denominator gives ``high = inf``, an empty table [0, inf]. They exclude 1 just where
     `paired_difference` excludes 0.
@@ -94,7 +87,7 @@ def paired_score_ratio(
 def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
     """Return McNemar's p-value of no difference, which agrees with `paired_difference`.
 
-    ``better, worse``: as for `paired_difference`; without discordant rows the p-value is 1.
+    Without discordant rows it is 1.
 
     >>> round(float(paired_p(1, 7)), 4)
     0.0339
@@ -154,12 +147,11 @@ def exact_p(better: float, worse: float, n: float, gap: float) -> float:
     first, last = max(0.0, rows * ends[0] - spread[0]), min(rows, rows * ends[1] + spread[1])
     likely = np.arange(math.floor(first), math.ceil(last) + 1, dtype=float)
     # of each, the fewest rows of the other direction that exceed it: the score rises with them
-    few, many = np.full(likely.shape, -1.0), rows - likely + 1
-    while (many - few > 1).any():
-        middle = np.floor((few + many) / 2)
-        score = tango_score(middle, likely, np.asarray(float(rows)), np.asarray(-gap))
-        exceeds = score >= z - 1e-9
-        many, few = np.where(exceeds, middle, many), np.where(exceeds, few, middle)
+    whole, opposite = np.asarray(float(rows)), np.asarray(-gap)
+    many = fewest_holding(
+        lambda other: tango_score(other, likely, whole, opposite) >= z - 1e-9,
+        np.full(likely.shape, -1.0), rows - likely + 1,
+    )  # fmt: skip
     rest = rows - likely
     share = np.minimum(np.where(gained < 1, lost / (1 - gained), 0.0), 1.0)
     above = betainc(many, rest - many + 1, share)
@@ -175,11 +167,8 @@ def exact_upper(better: float, worse: float, n: float, low: float, alpha: float)
     """
     if exact_p(better, worse, n, low) <= alpha:
         return -1.0
-    high = 1.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if exact_p(better, worse, n, middle) > alpha:
-            low = middle
-        else:
-            high = middle
-    return high
+
+    def kept(gap: Array) -> Mask:
+        return np.asarray(exact_p(better, worse, n, float(gap)) > alpha)
+
+    return float(bisect(kept, np.asarray(low), np.ones(()), _STEPS)[1])

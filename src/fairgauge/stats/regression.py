@@ -67,17 +67,10 @@ class AdjustedEffect(NamedTuple):
 
 @quiet
 def adjusted_effect(
-    x_d: ArrayLike,
-    n_d: ArrayLike,
-    x_a: ArrayLike,
-    n_a: ArrayLike,
-    columns: Sequence[Index],
-    z: float,
-    *,
-    squares: tuple[ArrayLike, ArrayLike] | None = None,
-    sampling: Sampling | None = None,
-    centre: float = 0.0,
-) -> AdjustedEffect | WhyNoRegression:
+    x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike, columns: Sequence[Index],
+    z: float, *, squares: tuple[ArrayLike, ArrayLike] | None = None,
+    sampling: Sampling | None = None, centre: float = 0.0,
+) -> AdjustedEffect | WhyNoRegression:  # fmt: skip
     """Return the difference of both sides adjusted for columns, with its robust interval.
 
     ``x_d, n_d, x_a, n_a``: shape (S,): successes and trials, or sums and rows, of both sides in

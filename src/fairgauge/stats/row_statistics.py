@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.start.records import dataclass
-from fairgauge.stats.arrays import Array, Index, Limits, floats, quiet, quotient
+from fairgauge.stats._roots import bisect
+from fairgauge.stats.arrays import Array, Index, Limits, Mask, floats, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import (
     MeanMoments,
@@ -220,12 +221,11 @@ def compared_quantiles(
         low, high = mover_difference(*sides[0], *sides[1])
         return float(low), float(high)
 
-    inside, outside = 0.0, _LARGEST_Z
-    for _ in range(_BISECTIONS):
-        middle = (inside + outside) / 2
-        low, high = limits(middle)
-        excluded = low > 0 or high < 0
-        inside, outside = (middle, outside) if excluded else (inside, middle)
+    def excludes(z: Array) -> Mask:
+        low, high = limits(float(z))
+        return np.asarray(low > 0 or high < 0)
+
+    inside, _ = bisect(excludes, np.zeros(()), np.full((), _LARGEST_Z), _BISECTIONS)
     low, high = limits(critical(confidence))
     if ratio:
         value = values[0] / values[1] if min(values) > 0 else np.nan

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
+from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import Array, Mask, floats, quiet
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
@@ -34,16 +35,12 @@ _MOST_ROWS = 1e8
 
 @quiet
 def detectable_difference(
-    p1: ArrayLike,
-    n1: ArrayLike,
-    p2: ArrayLike,
-    n2: ArrayLike,
-    confidence: float = 0.95,
+    p1: ArrayLike, n1: ArrayLike, p2: ArrayLike, n2: ArrayLike, confidence: float = 0.95,
     power: float = 0.8,
-) -> Array:
+) -> Array:  # fmt: skip
     """Return the smallest true difference of rates that a test detects with the given power.
 
-    ``p1, n1, p2, n2``: rates in [0, 1] and sizes of both groups; an empty group gives inf.
+    Of rates and sizes of both groups; an empty group gives inf.
 
     >>> round(float(detectable_difference(0.3, 290.41, 0.2, 290.41)), 3)
     0.1
@@ -81,23 +78,14 @@ def _power_quantile(probability: float) -> float:
 
 @quiet
 def rows_to_decide(
-    estimate: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    rows: ArrayLike,
-    lower: ArrayLike,
-    upper: ArrayLike,
-    confidence: float = 0.95,
-    power: float = 0.8,
-    *,
-    logarithmic: bool = False,
-) -> Array:
+    estimate: ArrayLike, low: ArrayLike, high: ArrayLike, rows: ArrayLike, lower: ArrayLike,
+    upper: ArrayLike, confidence: float = 0.95, power: float = 0.8, *, logarithmic: bool = False,
+) -> Array:  # fmt: skip
     """Return how many rows like these would decide a verdict with the wanted probability.
 
     They are those of an estimate that is the truth; inf where it lies on a limit.
 
-    ``estimate, low, high``: an estimate with its confidence interval.
-    ``rows``: rows (of both sides together) that it rests on.
+    ``rows``: rows (of both sides together) that the estimate rests on.
     ``lower, upper``: the rule's limits, possibly infinite.
     ``logarithmic``: work on the scale of logarithms, as suits ratios; all numbers are then above 0.
 
@@ -115,24 +103,16 @@ def rows_to_decide(
 
 @quiet
 def rows_to_decide_rates(
-    p1: ArrayLike,
-    n1: ArrayLike,
-    p2: ArrayLike,
-    n2: ArrayLike,
-    lower: ArrayLike,
-    upper: ArrayLike,
-    comparison: Comparison = "difference",
-    confidence: float = 0.95,
+    p1: ArrayLike, n1: ArrayLike, p2: ArrayLike, n2: ArrayLike, lower: ArrayLike,
+    upper: ArrayLike, comparison: Comparison = "difference", confidence: float = 0.95,
     power: float = 0.8,
-) -> Array:
+) -> Array:  # fmt: skip
     """Return how many rows of both groups, like these, would decide a verdict on two rates.
 
     From rates follows more than from an interval of their difference or ratio: how its length
     changes with them, and how many rows a verdict needs at all.
 
-    ``p1, n1, p2, n2``: rates and (effective) rows of the first and the second group.
-    ``lower, upper``: limits of ``p1 - p2`` or ``p1 / p2``, possibly infinite.
-    ``comparison``: {"difference", "ratio"}: ratios are of rates above 0.
+    ``lower, upper``: limits of ``p1 - p2`` or ``p1 / p2`` (of rates above 0), possibly infinite.
 
     >>> float(rows_to_decide_rates(0.3, 300, 0.3, 300, -0.05, 0.05).round())
     3503.0
@@ -184,32 +164,21 @@ def _deciding_factor(
         open_ = 1 - np.asarray(evaluated(factor))
         return np.asarray(np.where(below | above, fails, passes) - open_ >= power)
 
-    few, many = np.full(value.shape, -40.0), np.full(value.shape, 40.0)
+    many = np.full(value.shape, 40.0)
     never = ~decided(many)
-    for _ in range(40):
-        doublings = (few + many) / 2
-        enough = decided(doublings)
-        few, many = np.where(enough, few, doublings), np.where(enough, doublings, many)
+    many, _ = bisect(decided, many, -many, halvings=40)
     unknown = np.isnan(value) | np.isnan(half) | np.isnan(lean)
     return np.where(unknown, np.nan, np.where(never, np.inf, 2.0**many))
 
 
 def rows_for_verdict(
-    p1: float,
-    p2: float,
-    lower: float,
-    upper: float,
-    comparison: Comparison = "difference",
-    confidence: float = 0.95,
-    power: float = 0.8,
-    *,
-    share: float = 0.5,
-    among: float = 1.0,
-) -> float:
+    p1: float, p2: float, lower: float, upper: float, comparison: Comparison = "difference",
+    confidence: float = 0.95, power: float = 0.8, *, share: float = 0.5, among: float = 1.0,
+) -> float:  # fmt: skip
     """Return the rows of a table with which rates like these are probably decided.
 
-    ``p1, p2, lower, upper, comparison, confidence, power``: as of `rows_to_decide_rates`: the rates
-        pass where their difference or ratio is inside the limits, and fail where it is outside.
+    They pass where their difference or ratio is inside the limits, and fail where it is outside.
+
     ``share``: the group's share of the rows; all others are the reference.
     ``among``: the share of rows that the rates are counted among.
 

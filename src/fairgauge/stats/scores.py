@@ -96,8 +96,7 @@ class Area(NamedTuple):
 def area_from_counts(pos: ArrayLike, neg: ArrayLike) -> Area:
     """Return the area under the ROC curve and the parts of its variance, from counts per bin.
 
-    ``pos, neg``: shape (..., B): positives and negatives in each bin, bins in ascending order of
-    the score.
+    ``pos, neg``: as of `precision_from_counts`.
 
     The area is nan without a class, a part with fewer than two rows.
 
@@ -137,18 +136,13 @@ def area_variance(area: ArrayLike, positives: ArrayLike, negatives: ArrayLike) -
 
 @quiet
 def area_score_interval(
-    area: ArrayLike,
-    variances: tuple[ArrayLike, ArrayLike],
-    positives: ArrayLike,
-    negatives: ArrayLike,
-    z: ArrayLike,
-) -> Limits:
-    """Score interval of an area under the ROC curve.
+    area: ArrayLike, variances: tuple[ArrayLike, ArrayLike], positives: ArrayLike,
+    negatives: ArrayLike, z: ArrayLike,
+) -> Limits:  # fmt: skip
+    """Return the score interval of an area under the ROC curve; [0, 1] where a class has no rows.
 
     ``variances``: the two parts of DeLong's variance, of the positives and of the negatives.
-    ``positives, negatives``: rows of both classes; without either the interval is [0, 1].
-    ``z``: normal critical value; that of Student's t with Satterthwaite's degrees of DeLong's
-        variance is used.
+    ``z``: that of Student's t with Satterthwaite's degrees of DeLong's variance is used.
 
     The estimate is always inside.
 

@@ -41,9 +41,8 @@ Contrasted = Literal["difference", "ratio", "rate"]
 class Tolerated:
     """The tolerated set: ``low <= contrast <= high`` for d - a, d / a, or d alone.
 
-    ``low, high``: bounds, possibly infinite (the lower one of a ratio may be 0). For equality both
-        agree. Arrays hold a set per comparison.
-    ``comparison``: {"difference", "ratio", "rate"}
+    Bounds may be infinite, and the lower one of a ratio 0. For equality both agree. Arrays hold a
+    set per comparison.
 
     Raises ``ValueError``: when ``low > high``, or a ratio's bound is negative.
 
@@ -92,18 +91,12 @@ class Tolerated:
 
 @quiet
 def e_value(
-    tolerated: Tolerated,
-    a: ArrayLike,
-    d: ArrayLike,
-    x_a: ArrayLike,
-    n_a: ArrayLike,
-    x_d: ArrayLike,
-    n_d: ArrayLike,
-) -> Array:
-    """Return the e-value of one batch against "the rates are tolerated".
+    tolerated: Tolerated, a: ArrayLike, d: ArrayLike,
+    x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike,
+) -> Array:  # fmt: skip
+    """Return the e-value of one batch (a group may be empty) against "the rates are tolerated".
 
     ``a, d``: the alternative hypothesis, chosen before the batch was observed.
-    ``x_a, n_a, x_d, n_d``: successes and rows of both groups in the batch; a group may be empty.
 
     Its expectation is at most 1 at every tolerated pair of rates; 1 where the alternative is itself
     tolerated.
@@ -120,17 +113,12 @@ def e_value(
 
 @quiet
 def evidence_of_change(
-    tolerated: Tolerated,
-    x_a: ArrayLike,
-    n_a: ArrayLike,
-    x_d: ArrayLike,
-    n_d: ArrayLike,
+    tolerated: Tolerated, x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike,
     shift: float = 0.05,
-) -> Array:
+) -> Array:  # fmt: skip
     """Return the evidence that the contrast has left the tolerated set, after every batch.
 
-    ``x_a, n_a, x_d, n_d``: shape (batches, ...): successes and rows of both groups in every batch,
-        one entry per monitored comparison.
+    ``x_a, n_a, x_d, n_d``: shape (batches, ...): one entry per monitored comparison.
     ``shift``: distance beyond the bound at which a change should be detected early: of a ratio or
         of its inverse, whichever is below 1, so that both have the same evidence.
 
@@ -255,12 +243,8 @@ def likeliest_start(
 ) -> int:
     """Return the batch since which the rates most likely are outside the tolerated set.
 
-    It maximises the likelihood ratio of constant rates since then against tolerated ones.
-
-    ``tolerated``: of one comparison.
-    ``x_a, n_a, x_d, n_d``: shape (batches,): successes and rows of both groups, up to the alarm.
-
-    Counted from 0.
+    It maximises the likelihood ratio of constant rates since then against tolerated ones. Batches
+    up to the alarm are counted from 0.
 
     >>> x_d = [30] * 20 + [50] * 8
     >>> likeliest_start(Tolerated(-0.05, 0.05), [60] * 28, [200] * 28, x_d, [100] * 28)
@@ -294,20 +278,12 @@ BETS = tuple(2.0**-k for k in range(1, 13))
 
 @quiet
 def running_contrast(
-    comparison: Contrasted,
-    x_a: ArrayLike,
-    n_a: ArrayLike,
-    x_d: ArrayLike,
-    n_d: ArrayLike,
+    comparison: Contrasted, x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike
 ) -> tuple[Array, Array, Array]:
     """Return the contrast of running rates, and both limits of a 95% confidence sequence.
 
     With this probability all intervals contain the running contrast of the true rates. Arrays are
     of shape (periods, ...), nan until a period has rows of all that is contrasted.
-
-    ``comparison``: {"difference", "ratio", "rate"}: d - a, d / a, or d alone.
-    ``x_a, n_a, x_d, n_d``: shape (periods, ...): successes and rows of both groups in every period;
-        a period may lack a group.
 
     >>> found = running_contrast("difference", [60] * 90, [200] * 90, [36] * 90, [100] * 90)
     >>> [round(float(each[-1]), 3) for each in found]

@@ -6,13 +6,13 @@ bounds the summed probabilities that any statistic exceeds it, whatever their de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.stats._roots import falling_root, rates_given_difference
-from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
+from fairgauge.stats._roots import falling_root, fewest_holding, rates_given_difference
+from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.significance import normal_quantile, normal_tail
 
 _BLOCK_OF_TERMS = 64
@@ -107,16 +107,7 @@ def fewest_exceeding(n: ArrayLike, events: float, total: float, c: float) -> Arr
     share = np.floor(np.maximum(n * events / total, n + events - total))
     # a group with no more than its share never exceeds
     most = np.minimum(n, events) + 1
-    return _bisect_fewest(lambda x: signed_root(x, n, events - x, total - n) > c, share, most)
-
-
-def _bisect_fewest(exceeds: Callable[[Array], Mask], below: Array, most: Array) -> Array:
-    while (most - below > 1).any():
-        middle = np.floor((below + most) / 2)
-        exceeding = exceeds(middle)
-        most = np.where(exceeding, middle, most)
-        below = np.where(exceeding, below, np.minimum(middle, most - 1))
-    return np.asarray(most)
+    return fewest_holding(lambda x: signed_root(x, n, events - x, total - n) > c, share, most)
 
 
 @quiet
@@ -255,7 +246,7 @@ def detectable_gap(
         return None
     share = np.asarray(np.floor(n * rate))
     high = float(
-        _bisect_fewest(lambda x: signed_root(x, n, events, others, tolerance) > c, share, most)
+        fewest_holding(lambda x: signed_root(x, n, events, others, tolerance) > c, share, most)
     )
     needed = float(betaincinv(high, n - high + 1, power))
     together = (high + events) / total

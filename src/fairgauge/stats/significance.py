@@ -80,12 +80,8 @@ def invert_z(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Arra
 def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
     """Return the p-value at which an interval just touches the null.
 
-    Interval and p-value agree: ``p < 1 - confidence`` exactly when the interval at
-    that confidence excludes `null`.
-
-    ``interval, null``: as for `invert_z`.
-
-    NaN where the interval is nan.
+    Interval and p-value agree: ``p < 1 - confidence`` exactly when the interval at that confidence
+    excludes `null`. NaN where the interval is nan.
 
     >>> p = invert(lambda z: newcombe(56, 70, 48, 80, z))
     >>> round(float(p), 6)
@@ -95,9 +91,7 @@ def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
 
 
 def newcombe_p(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
-    """Return the p-value of equal rates by inverting `newcombe`: of no difference, a ratio of 1.
-
-    ``x1, n1, x2, n2``: successes and trials; an empty group gives nan.
+    """Return the p-value of equal rates by inverting `newcombe`; an empty group gives nan.
 
     >>> newcombe_p([56, 50], [70, 200], [48, 35], [80, 200]).round(6).tolist()
     [0.008133, 0.067203]
@@ -113,10 +107,9 @@ def score_p(
 ) -> Array:
     """Return the p-value of equal rates that agrees with the score intervals.
 
-    The level at which `score_difference` touches 0, and `score_ratio` 1.
+    The level at which `score_difference` touches 0, and `score_ratio` 1. An empty group gives nan,
+    rates that are both 0 or both 1 give 1.
 
-    ``x1, n1, x2, n2``: successes and trials; an empty group gives nan, rates that are both 0 or
-        both 1 give 1.
     ``skewness``: as for `score_difference`; without it this is the N - 1 chi-square test (Campbell
         2007, Statistics in Medicine 26, 3661-3675).
 
@@ -138,17 +131,12 @@ def score_p(
 
 @quiet
 def welch_p(
-    mean1: ArrayLike,
-    var1: ArrayLike,
-    n1: ArrayLike,
-    mean2: ArrayLike,
-    var2: ArrayLike,
-    n2: ArrayLike,
-) -> Array:
+    mean1: ArrayLike, var1: ArrayLike, n1: ArrayLike,
+    mean2: ArrayLike, var2: ArrayLike, n2: ArrayLike,
+) -> Array:  # fmt: skip
     """Return the p-value of Welch's test of equal means.
 
-    ``mean1, var1, n1, mean2, var2, n2``: sample means, sample variances (divisor n - 1) and sizes;
-    a group of fewer than two gives nan.
+    Variances have the divisor n - 1; a group of fewer than two gives nan.
 
     >>> round(float(welch_p(5.0, 4.0, 30, 4.0, 9.0, 20)), 4)
     0.2003
@@ -185,11 +173,9 @@ def chi_square_tail(statistic: ArrayLike, degrees: ArrayLike) -> Array:
 
 
 def homogeneity(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
-    """Test that all groups share one rate (Pearson's chi-square, G - 1 degrees of freedom).
+    """Test that all groups share one rate (Pearson's chi-square); groups are along the last axis.
 
-    ``x, n``: shape (..., G): successes and trials; groups without trials are excluded.
-
-    NaN with fewer than two groups; 0 and 1 when all rates are 0 or all are 1.
+    NaN with fewer than two groups that have trials; 0 and 1 when all rates are 0 or all are 1.
 
     >>> stat, p = homogeneity([20, 26, 31, 18, 24], 100)
     >>> round(float(stat), 4), round(float(p), 4)
@@ -225,8 +211,6 @@ def homogeneity_table(counts: ArrayLike) -> tuple[Array, Array]:
 def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
     """Return the two-sided p-value of Fisher's exact test.
 
-    ``x1, n1, x2, n2``: whole numbers of successes and trials.
-
     Raises ``ValueError``: A count is not whole.
 
     >>> round(float(fisher(48, 80, 12, 40)), 4), round(float(fisher(3, 20, 1, 10)), 4)
@@ -246,7 +230,7 @@ def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
 def holm(p: ArrayLike) -> Array:
     """Return Holm's step-down adjustment: strong control of the family-wise error rate.
 
-    ``p``: shape (..., m): p-values of one family along the last axis; nan is kept and not counted.
+    ``p``: those of one family along the last axis; nan is kept and not counted.
 
     >>> holm([0.01, 0.04, np.nan]).tolist()
     [0.02, 0.04, nan]
@@ -258,17 +242,14 @@ def holm(p: ArrayLike) -> Array:
 
 
 def holm_levels(p: ArrayLike, level: float) -> Array:
-    """Return the level at which Holm's procedure tests each p-value.
+    """Return the level at which Holm's procedure tests each p-value, for ``level`` of the family.
 
     An interval of one minus this level excludes a value just where Holm's adjusted p-value of it is
     at most ``level``, so that all intervals together exclude a true value with at most that
-    probability.
+    probability. It is the level over how many hypotheses are left where one is tested; of those
+    that are not rejected, all the same.
 
-    ``p``: shape (..., m): p-values of one family along the last axis; nan is kept and not counted.
-    ``level``: of the whole family.
-
-    Shape (..., m): the level over how many hypotheses are left where one is tested; of those that
-    are not rejected, all the same.
+    ``p``: as of `holm`.
 
     >>> holm_levels([0.2, 0.001, 0.3, np.nan], 0.06).tolist()
     [0.03, 0.02, 0.03, nan]
@@ -301,13 +282,11 @@ def sidak(p: ArrayLike, comparisons: int) -> Array:
 def simultaneous_level(comparisons: int, confidence: float) -> float:
     """Return the level of single intervals at which several hold together, however they correlate.
 
-    For what is shown because it is the most extreme of several: a headline, a finding, the worst
-    class. All pairs of groups have Tukey's, which is lower.
+    For what is shown because it is the most extreme of several: a headline, a finding.
 
     >>> simultaneous_level(1, 0.95), round(simultaneous_level(12, 0.95), 5)
     (0.95, 0.99573)
     """
-    # Sidak (1967), JASA 62, 626-633.
     return math.exp(math.log(confidence) / comparisons)
 
 
@@ -394,9 +373,8 @@ def tukey_adjusted(p: ArrayLike, groups: int) -> Array:
 def between_variance(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     """Return the variance of the rates between groups, observed and without sampling variance.
 
-    ``x, n``: shape (..., G): groups with fewer than two trials are excluded.
-
-    `corrected` is unbiased and may be negative; nan with fewer than two groups.
+    The latter is unbiased and may be negative. Groups of fewer than two trials are excluded; nan
+    with fewer than two others.
 
     >>> naive, corrected = between_variance([20, 26, 31, 18, 24], 100)
     >>> round(float(naive), 5), round(float(corrected), 5)

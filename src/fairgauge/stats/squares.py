@@ -52,11 +52,8 @@ def central_moments(
 ) -> Moments:
     """Return moments about the mean from sums of powers.
 
-    ``n, first, second, third, fourth``: rows (or their weight), and the sums of the values and of
-    their powers, to 12 digits.
-
-    ``fourth`` is nan where its rounding error may exceed 2 %, for values far from 0 that
-    vary little (such as 1e6 with a standard deviation of 100). No rows give nan.
+    ``fourth`` is nan where its rounding error may exceed 2 %, for values far from 0 that vary
+    little (such as 1e6 with a standard deviation of 100) and sums of 12 digits.
 
     >>> x = np.array([1.0, 2.0, 4.0, 9.0])
     >>> moments = central_moments(4, *((x**k).sum() for k in range(1, 5)))

@@ -34,7 +34,6 @@ def stratified_difference(
 ) -> Stratified:
     """Return the interval of ``sum w (x1/n1 - x2/n2)``, assuming a common difference.
 
-    ``x1, n1, x2, n2``: shape (..., S): successes and trials of both groups in every stratum.
     ``weights``: shape (..., S): Mantel and Haenszel's, ``n1 n2 / (n1 + n2)`` over their sum, for
         their risk difference.
 
@@ -69,8 +68,6 @@ def stratified_ratio(
 ) -> Stratified:
     """Return the interval of ``sum w x1/n1`` over ``sum w x2/n2``, assuming a common ratio.
 
-    ``x1, n1, x2, n2, weights, z``: as for `stratified_difference`.
-
     The limits are 0 and inf where group 1 and group 2 have no successes.
 
     >>> weights = [0.5, 0.5]
@@ -99,10 +96,8 @@ def mantel_haenszel_odds_ratio(
 ) -> Stratified:
     """Return the interval of Mantel and Haenszel's common odds ratio over strata.
 
-    ``x1, n1, x2, n2``: shape (..., S): successes and trials of both groups in every stratum; a
-    stratum without trials on a side is excluded.
-
-    NaN where the odds ratio is 0, infinite or undefined.
+    Strata without trials on a side are excluded. NaN where the odds ratio is 0, infinite or
+    undefined.
 
     >>> low, high, p = mantel_haenszel_odds_ratio([30, 40], 100, [50, 60], 100, 1.959964)
     >>> round(float(low), 3), round(float(high), 3), round(float(p), 6)
@@ -148,8 +143,7 @@ def conditional_disparity(group: ArrayLike, others: ArrayLike, z: ArrayLike) -> 
     others, in every stratum. A stratum without accepted or without rejected rows takes no part, as
     in the statistic.
 
-    NaN where no stratum takes part. The p-value is that of no
-    disparity in any stratum.
+    NaN where no stratum takes part. The p-value is that of no disparity in any stratum.
 
     >>> low, high, p = conditional_disparity([[20, 30], [10, 40]], [[40, 30], [60, 60]], 1.959964)
     >>> round(float(low), 4), round(float(high), 4), round(float(p), 4)
@@ -210,8 +204,7 @@ def heterogeneity(
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences vary over strata, and each stratum against all others.
 
-    ``x_d, n_d, x_a, n_a``: shape (..., S): successes and trials of both sides; strata without
-    trials on a side are excluded.
+    Strata without trials on a side are excluded.
 
     >>> women = [89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341]
     >>> men = [512, 353, 120, 138, 53, 22], [825, 560, 325, 417, 191, 373]
@@ -255,9 +248,7 @@ def heterogeneity_of_means(
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences of means vary over strata, and each stratum against all others.
 
-    ``difference``: shape (S,)
-    ``v_d, v_a, n_d, n_a``: shape (S,): variances and rows of both sides; strata whose variances are
-        0 are excluded.
+    ``v_d, v_a``: variances of both sides; strata in which they are 0 are excluded.
 
     >>> rows, variances = [50, 50, 50, 0], [0.5, 0.5, 0.5, 0]
     >>> whole, each = heterogeneity_of_means([0, 0, 4, 9], variances, variances, rows, rows)

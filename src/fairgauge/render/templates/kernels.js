@@ -74,8 +74,8 @@ const _correct_skewness = (gap, variance, skew, z) => {
   return ((sd > 0) ? value : ((gap === 0) ? 0.0 : (Math.sign(gap) * Infinity)));
 };
 
-const bisect = (holds, inside, outside) => {
-  for (let step = 0; step < 60; step++) {
+const bisect = (holds, inside, outside, halvings = 60) => {
+  for (let step = 0; step < halvings; step++) {
     let middle = ((inside + outside) / 2);
     let holding = holds(middle);
     [inside, outside] = [(holding ? middle : inside), (holding ? outside : middle)];
