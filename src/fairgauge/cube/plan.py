@@ -314,7 +314,7 @@ class Plan:
     def to_dict(self) -> dict[str, Json]:
         asked = self.asked.to_dict()
         return {
-            "axes": [_plain_fields(axis) | {"role": str(axis.role)} for axis in self.axes],
+            "axes": [_plain_fields(axis) for axis in self.axes],
             "tables": [list(table) for table in self.tables],
             "moments": [
                 {k: v for k, v in _plain_fields(moment).items() if k not in ("centre", "by") or v}
@@ -326,18 +326,15 @@ class Plan:
     @classmethod
     def from_dict(cls, found: Saved) -> Plan:
         """Read what `to_dict` wrote."""
-        axes = tuple(
-            Axis(Role(a["role"]), a["column"], tuple(a["cuts"]), Closed(a["closed"]),
-                 a["bounds"] and (a["bounds"][0], a["bounds"][1]), a["grid"])
-            for a in found["axes"]
-        )  # fmt: skip
-        moments = tuple(
-            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"]), m["power"],
-                   m.get("centre", 0.0), m.get("by", ""))
-            for m in found["moments"]
-        )  # fmt: skip
-        tables = tuple(tuple(table) for table in found["tables"])
-        return cls(axes, tables, read_question(found["asked"]), moments)
+
+        def read(values: Saved) -> dict[str, Any]:
+            return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+
+        kinds = [{"role": Role(a["role"]), "closed": Closed(a["closed"])} for a in found["axes"]]
+        axes = (Axis(**read(a) | kind) for a, kind in zip(found["axes"], kinds, strict=True))
+        moments = (Moment(**read(moment)) for moment in found["moments"])
+        asked = read_question(found["asked"])
+        return cls(tuple(axes), tuple(map(tuple, found["tables"])), asked, tuple(moments))
 
     def difference(self, other: Plan) -> str:
         """Describe in what two plans differ; empty when they count the same."""

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.build import Counted, build
+from fairgauge.cube.build import Coded, Counted, build, code_values
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan, limited_columns
 from fairgauge.enums import Uncounted
@@ -119,7 +119,7 @@ def literal(text: str) -> str:
 def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: int) -> Cube:
     """Count a relation (what follows FROM): a look at its first rows, then one scan."""
 
-    def head(axes: Sequence[Axis], rows: int) -> list[list[object]]:
+    def head(axes: Sequence[Axis], rows: int) -> list[Sequence[object]]:
         return _first_values(axes, rows, relation, columns, run)
 
     if columns.looks:
@@ -288,7 +288,7 @@ def _sql_factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
 
 def _first_values(
     axes: Sequence[Axis], rows: int, relation: str, columns: Columns, run: Run
-) -> list[list[object]]:
+) -> list[Sequence[object]]:
     keys = ", ".join(f"{columns.key(axis.column)} AS k{i}" for i, axis in enumerate(axes))
     head = f"(SELECT {keys} FROM {relation} LIMIT {rows}) AS head"
     counts = ", ".join(f"count(DISTINCT k{i})" for i in range(len(axes)))
@@ -338,11 +338,17 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
     fractional = next((each for each in fields[after] if each is not None), None)
     check_counts(plan, fractional, cases, weight, rows)
     excluded = {Uncounted.NO_COUNT: without_count, Uncounted.NO_WEIGHT: without_weight}
-    counted = []
-    for table, at in zip(tables, cells, strict=True):
-        places = at.tolist()
-        keys = (_decode_keys(plan.axes[i], [fields[i][j] for j in places], columns) for i in table)
-        counted.append(Counted([*keys], {m: each[at] for m, each in sums.items()}))
+    keys = [
+        code_values(axis, _decode_keys(axis, fetched, columns))
+        for axis, fetched in zip(plan.axes, fields, strict=False)
+    ]
+    counted = [
+        Counted(
+            [Coded(keys[i].values, keys[i].positions[at]) for i in table],
+            {m: each[at] for m, each in sums.items()},
+        )
+        for table, at in zip(tables, cells, strict=True)
+    ]
     return build(plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit)
 
 
@@ -360,7 +366,7 @@ def _ranges_seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
         yield Seen(column, least, most, min(wrong, default=None))
 
 
-def _decode_keys(axis: Axis, fetched: list[object], columns: Columns) -> list[object]:
+def _decode_keys(axis: Axis, fetched: Sequence[object], columns: Columns) -> Sequence[object]:
     if axis.bins or columns.decode is None:
         return fetched
     return [columns.decode(value) for value in fetched]
