@@ -83,6 +83,7 @@ def build(
     texts: Collection[str] = (),
     limit: int = 1_000,
     known: Mapping[str, Sequence[Value]] | None = None,
+    stated: Mapping[str, Sequence[object]] | None = None,
 ) -> Cube:
     """Make a cube of what an engine counted, in canonical values and order.
 
@@ -94,6 +95,7 @@ def build(
     ``texts``: columns of untyped text (CSV): numeric if all values are plain numbers.
     ``limit``: the most values that an axis may have.
     ``known``: the values that columns are known to have, though no row may have them.
+    ``stated``: the values of columns whose types state their order, in it.
 
     Raises ``DataError``: an axis has too many values, two values with one name, or values that are
         not plain.
@@ -124,7 +126,7 @@ def build(
         tables.append(round_sums(plan, aggregate(axes, cells, counted[i].sums)))
     kept = {reason: int(n) for reason, n in sorted((excluded or {}).items()) if n}
     cube = Cube(plan, levels, tuple(tables), int(rows), kept, unseen=tuple(sorted(set(unseen))))
-    return reorder_levels(cube, {})
+    return reorder_levels(cube, stated or {})
 
 
 def _occurring(counted: Counted, of: str) -> Counted:

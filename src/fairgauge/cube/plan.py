@@ -368,11 +368,6 @@ def centre_moments(plan: Plan, centre: float) -> Plan:
     return replace(plan, moments=tuple(moments))
 
 
-def limited_columns(plan: Plan) -> frozenset[str]:
-    """Return the columns that some product takes within `LARGEST`."""
-    return frozenset(c for moment in plan.moments if moment.limited for c in moment.columns)
-
-
 def _plain_fields(value: Axis | Moment) -> dict[str, Json]:
     # the fields by name; `dataclasses.asdict` copies each, which every digest would pay
     return {each.name: getattr(value, each.name) for each in fields(value) if each.compare}

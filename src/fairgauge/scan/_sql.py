@@ -14,18 +14,16 @@ from numpy.typing import NDArray
 
 from fairgauge.cube.build import Coded, Counted, build, code_values
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan, limited_columns
+from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.source import (
     LEAST_LOG,
     MOST_UNREADABLE,
-    ROWS_PER_VALUE,
     Record,
     Seen,
     UnreadableNumbers,
     check_counts,
-    check_head,
     check_numbers,
     check_values,
     ranged_columns,
@@ -36,6 +34,8 @@ from fairgauge.values import Value, name_of, plain_number
 Run: TypeAlias = Callable[[str], Iterator[Record]]
 
 _FEW_CELLS = 100_000
+# first rows that are read for every value that an axis may have
+_ROWS_PER_VALUE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +118,9 @@ def literal(text: str) -> str:
 
 def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: int) -> Cube:
     """Count a relation (what follows FROM): a look at its first rows, then one scan."""
-
-    def head(axes: Sequence[Axis], rows: int) -> list[Sequence[object]]:
-        return _first_values(axes, rows, relation, columns, run)
-
-    if columns.looks:
-        check_head(plan, head, columns.texts, limit)
+    axes = [axis for axis in plan.axes if axis.limited]
+    if columns.looks and axes:  # a column of too many values is reported before the scan
+        check_values(_first_values(axes, limit, relation, columns, run), columns.texts, limit)
     records = run(select(plan, relation, columns))
     cells = _fetch_cells(plan, records, columns, limit)
     try:
@@ -149,7 +146,7 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
             keys[i] = f"{_bin_number(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}"
     values = [f"v{i}" for i in range(len(numbers))]
     values += [name for name, _ in texts]
-    limited = [i for i, c in enumerate(numbers) if c in limited_columns(plan)]
+    limited = sorted({numbers.index(c) for m in plan.moments if m.limited for c in m.columns})
     least, most = columns.constant(-LARGEST), columns.constant(LARGEST)
     above = f"> {most} THEN {most} WHEN"
     values += [
@@ -287,18 +284,19 @@ def _sql_factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
 
 
 def _first_values(
-    axes: Sequence[Axis], rows: int, relation: str, columns: Columns, run: Run
-) -> list[Sequence[object]]:
+    axes: Sequence[Axis], limit: int, relation: str, columns: Columns, run: Run
+) -> dict[Axis, Sequence[object]]:
     keys = ", ".join(f"{columns.key(axis.column)} AS k{i}" for i, axis in enumerate(axes))
-    head = f"(SELECT {keys} FROM {relation} LIMIT {rows}) AS head"
+    head = f"(SELECT {keys} FROM {relation} LIMIT {_ROWS_PER_VALUE * limit}) AS head"
     counts = ", ".join(f"count(DISTINCT k{i})" for i in range(len(axes)))
     many = next(run(f"SELECT {counts} FROM {head}"))
-    found = []
-    for i, count in enumerate(many):
-        query = f"SELECT DISTINCT k{i} FROM {head}"
-        several = run(query) if count > rows // ROWS_PER_VALUE else ()
-        found.append(_decode_keys(axes[i], [record[0] for record in several], columns))
-    return found
+    return {
+        axis: _decode_keys(
+            axis, [key for (key,) in run(f"SELECT DISTINCT k{i} FROM {head}")], columns
+        )
+        for i, (axis, count) in enumerate(zip(axes, many, strict=True))
+        if count > limit
+    }
 
 
 def _fetch_cells(

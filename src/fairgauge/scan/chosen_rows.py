@@ -25,7 +25,6 @@ from fairgauge.cube.cube import (
     CountTable,
     Cube,
     aggregate,
-    reorder_levels,
     round_sums,
     values_together,
 )
@@ -544,8 +543,9 @@ class WithProbabilities(_RowsOfSource):
         texts = self.source.written.texts if isinstance(self.source, DuckRows) else frozenset()
         if texts:
             self.source.count(self.read(plan), limit)
-        cube = join_parts(plan, [scan_batches(plan, self.batches(plan), limit)], limit, texts)
-        return reorder_levels(cube, getattr(self.source, "stated_order", {}))
+        parts = [scan_batches(plan, self.batches(plan), limit)]
+        stated = getattr(self.source, "stated_order", None)
+        return join_parts(plan, parts, limit, texts, stated)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -16,9 +16,6 @@ from fairgauge.question.recoding import UNKNOWN, not_numbers, recoding_flag, wri
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import canonical, name_of
 
-Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
-"""Takes axes and a number of rows; returns the different values of each axis in as many rows."""
-
 ALLOWED_DATA = (
     "give a frame (pandas, polars, pyarrow, DuckDB, ...), a path, a list of paths, a Cube, or "
     "arrays by name: label=[...], prediction=[...], sensitive={'NAME': [...]}"
@@ -27,8 +24,6 @@ ALLOWED_DATA = (
 
 MOST_COLUMNS = 10_000
 """The most columns of a file: what describes and queries each of them takes seconds for more."""
-ROWS_PER_VALUE = 20
-"""First rows that are read for every value that an axis may have."""
 
 
 class Source(Protocol):
@@ -135,14 +130,6 @@ def check_unique_names(columns: Iterable[str], what: str, most: int = MOST_COLUM
         if column in seen:
             raise DataError(f"{what} has the column {quote(column)} twice; rename one of them")
         seen.add(column)
-
-
-def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> None:
-    """Check the first rows, so that a column of too many values is reported before the scan."""
-    axes = [axis for axis in plan.axes if axis.limited]
-    if axes:
-        found = head(axes, ROWS_PER_VALUE * limit)
-        check_values(dict(zip(axes, found, strict=True)), texts, limit)
 
 
 def check_values(
