@@ -245,7 +245,7 @@ def _range_seen(column: str, values: Floats) -> tuple[Seen, bool]:
     whole = low <= high
     if not whole:
         low, high = (float(of.reduce(values, initial=np.nan)) for of in (np.fmin, np.fmax))
-    return Seen(column, None if math.isnan(low) else low, None if math.isnan(high) else high), whole
+    return Seen(column, None if math.isnan(low) else (low, high)), whole
 
 
 class _Digits:

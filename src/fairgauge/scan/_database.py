@@ -16,6 +16,7 @@ from fairgauge.errors import (
     failed_import,
     is_clear,
     listing,
+    needing,
     quote,
     shown_address,
     suggest,
@@ -92,10 +93,8 @@ def open_database(url: str, rows: str) -> Source:
             )
     if scheme == "duckdb":
         return _open_duckdb(url, rows, shown)
-    try:
+    with needing(_extra_for_url(url), "reading databases"):
         import ibis
-    except ImportError as error:
-        raise MissingExtra("reading databases", _extra_for_url(url), error) from None
     with _explain_database_errors(shown, url):
         file = scheme == "sqlite"
         with warnings.catch_warnings():

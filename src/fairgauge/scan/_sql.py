@@ -360,8 +360,8 @@ def _ranges_seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
         low, high, wrong = (
             [v for v in each if v is not None] for each in ranges[3 * i : 3 * i + 3]
         )
-        least, most = float(min(low)) if low else None, float(max(high)) if high else None
-        yield Seen(column, least, most, min(wrong, default=None))
+        ends = (float(min(low)), float(max(high))) if low else None
+        yield Seen(column, ends, min(wrong, default=None))
 
 
 def _decode_keys(axis: Axis, fetched: Sequence[object], columns: Columns) -> Sequence[object]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from fairgauge.atomic_files import folder_of_process
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
+from fairgauge.errors import NOT_UTF_8, DataError, listing, needing, quote
 from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_relation import (
     DuckRows,
@@ -35,10 +35,9 @@ from fairgauge.scan._duckdb_relation import (
     text_unless_number,
     typed_columns,
 )
-from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.row_codes import numbers_of, sql_double, sql_double_of_half
-from fairgauge.scan.source import RECORDS, Record, Source, check_unique_names
+from fairgauge.scan.source import RECORDS, Record, Source, check_unique_names, open_frame
 from fairgauge.start.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -306,10 +305,8 @@ def _top_level(tree: list[Record]) -> list[Record]:
 
 def open_arrow(paths: list[Place], name: str) -> Source:
     """Open Arrow files or streams that have the same columns, in any order."""
-    try:
+    with needing("arrow", "reading .arrow and .feather files"):
         import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtra("reading .arrow and .feather files", "arrow", error) from None
     from fairgauge.scan._plain_arrow import put_together
 
     tables = {path: _read_arrow(path) for path in paths}

@@ -20,7 +20,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, cast
 
 from fairgauge.atomic_files import folder_of_process
-from fairgauge.errors import DataError, MissingExtra, listing, quote, shown_address
+from fairgauge.errors import DataError, listing, needing, quote, shown_address
 from fairgauge.object_stores import Object, Place, address, is_object, open_unzipped
 from fairgauge.scan._file_listing import Listing, is_lake_table, list_files, open_lake_table
 from fairgauge.scan.source import (
@@ -308,10 +308,8 @@ def _open_member(packed: Any, path: Place) -> Iterator[tuple[IO[bytes], str]]:
         with bz2.open(packed) as held:
             yield held, PurePosixPath(str(path)).stem
     else:
-        try:
+        with needing("arrow", "reading .zst files"):
             import pyarrow as pa
-        except ImportError as error:
-            raise MissingExtra("reading .zst files", "arrow", error) from None
         with pa.CompressedInputStream(packed, "zstd") as held:
             yield held, PurePosixPath(str(path)).stem
 
@@ -378,10 +376,8 @@ def _member_of_log(log: IO[bytes], member: zipfile.ZipInfo) -> bytes:
         return zlib.decompress(packed, -zlib.MAX_WBITS)
     if member.compress_type != _ZSTANDARD:
         return packed
-    try:
+    with needing("arrow", "reading logs of Inspect"):
         import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtra("reading logs of Inspect", "arrow", error) from None
     with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as held:
         return cast("bytes", held.read())
 

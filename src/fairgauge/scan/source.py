@@ -72,13 +72,38 @@ def can_look_at_rows(source: Source) -> bool:
     return isinstance(source, Readable) and source.at_hand
 
 
+def open_frame(data: Any, name: str | None = None) -> Source:
+    """Open a frame of any engine that narwhals knows.
+
+    pandas frames, and the parts of Dask frames, are counted by their own codes; DuckDB relations,
+    Spark frames and tables of ibis by one SELECT; of all others (polars, pyarrow, SQLFrame ...)
+    narwhals hands over the columns. Every way gives the same cube.
+    """
+    package = type(data).__module__.partition(".")[0]
+    if package in ("duckdb", "_duckdb"):
+        from fairgauge.scan._duckdb_relation import open_relation
+
+        return open_relation(data, name)
+    if package == "ibis":
+        from fairgauge.scan._database import open_table
+
+        return open_table(data, name)
+    if package == "pyspark":
+        from fairgauge.scan.spark import SparkFrame
+
+        check_unique_names(data.columns, "the frame")
+        return SparkFrame(name or "Spark frame", data)
+    from fairgauge.scan._narwhals import open_by_narwhals
+
+    return open_by_narwhals(data, name)
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an engine saw of a numeric column: its range, and a value that is not a number."""
+    """What an engine saw of a numeric column: its ends, if any, and a text that is no number."""
 
     column: str
-    low: float | None
-    high: float | None
+    ends: tuple[float, float] | None
     unreadable: str | None = None
 
 
@@ -156,18 +181,18 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     for each in seen:
         if each.unreadable is not None:
             raise UnreadableNumbers(plan, each.column, [each.unreadable])
-        if each.low is None:
+        if each.ends is None:
             continue
         if each.column in (plan.count, plan.weight):
-            _check_factor(each, "count" if each.column == plan.count else "weight")
+            _check_factor(each.column, each.ends, is_count=each.column == plan.count)
         summed = any(each.column in (*moment.columns, moment.by) for moment in plan.moments)
         axes = [axis for axis in plan.axes if axis.column == each.column]
         for axis in axes:
-            _check_bounds(each, axis)
+            _check_bounds(axis, each.ends)
         # of a condition, every number is on one side; codes are those of a condition or a cut
         of_rows = (Role.CONDITION, Role.CODES)
         finite = summed or any(axis.cuts and axis.role not in of_rows for axis in axes)
-        for value in (each.low, each.high or 0.0) if finite else ():
+        for value in each.ends if finite else ():
             if math.isinf(value):
                 raise DataError(not_numbers(each.column, [f"{value:g}"]))
             if summed and abs(value) > _LARGEST_SQUARED:
@@ -177,34 +202,32 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
                 )
 
 
-def _check_factor(seen: Seen, what: str) -> None:
-    least, most = _WEIGHTS
-    for value in (seen.low, seen.high):
-        if value is not None and not 0 <= value < math.inf:
+def _check_factor(column: str, ends: tuple[float, float], *, is_count: bool) -> None:
+    (least, most), what, largest = _WEIGHTS, "count" if is_count else "weight", ends[1]
+    for value in ends:
+        if not 0 <= value < math.inf:
             raise DataError(
-                f"column {quote(seen.column)} is the {what}, but has the value {value:g}; leave it "
+                f"column {quote(column)} is the {what}, but has the value {value:g}; leave it "
                 f"empty where the {what} is not known"
             )
-    if what == "weight" and seen.high and not least <= seen.high <= most:
+    if largest and not is_count and not least <= largest <= most:
         raise DataError(
-            f"column {quote(seen.column)} is the weight, and its largest value is {seen.high:g}; "
+            f"column {quote(column)} is the weight, and its largest value is {largest:g}; "
             "divide it by a constant (only the proportions of weights matter) so that this lies "
             f"between {least:g} and {most:g}"
         )
 
 
-def _check_bounds(seen: Seen, axis: Axis) -> None:
+def _check_bounds(axis: Axis, ends: tuple[float, float]) -> None:
     low, high = axis.bounds or (-math.inf, math.inf)
-    for value in (seen.low, seen.high):
-        if value is None or axis.bounds is None:
-            continue
+    for value in ends if axis.bounds else ():
         if math.isinf(value):
-            raise DataError(not_numbers(seen.column, [f"{value:g}"]))
+            raise DataError(not_numbers(axis.column, [f"{value:g}"]))
         if not low <= value <= high:
             what = "score" if axis.role is not Role.LABEL else str(axis.role)
-            line = write_recodings({seen.column: {UNKNOWN: [canonical(value)]}})[0]
+            line = write_recodings({axis.column: {UNKNOWN: [canonical(value)]}})[0]
             raise DataError(
-                f"column {quote(seen.column)} is the {what} and must lie in [{low:g}, {high:g}], "
+                f"column {quote(axis.column)} is the {what} and must lie in [{low:g}, {high:g}], "
                 f"but has {name_of(value)}; if it means that the {what} is missing, list it as "
                 f"unknown: {recoding_flag(line)}; if the {what} is on another scale, state the "
                 "range of all of its values: score_range=(LOW, HIGH) (--score-range LOW HIGH)"

@@ -8,7 +8,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.errors import DataError, needing, quote
 from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
@@ -164,10 +164,8 @@ def read_table(master: str, *, table: str | None, query: str | None) -> Opened:
 @contextmanager
 def spark_session(master: str, what: str) -> Iterator[SparkSession]:
     """Start a session, or take the one that is there; report what it cannot read."""
-    try:
+    with needing("spark", "counting by Spark"):
         from pyspark.errors import PySparkException
-    except ImportError as error:
-        raise MissingExtra("counting by Spark", "spark", error) from None
     try:
         yield _start_session(master)
     except (PySparkException, RuntimeError, *_java_errors()) as error:

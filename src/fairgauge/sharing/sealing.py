@@ -33,9 +33,9 @@ from fairgauge.errors import (
     ChangedCountsError,
     DataError,
     FairgaugeError,
-    MissingExtra,
     cause,
     display,
+    needing,
     quote,
 )
 from fairgauge.object_stores import local_path
@@ -344,11 +344,9 @@ def signer(content: bytes, signature: bytes) -> str | None:
 
 
 def _library() -> tuple[ModuleType, Any]:
-    try:
+    with needing("seal", "a signature"):
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519
-    except ImportError as error:
-        raise MissingExtra("a signature", "seal", error) from None
     return serialization, ed25519
 
 
