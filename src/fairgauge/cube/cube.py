@@ -410,11 +410,8 @@ def add_with_shared_people(one: Cube, other: Cube) -> Cube:
     one, other = (
         each if centre_of(each.plan) == centre else _recentre(each, centre) for each in (one, other)
     )
-    difference = one.plan.difference(other.plan)
     pairs = [with_cases(both) for both in zip(one.tables, other.tables, strict=False)]
-    if not difference and any(mine.sums.keys() != theirs.sums.keys() for mine, theirs in pairs):
-        difference = "they were counted by different versions of fairgauge"
-    if difference:
+    if difference := one.plan.difference(other.plan):
         raise CubeError(f"the cubes count different things: {difference}")
     if one.clusters != other.clusters or one.clusters == "numbered":
         raise CubeError(
@@ -619,24 +616,17 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
         totals = {m: np.array([s.sum()]) for m, s in sums.items()}
         return CountTable(axes, np.zeros((1, 0), dtype=np.int64), totals)
     widths = codes.max(axis=0, initial=0) + 2
-    if np.prod(widths.astype(float)) < 2**62:
-        keys = np.zeros(len(codes), dtype=np.int64)
-        for column, width in zip(codes.T, widths, strict=True):
-            keys = keys * width + (column + 1)
-        cells = int(widths.prod())
-        if cells <= _DENSE * len(keys):  # a tenth of the time that sorting takes
-            row = np.full(cells, -1)
-            row[keys] = np.arange(len(keys))
-            held = np.flatnonzero(row >= 0)
-            unique = codes[row[held]]
-            row[held] = np.arange(len(held))
-            inverse = row[keys]
-        else:
-            _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-            unique = codes[first]
-    else:
+    if np.prod(widths.astype(float)) >= 2**62:
         unique, inverse = np.unique(codes, axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
+        inverse = inverse.reshape(-1)
+    else:
+        keys = np.ravel_multi_index(tuple(codes.T + 1), tuple(widths))
+        if widths.prod() <= _DENSE * len(keys):  # a tenth of the time that sorting takes
+            occurs = np.bincount(keys) > 0
+            held, inverse = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+        else:
+            held, inverse = np.unique(keys, return_inverse=True)
+        unique = np.stack(np.unravel_index(held, tuple(widths)), axis=-1) - 1
     summed = {
         m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
         for m, s in sums.items()

@@ -441,7 +441,10 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         label = [axis for axis in outcome if axis.role is Role.LABEL]
         tables += [[*(features[c] for c in margin), *label, score] for margin in asked]
         tables.append([*label, score])
-        moments = _score_moments(spec.score, probability=spec.score_range == (0.0, 1.0))
+        moments = _score_moments(spec.score)
+        if spec.score_range == (0.0, 1.0):
+            logs: dict[str, Factor] = {"ln_s": "log", "ln_1s": "log_rest"}
+            moments += tuple(Moment(name, (spec.score,), (of,)) for name, of in logs.items())
     sampling = (Role.CLUSTER, spec.cluster), (Role.SAMPLE_STRATUM, spec.strata_of_sample), (
         Role.POPULATION_SIZE, spec.population_size)  # fmt: skip
     if sampled := [Axis(role, column) for role, column in sampling if column]:
@@ -569,15 +572,12 @@ def power_name(moment: str, power: int) -> str:
     return moment if power == 1 else f"{moment}_{WEIGHTS[power - 1]}"
 
 
-def _score_moments(score: str, *, probability: bool) -> tuple[Moment, ...]:
-    found = (Moment("s", (score,), ("x",)), Moment("s2", (score,), ("x", "x")))
-    if not probability:
-        return found
-    return (*found, Moment("ln_s", (score,), ("log",)), Moment("ln_1s", (score,), ("log_rest",)))
-
-
 SUM, SQUARES = "s", "s2"
 """The sums of scores and of their squares."""
+
+
+def _score_moments(score: str) -> tuple[Moment, ...]:
+    return Moment(SUM, (score,), ("x",)), Moment(SQUARES, (score,), ("x", "x"))
 
 
 def answer_plan(question: SwapQuestion) -> Plan:
@@ -596,8 +596,7 @@ def answer_plan(question: SwapQuestion) -> Plan:
         axes.append(Axis(Role.PREDICTION, question.answer, cuts))
     else:
         axes.append(Axis(Role.SCORE, question.answer, (0.0,)))
-        answer = (question.answer,)
-        moments = (Moment(SUM, answer, ("x",)), Moment(SQUARES, answer, ("x", "x")))
+        moments = _score_moments(question.answer)
     asked = Spec(sensitive=spec.sensitive, intersections=spec.intersections, count=spec.count)
     made = tuple(map(partial(read_as, spec), axes))
     return Plan(made, (tuple(range(len(axes))),), asked, moments)
@@ -704,26 +703,17 @@ def _numbers_in(text: str) -> list[float]:
 def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> tuple[float, ...]:
     """Return cut points that make four intervals of about as many rows, where there are four.
 
-    ``levels``: values of a column, in ascending order.
-    ``rows``: the rows of each; the same of all by default.
-
-    Returns
-    -------
-    cuts : tuple of float
-        Values of the column, ascending; none where some of them are no numbers, or all are whole
-        numbers of as many digits as identifiers have.
+    ``levels`` ascend, each with its ``rows`` (by default as many as any other). There are none
+    where some are no numbers, or all are whole numbers of as many digits as identifiers have.
 
     >>> quartiles([20, 30, 40, 50, 60]), quartiles([20, 30, 40], [8, 1, 1]), quartiles(["a"])
     ((30, 40, 50), (20,), ())
     >>> quartiles([17031010100, 17031017400, 17031020100])
     ()
     """
-    numbers: list[int | float] = []
-    for each in levels:
-        if not is_number(each):
-            return ()
-        numbers.append(each)
-    if all(each >= _IDENTIFIER and float(each).is_integer() for each in numbers):
+    numbers = [each for each in levels if is_number(each)]
+    identify = all(each >= _IDENTIFIER and float(each).is_integer() for each in numbers)
+    if identify or len(numbers) < len(levels):
         return ()
     return cuts_of(numbers, rows or [1.0] * len(numbers), 4)
 

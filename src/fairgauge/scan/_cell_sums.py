@@ -162,8 +162,7 @@ def join_parts(
         keys = [_joined_keys(of_axis) for of_axis in zip(*(t.keys for t in same), strict=True)]
         sums = {m: np.concatenate([table.sums[m] for table in same]) for m in same[0].sums}
         tables.append(Counted(keys, sums))
-    cases, weight = (float(np.sum(tables[0].sums.get(each, 0))) for each in (plan.cases, "w"))
-    check_counts(plan, totals.fractional, cases, weight, totals.rows)
+    check_counts(plan, totals.fractional, tables[0].sums, totals.rows)
     return build(
         plan, tables, rows=totals.rows, excluded=totals.excluded, texts=texts, limit=limit,
         stated=stated,

@@ -71,8 +71,8 @@ def _text_columns(keys: Mapping[str, str], texts: Mapping[str, str]) -> Columns:
     # how columns of text are written: as they are grouped by, and as texts that may be numbers
     return Columns(
         keys.__getitem__,
-        number=lambda column: text_as_number(texts[column]),
-        wrong=lambda column: text_unless_number(texts[column]),
+        number=keys.__getitem__,  # of none of them
+        of_texts=lambda column: (text_as_number(texts[column]), text_unless_number(texts[column])),
         texts=frozenset(keys),
     )
 

@@ -150,12 +150,6 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         read_objects()
     for path in paths:
         check_readable(path, kind)
-    if kind == "workbook":
-        from fairgauge.scan._typed_files import open_workbook
-
-        if len(paths) > 1:
-            raise DataError(f"workbooks are read one at a time: {listing(paths)}")
-        return open_workbook(paths[0], str(asked[0]), sheet)
     return _open_kind(kind, paths, ", ".join(shown_address(str(each)) for each in asked), sheet)
 
 
@@ -179,19 +173,21 @@ def _split_sheet(name: str) -> tuple[str, str]:
 
 
 def _open_kind(kind: str, paths: list[Place], name: str, part: str = "") -> Source:
-    if kind == "json":
-        from fairgauge.scan._tabular_files import open_json
+    if kind == "workbook":
+        from fairgauge.scan._typed_files import open_workbook
 
-        return open_json(paths, name)
+        if len(paths) > 1:
+            raise DataError(f"workbooks are read one at a time: {listing(paths)}")
+        return open_workbook(paths[0], name, part)
     if kind == "statistical":
         from fairgauge.scan._typed_files import open_statistical
 
         return open_statistical(paths, name)
-    from fairgauge.scan._tabular_files import open_arrow, open_csv, open_parquet
+    from fairgauge.scan._tabular_files import open_arrow, open_csv, open_json, open_parquet
 
     if kind == "csv":
         return open_csv(paths, name, int(part or 0))
-    return {"parquet": open_parquet, "arrow": open_arrow}[kind](paths, name)
+    return {"json": open_json, "parquet": open_parquet, "arrow": open_arrow}[kind](paths, name)
 
 
 def _list_asked(asked: str) -> Listing:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.plan import Axis, Plan, check_levels, levels_of
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
@@ -234,8 +234,8 @@ def _check_bounds(axis: Axis, ends: tuple[float, float]) -> None:
             )
 
 
-def check_counts(plan: Plan, fractional: object, cases: float, weight: float, rows: int) -> None:
-    """Check the column sums: whole counts, and something to count."""
+def check_counts(plan: Plan, fractional: object, sums: Mapping[str, Sums], rows: int) -> None:
+    """Check the sums of cells that have all rows: whole counts, and something to count."""
     if rows == 0:
         raise EmptyDataError("the data have no rows")
     if fractional is not None:
@@ -243,9 +243,9 @@ def check_counts(plan: Plan, fractional: object, cases: float, weight: float, ro
             f"column {quote(plan.count)} is the count and must hold whole numbers, "
             f"but has {quote(fractional)}; give sampling weights as weight (--weight COL)"
         )
-    if plan.count and cases == 0:
+    if plan.count and not sums[plan.cases].any():
         raise DataError(f"column {quote(plan.count)} is the count, and every count is 0 or missing")
-    if plan.weight and weight == 0:
+    if plan.weight and not sums["w"].any():
         raise DataError(f"column {quote(plan.weight)} is the weight, and the weights sum to 0")
 
 

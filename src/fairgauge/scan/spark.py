@@ -107,14 +107,7 @@ class SparkFrame:
             number = f"nullif({read(column)}, CAST('NaN' AS DOUBLE))"
             return number, f"CASE WHEN {read(column)} IS NULL THEN {position[column]} END"
 
-        def wrong(column: str) -> str | None:
-            found = of_texts(column) if column in self.texts else None
-            return found and found[1]
-
         def number(column: str) -> str:
-            found = of_texts(column) if column in self.texts else None
-            if found:
-                return found[0]
             value = f"CAST({position[column]} AS DOUBLE)"
             if kinds[column] in _FLOATING:
                 return f"nullif({value}, CAST('NaN' AS DOUBLE))"
@@ -122,7 +115,7 @@ class SparkFrame:
                 raise NotNumeric(column, kinds[column])
             return value
 
-        return Columns(key, number, wrong, of_texts, self.texts, looks=False)
+        return Columns(key, number, of_texts, self.texts, looks=False)
 
     def _run(self, query: str) -> Iterator[Record]:
         with _explain_spark_errors(self.name):
