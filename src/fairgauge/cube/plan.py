@@ -421,10 +421,9 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         if axis.role is Role.PREDICTION
         for column in spec.candidate
     ]
-    columns = [f.column for f in spec.sensitive]
-    columns += [c for parts in spec.intersections for c in parts if c not in columns]
-    features = {c: _axis_of(Role.FEATURE, spec.feature(c)) for c in dict.fromkeys(columns)}
     asked = [*((f.column,) for f in spec.sensitive), *spec.intersections]
+    columns = dict.fromkeys(column for margin in asked for column in margin)
+    features = {c: _axis_of(Role.FEATURE, spec.feature(c)) for c in columns}
     margins = [tuple(features)] if len(features) <= _MOST_JOINT_FEATURES else asked
     # a few candidates are counted jointly; many would make too many cells
     joint = [candidates] if len(candidates) <= _MOST_JOINT_CANDIDATES else [[c] for c in candidates]
@@ -621,12 +620,6 @@ def nested_value_error(axis: Axis) -> DataError:
         f"column {quote(axis.column)} ({axis.role}) holds values that are not plain "
         "(lists, objects); name a column of texts, numbers, dates or true and false"
     )
-
-
-def levels_of(axis: Axis, values: Iterable[object], *, text: bool) -> tuple[Value, ...]:
-    """Return the levels that raw values make; untyped text is numeric if all of it is."""
-    read = canonical_values(list(values), text=text)
-    return sorted_levels(axis.recoding.apply(read) if axis.recoding else read)
 
 
 def canonical_values(raw: Sequence[object], *, text: bool) -> list[Value]:

@@ -393,14 +393,9 @@ class DuckRows:
         return join_parts(plan, [sums.scanned()], limit, self.written.texts)
 
     @property
-    def plain(self) -> bool:
-        """Return whether keys are values as they are: those of JSON are texts of JSON."""
-        return self.written.decode is None
-
-    @property
     def streams(self) -> bool:
         """Return whether rows can be read in batches."""
-        return has_arrow() and self.plain
+        return has_arrow() and self.written.decode is None  # of JSON keys are texts of it
 
     def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:
         """Yield batches of about so many rows."""

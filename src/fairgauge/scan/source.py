@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from fairgauge.cube.cube import Cube, Sums
-from fairgauge.cube.plan import Axis, Plan, check_levels, levels_of
+from fairgauge.cube.plan import Axis, Plan, canonical_values, check_levels, sorted_levels
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
 from fairgauge.question.recoding import UNKNOWN, not_numbers, recoding_flag, write_recodings
@@ -137,7 +137,9 @@ def check_values(
     """Check that no axis has too many values; ``found`` may leave out those of few."""
     for axis, values in found.items():
         if axis.limited and len(values) > limit:
-            check_levels(axis, levels_of(axis, values, text=axis.column in texts), limit)
+            read = canonical_values(values, text=axis.column in texts)
+            read = axis.recoding.apply(read) if axis.recoding else read
+            check_levels(axis, sorted_levels(read), limit)
 
 
 def ranged_columns(plan: Plan) -> set[str]:
