@@ -410,7 +410,6 @@ def add_with_shared_people(one: Cube, other: Cube) -> Cube:
     one, other = (
         each if centre_of(each.plan) == centre else _recentre(each, centre) for each in (one, other)
     )
-    pairs = [with_cases(both) for both in zip(one.tables, other.tables, strict=False)]
     if difference := one.plan.difference(other.plan):
         raise CubeError(f"the cubes count different things: {difference}")
     if one.clusters != other.clusters or one.clusters == "numbered":
@@ -424,12 +423,8 @@ def add_with_shared_people(one: Cube, other: Cube) -> Cube:
     levels = {axis: _joined_levels(axis, one, other, orders) for axis in one.plan.axes}
     # not rounded: the rounding of a hundred shards would add up to what shows in the digest
     tables = tuple(
-        aggregate(
-            mine.axes,
-            np.concatenate([_recode(mine, one, levels), _recode(theirs, other, levels)]),
-            {m: np.concatenate([mine.sums[m], theirs.sums[m]]) for m in mine.sums},
-        )
-        for mine, theirs in pairs
+        stack_tables([_recode(mine, one, levels), _recode(theirs, other, levels)]).over(mine.axes)
+        for mine, theirs in zip(one.tables, other.tables, strict=True)
     )
     excluded = Counter(one.excluded) + Counter(other.excluded)
     held = Counter(dict(one.placeholders)) + Counter(dict(other.placeholders))
@@ -576,7 +571,7 @@ def _replace_levels(cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Cub
     if not moved:
         return cube
     every = {**cube.levels, **moved}
-    tables = (aggregate(each.axes, _recode(each, cube, every), each.sums) for each in cube.tables)
+    tables = (_recode(each, cube, every).over(each.axes) for each in cube.tables)
     return replace(cube, levels=every, tables=tuple(tables))
 
 
@@ -597,13 +592,13 @@ def _joined_levels(
     return reading_order(joined, orders.get(axis.column, ())) if axis.role in GROUPED else joined
 
 
-def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Codes:
-    columns = []
+def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> CountTable:
+    codes = table.codes.copy()
     for i, axis in enumerate(table.axes):
         position = {name_of(level): p for p, level in enumerate(levels[axis])}
         mapping = np.array([*(position[name_of(level)] for level in cube.levels[axis]), -1])
-        columns.append(mapping[table.codes[:, i]])  # code -1 reads the last entry
-    return np.array(columns, dtype=np.int64).T
+        codes[:, i] = mapping[codes[:, i]]  # code -1 reads the last entry
+    return replace(table, codes=codes)
 
 
 # how many cells there may be for each row of a table, up to which every cell has a place
@@ -647,17 +642,20 @@ def round_sums(plan: Plan, table: CountTable) -> CountTable:
     return CountTable(table.axes, table.codes, sums)
 
 
-def with_cases(tables: Sequence[CountTable]) -> list[CountTable]:
-    """Return tables that all state their cases if one of them does; in the others each row is one.
+def stack_tables(tables: Sequence[CountTable]) -> CountTable:
+    """Return the cells of tables with the same axes, one after the other.
+
+    If one of them states its cases, all do: in the others each row is one.
 
     >>> one = CountTable((), np.zeros((1, 0), dtype=np.int64), {"rows": np.array([2.0])})
     >>> two = replace(one, sums={"rows": np.array([2.0]), "n": np.array([1.0])})
-    >>> [each.sums["n"].tolist() for each in with_cases([one, two])]
-    [[2.0], [1.0]]
+    >>> stack_tables([one, two]).sums["n"].tolist()
+    [2.0, 1.0]
     """
-    if not any("n" in table.sums for table in tables):
-        return list(tables)
-    return [replace(table, sums={"n": table.sums["rows"], **table.sums}) for table in tables]
+    if any("n" in table.sums for table in tables):
+        tables = [replace(each, sums={"n": each.sums["rows"], **each.sums}) for each in tables]
+    sums = {m: np.concatenate([each.sums[m] for each in tables]) for m in tables[0].sums}
+    return CountTable(tables[0].axes, np.concatenate([each.codes for each in tables]), sums)
 
 
 def _round_inexact(sums: Sums) -> Sums:
