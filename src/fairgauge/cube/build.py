@@ -109,9 +109,9 @@ def build(
     unseen: list[tuple[str, str]] = []
     for a, axis in enumerate(plan.axes):
         columns = {i: counted[i].keys[own.index(a)] for i, own in enumerate(held) if a in own}
-        raw = dict.fromkeys((type(v), v) for each in columns.values() for v in each.values)
+        raw = [*{(type(v), v) for each in columns.values() for v in each.values}]
         more = (known or {}).get(axis.column, ())
-        levels[axis], code, missed = _encode(axis, [*raw], more, text=axis.column in texts)
+        levels[axis], code, missed = _encode(axis, raw, more, text=axis.column in texts)
         unseen += [(axis.column, value) for value in missed]
         if not axis.bins:
             check_levels(axis, levels[axis], limit)

@@ -422,7 +422,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         for column in spec.candidate
     ]
     asked = [*((f.column,) for f in spec.sensitive), *spec.intersections]
-    columns = dict.fromkeys(column for margin in asked for column in margin)
+    columns = dict.fromkeys([column for margin in asked for column in margin])
     features = {c: _axis_of(Role.FEATURE, spec.feature(c)) for c in columns}
     margins = [tuple(features)] if len(features) <= _MOST_JOINT_FEATURES else asked
     # a few candidates are counted jointly; many would make too many cells
