@@ -376,21 +376,16 @@ class DuckRows:
         alike = all(a.column in self.written.batched and not a.moments for a in plain)
         texts = any(self.written.read(column, plan)[1] for column in plan.numeric_columns)
         if self.size >= _LARGE and fine and alike and not texts and has_arrow():
-            cube = self._count_in_batches(plan, limit)
-            if cube is not None:
-                return cube
+            from fairgauge.scan._cell_sums import CellSums, join_parts
+
+            sums = CellSums(plan, limit)
+            for batch in self.batches(plan, _ROWS):
+                sums.add(batch)
+                if not sums.dense:  # they are too many to have a place each
+                    break
+            else:
+                return join_parts(plan, [sums.scanned()], limit, self.written.texts)
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
-
-    def _count_in_batches(self, plan: Plan, limit: int) -> Cube | None:
-        # none where they are too many to have a place each
-        from fairgauge.scan._cell_sums import CellSums, join_parts
-
-        sums = CellSums(plan, limit)
-        for batch in self.batches(plan, _ROWS):
-            sums.add(batch)
-            if not sums.dense:
-                return None
-        return join_parts(plan, [sums.scanned()], limit, self.written.texts)
 
     @property
     def streams(self) -> bool:
