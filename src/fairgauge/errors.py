@@ -180,6 +180,15 @@ class MissingExtra(FairgaugeError, ImportError):  # noqa: N818 - named for what 
         super().__init__(f"{purpose} {what}: pip install '{requirement}'")
 
 
+@contextlib.contextmanager
+def needing(extra: str, purpose: str) -> Iterator[None]:
+    """Report an import that fails as a missing extra, or ``library[part]``."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(purpose, extra, error) from None
+
+
 def failed_import(error: BaseException) -> ImportError | None:
     """Return the failed import at the root of an error, None if the error has another reason."""
     found: ImportError | None = None

@@ -17,7 +17,7 @@ from itertools import groupby, product
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
+from fairgauge.errors import NOT_UTF_8, DataError, needing, quote
 from fairgauge.plugins import read_limited
 from fairgauge_check.printed import is_like_a_row
 
@@ -314,10 +314,8 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
 
 
 def _workbook(content: bytes, path: Path) -> Any:
-    try:
+    with needing("xlsx", "reading an XLSX file"):
         import openpyxl
-    except ImportError as error:
-        raise MissingExtra("reading an XLSX file", "xlsx", error) from None
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             unpacked = sum(each.file_size for each in archive.infolist())

@@ -26,11 +26,11 @@ from pydantic_core import ErrorDetails
 from fairgauge.errors import (
     NOT_UTF_8,
     DataError,
-    MissingExtra,
     Problem,
     alternatives,
     cause,
     listing,
+    needing,
     quote,
     refuse,
     suggest,
@@ -151,11 +151,9 @@ def _parse_json(text: str, name: str) -> object:
 
 def compiled_path(path: str, where: str) -> Any:
     """Compile a JMESPath; its ``search`` returns what it finds in a JSON value, or None."""
-    try:
+    with needing("cloud-formats", "reading JSON by JMESPath"):
         import jmespath
         from jmespath.exceptions import JMESPathError
-    except ImportError as error:
-        raise MissingExtra("reading JSON by JMESPath", "cloud-formats", error) from None
     try:
         return jmespath.compile(path)
     except JMESPathError as error:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.cube.build import Counted, build
+from fairgauge.cube.build import Counted, build, code_values
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.plan import plan
 from fairgauge.question.specification import ask
@@ -20,7 +21,8 @@ WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 2.25, None])
 ROWS = st.lists(st.tuples(VALUES, NUMBERS, NUMBERS, WEIGHTS), min_size=1, max_size=30)
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "weight": "w"}
 PLAN = plan(ask(**ASKED))
-EMPTY = build(PLAN, [Counted([[], [], []], {"rows": [], "w": [], "w2": []})], rows=0)
+NONE = {"rows": np.zeros(0), "w": np.zeros(0), "w2": np.zeros(0)}
+EMPTY = build(PLAN, [Counted([code_values(axis, []) for axis in PLAN.axes], NONE)], rows=0)
 
 
 def frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:

@@ -52,6 +52,16 @@ class Coded:
     positions: Codes
 
 
+def code_values(axis: Axis, column: Iterable[object]) -> Coded:
+    """Return a value of each cell, coded: 1 and True are equal in Python, not in data."""
+    place: dict[tuple[type, object], int] = {}
+    try:
+        positions = [place.setdefault((type(value), value), len(place)) for value in column]
+    except TypeError:
+        raise nested_value_error(axis) from None
+    return Coded([value for _, value in place], np.array(positions, dtype=np.int64))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
     """What an engine counted for one table of a plan, or all, in the engine's own values.
@@ -60,8 +70,8 @@ class Counted:
     ``sums``: for every measure of the plan, array of shape (cells,).
     """
 
-    keys: Sequence[Sequence[object] | Coded]
-    sums: Mapping[str, Sequence[float] | Sums]
+    keys: Sequence[Coded]
+    sums: Mapping[str, Sums]
 
 
 def build(
@@ -73,6 +83,7 @@ def build(
     texts: Collection[str] = (),
     limit: int = 1_000,
     known: Mapping[str, Sequence[Value]] | None = None,
+    stated: Mapping[str, Sequence[object]] | None = None,
 ) -> Cube:
     """Make a cube of what an engine counted, in canonical values and order.
 
@@ -80,122 +91,72 @@ def build(
     rounded to 12 significant digits, so that the order of rows, in which engines differ, does not
     show.
 
-    ``counted``: list of Counted What was counted for each table, or one of all axes, of which every
-        table is made.
-    ``texts``: names of columns Columns of untyped text (CSV): numeric if all values are plain
-        numbers.
-    ``limit``: int The most values that an axis may have.
-    ``known``: mapping of columns to values, optional Values that a column is known to have, though
-        no row may have them.
+    ``counted``: what was counted for each table, or once for all axes, of which each table is made.
+    ``texts``: columns of untyped text (CSV): numeric if all values are plain numbers.
+    ``limit``: the most values that an axis may have.
+    ``known``: the values that columns are known to have, though no row may have them.
+    ``stated``: the values of columns whose types state their order, in it.
 
     Raises ``DataError``: an axis has too many values, two values with one name, or values that are
         not plain.
     """
     of = "rows" if plan.weight else plan.cases
-    counted = [_nonempty_cells(each, of) for each in counted]
+    counted = [_occurring(each, of) for each in counted]
     together = len(counted) < len(plan.tables)
     held = [tuple(range(len(plan.axes)))] if together else plan.tables
     levels: dict[Axis, tuple[Value, ...]] = {}
     codes: dict[tuple[int, int], Codes] = {}
-    unseen: set[tuple[str, str]] = set()
+    unseen: list[tuple[str, str]] = []
     for a, axis in enumerate(plan.axes):
-        columns = {
-            i: each.keys[positions.index(a)]
-            for i, (each, positions) in enumerate(zip(counted, held, strict=True))
-            if a in positions
-        }
+        columns = {i: counted[i].keys[own.index(a)] for i, own in enumerate(held) if a in own}
+        raw = [*{(type(v), v) for each in columns.values() for v in each.values}]
         more = (known or {}).get(axis.column, ())
-        levels[axis], coded, missed = _encode(axis, columns, more, texts=axis.column in texts)
-        unseen |= {(axis.column, value) for value in missed}
+        levels[axis], code, missed = _encode(axis, raw, more, text=axis.column in texts)
+        unseen += [(axis.column, value) for value in missed]
         if not axis.bins:
             check_levels(axis, levels[axis], limit)
-        codes |= {(i, a): each for i, each in coded.items()}
-    sums = [{m: np.asarray(s, dtype=np.float64) for m, s in c.sums.items()} for c in counted]
-    of_table = [0] * len(plan.tables) if together else range(len(plan.tables))
-    tables = tuple(
-        round_sums(
-            plan,
-            aggregate(
-                tuple(plan.axes[a] for a in positions),
-                np.stack([codes[i, a] for a in positions], axis=-1)
-                if positions
-                else np.zeros((len(sums[i]["rows"]), 0), dtype=np.int64),
-                sums[i],
-            ),
-        )
-        for i, positions in zip(of_table, plan.tables, strict=True)
-    )
+        for i, each in columns.items():
+            places = np.array([code[type(v), v] for v in each.values], dtype=np.int64)
+            codes[i, a] = places[each.positions]
+    tables = []
+    for t, own in enumerate(plan.tables):
+        i = 0 if together else t
+        axes = tuple(plan.axes[a] for a in own)
+        cells = np.array([codes[i, a] for a in own], dtype=np.int64).T
+        tables.append(round_sums(plan, aggregate(axes, cells, counted[i].sums)))
     kept = {reason: int(n) for reason, n in sorted((excluded or {}).items()) if n}
-    cube = Cube(plan, levels, tables, int(rows), kept, unseen=frozenset(unseen))
-    return reorder_levels(cube, {})
+    cube = Cube(plan, levels, tuple(tables), int(rows), kept, unseen=tuple(sorted(set(unseen))))
+    return reorder_levels(cube, stated or {})
+
+
+def _occurring(counted: Counted, of: str) -> Counted:
+    # the cells that hold counted rows, with the values that these have
+    held = np.flatnonzero(counted.sums[of])
+    keys = []
+    for column in counted.keys:
+        places, positions = np.unique(column.positions[held], return_inverse=True)
+        keys.append(Coded([column.values[i] for i in places.tolist()], positions))
+    return Counted(keys, {m: sums[held] for m, sums in counted.sums.items()})
 
 
 def _encode(
-    axis: Axis,
-    columns: Mapping[int, Sequence[object] | Coded],
-    known: Sequence[Value],
-    *,
-    texts: bool,
-) -> tuple[tuple[Value, ...], dict[int, Codes], list[str]]:
-    # give every value of an axis its code in the sorted levels; with what no row has to recode
-    unseen: list[str] = []
+    axis: Axis, raw: Sequence[tuple[type, Any]], known: Sequence[Value], *, text: bool
+) -> tuple[tuple[Value, ...], dict[tuple[type, object], int], list[str]]:
+    # the sorted levels, the code of each value among them, and what no row has to recode
     if axis.bins:
-        bins = {i: _bins(column) for i, column in columns.items()}
-        return tuple(range(axis.bins)), bins, unseen
-    try:
-        coded = {i: _code_values(column) for i, column in columns.items()}
-        raw = list({(type(v), v) for each in coded.values() for v in each.values})
-    except TypeError:
-        raise nested_value_error(axis) from None
-    values = canonical_values([value for _, value in raw], text=texts)
+        code = {key: -1 if key[1] is None or key[1] != key[1] else int(key[1]) for key in raw}
+        return tuple(range(axis.bins)), code, []
+    unseen: list[str] = []
+    values = canonical_values([value for _, value in raw], text=text)
     if axis.recoding:
         unseen = axis.recoding.unseen(values)
-        values = canonical_values(axis.recoding.apply(values), text=texts)
+        values = canonical_values(axis.recoding.apply(values), text=text)
     if axis.role is Role.CLUSTER:  # a blank identifies no one
         values = [None if isinstance(v, str) and not v.strip() else v for v in values]
     levels = sorted_levels([*values, *known])
     levels = reading_order(levels) if axis.role in GROUPED else levels
-    position = {identity(level): i for i, level in enumerate(levels)}
-    code = {
-        key: -1 if value is None else position[identity(value)]
-        for key, value in zip(raw, values, strict=True)
-    }
-    codes = {
-        i: np.array([code[type(v), v] for v in each.values], dtype=np.int64)[each.positions]
-        for i, each in coded.items()
-    }
-    return levels, codes, unseen
-
-
-def _code_values(column: Sequence[object] | Coded) -> Coded:
-    if isinstance(column, Coded):
-        held, positions = np.unique(column.positions, return_inverse=True)
-        return Coded([column.values[i] for i in held.tolist()], positions)
-    place: dict[tuple[type, object], int] = {}
-    found = (place.setdefault((type(value), value), len(place)) for value in column)
-    positions = np.fromiter(found, dtype=np.int64, count=len(column))
-    return Coded([value for _, value in place], positions)
-
-
-def _bins(column: Sequence[object] | Coded) -> Codes:
-    if isinstance(column, Coded):
-        return _bins(column.values)[column.positions]
-    found = np.array(column, dtype=np.float64)
-    return np.where(np.isnan(found), -1.0, found).astype(np.int64)
-
-
-def _nonempty_cells(counted: Counted, of: str) -> Counted:
-    held = np.flatnonzero(np.asarray(counted.sums[of], dtype=np.float64))
-    if len(held) == len(counted.sums[of]):
-        return counted
-    sums = {m: np.asarray(s, dtype=np.float64)[held] for m, s in counted.sums.items()}
-    keys = [
-        Coded(column.values, column.positions[held])
-        if isinstance(column, Coded)
-        else [column[i] for i in held.tolist()]
-        for column in counted.keys
-    ]
-    return Counted(keys, sums)
+    position = {identity(level): i for i, level in enumerate(levels)} | {identity(None): -1}
+    return levels, {k: position[identity(v)] for k, v in zip(raw, values, strict=True)}, unseen
 
 
 _CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # label, prediction
@@ -245,14 +206,14 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
         for group, cells in groups.items()
         for name, key in _CELLS.items()
     ]
-    asked = Spec(
-        label="label", prediction="prediction", positive=(1,), sensitive=(Feature(feature),)
+    asked = plan(
+        Spec(label="label", prediction="prediction", positive=(1,), sensitive=(Feature(feature),))
     )
-    keys = [[record[i] for record in records] for i in range(3)]
-    rows = [record[3] for record in records]
+    keys = [code_values(axis, (each[i] for each in records)) for i, axis in enumerate(asked.axes)]
+    rows = np.array([record[3] for record in records])
     # a group, label or prediction that never occurs is still asked of
     known: dict[str, list[Value]] = {feature: [*groups], "label": [0, 1], "prediction": [0, 1]}
-    return build(plan(asked), [Counted(keys, {"rows": rows})], rows=int(sum(rows)), known=known)
+    return build(asked, [Counted(keys, {"rows": rows})], rows=int(rows.sum()), known=known)
 
 
 CLUSTER_KEY = "FAIRGAUGE_CLUSTER_KEY"
@@ -376,10 +337,8 @@ def _hash_clusters(
 ) -> tuple[tuple[Value, ...], NDArray[np.int64]]:
     # by their texts: a column may be numbers in one file and texts in another
     hashes = [_hash(key, f"cluster:{name_of(level)}")[:_DIGITS] for level in levels]
-    order = np.argsort(np.array(hashes, dtype=f"U{_DIGITS}"))
-    ranks = np.empty(len(hashes), dtype=np.int64)
-    ranks[order] = np.arange(len(hashes))
-    return tuple(sorted(hashes)), ranks
+    rank = {each: i for i, each in enumerate(sorted(hashes))}
+    return tuple(rank), np.array([rank[each] for each in hashes], dtype=np.int64)
 
 
 def _number_clusters(cube: Cube, axis: Axis) -> tuple[tuple[Value, ...], NDArray[np.int64]]:

@@ -66,8 +66,8 @@ _MOST = 22
 _BITS, _UNIT = 16, math.pi
 # from here on every sum is whole to `_DIGITS`
 _WHOLE_DIGITS = 1e11
-_NOTED = ("conflicts", "placeholders", "left_out", "copies")
-"""The fields with what rows showed, each a list of texts and numbers."""
+_NOTED = ("unseen", "conflicts", "placeholders", "left_out", "copies", "orders")
+"""The fields with what rows showed, each a list of records of texts and numbers."""
 HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
 _THIRD_POWER = 3
@@ -114,7 +114,10 @@ class CountTable:
 
     def known(self, axes: Sequence[Axis]) -> CountTable:
         """Return the cells that have a value of some axes."""
-        held = np.asarray((self.codes_of(axes) >= 0).all(axis=1))
+        return self.where((self.codes_of(axes) >= 0).all(axis=1))
+
+    def where(self, held: Any) -> CountTable:
+        """Return some of the cells: those at which ``held`` is true."""
         return CountTable(self.axes, self.codes[held], {m: s[held] for m, s in self.sums.items()})
 
 
@@ -157,7 +160,7 @@ class Cube:
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
     copies : what shows that rows are copies of others, numbers by name; they count as all others.
-    orders : columns whose type states the order of its values, each with all of these.
+    orders : columns whose type states the order of its values, each followed by all of these.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
     """
@@ -169,14 +172,14 @@ class Cube:
     excluded: Mapping[Uncounted, int] = field(default_factory=dict)
     question: Spec | None = None
     min_cell: int | None = None
-    unseen: frozenset[tuple[str, str]] = frozenset()
+    unseen: tuple[tuple[str, str], ...] = ()
     conflicts: tuple[tuple[str, int], ...] = ()
     clusters: str = ""
     spellings: int = 0
     placeholders: tuple[tuple[Value, int], ...] = ()
     left_out: tuple[tuple[str, str, int, int], ...] = ()
     copies: tuple[tuple[str, int], ...] = ()
-    orders: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    orders: tuple[tuple[Value, ...], ...] = ()
 
     @property
     def asked(self) -> Spec:
@@ -266,10 +269,8 @@ class Cube:
         cases = {}
         for axis in self.plan.axes:
             table = self.marginal([axis])
-            last = len(self.levels[axis])
-            at = np.where(table.codes[:, 0] < 0, last, table.codes[:, 0])
-            sums = table.sums[self.plan.cases]
-            cases[axis] = np.bincount(at, sums, last + 1).astype(np.float64)
+            cases[axis] = np.zeros(len(self.levels[axis]) + 1)
+            cases[axis][table.codes[:, 0]] = table.sums[self.plan.cases]  # -1 is the last
         return cases
 
     def has_counts_of(self, other: Cube) -> bool:
@@ -306,22 +307,17 @@ class Cube:
         return _digest(_replace_levels(self, levels).plain_counts(_first_bits))
 
     def to_dict(self) -> dict[str, Json]:
-        seen: dict[str, Json] = {
-            "unseen": [list(each) for each in sorted(self.unseen)],
-            "spellings": self.spellings,
-            "orders": [[column, *values] for column, values in self.orders],
-            **{name: [list(each) for each in getattr(self, name)] for name in _NOTED},
-        }
+        noted: dict[str, Json] = {n: [list(each) for each in getattr(self, n)] for n in _NOTED}
+        noted |= {"spellings": self.spellings}
         asked: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
-        return asked | {name: each for name, each in seen.items() if each} | self.plain_counts()
+        return asked | {name: each for name, each in noted.items() if each} | self.plain_counts()
 
     def plain_counts(self, kept: Callable[[Sums], Sums] = np.asarray) -> dict[str, Json]:
         """Return the cube as plain values, but for its whole question."""
-        protection: dict[str, Json] = {"min_cell": self.min_cell} if self.min_cell else {}
+        stated: dict[str, Json] = {"min_cell": self.min_cell, "clusters": self.clusters}
         return {
             "schema": SCHEMA,
-            **protection,
-            **({"clusters": self.clusters} if self.clusters else {}),
+            **{name: each for name, each in stated.items() if each},
             "plan": self.plan.to_dict(),
             "rows": self.rows,
             "excluded": {str(reason): n for reason, n in self.excluded.items()},
@@ -414,11 +410,7 @@ def add_with_shared_people(one: Cube, other: Cube) -> Cube:
     one, other = (
         each if centre_of(each.plan) == centre else _recentre(each, centre) for each in (one, other)
     )
-    difference = one.plan.difference(other.plan)
-    pairs = [with_cases(both) for both in zip(one.tables, other.tables, strict=False)]
-    if not difference and any(mine.sums.keys() != theirs.sums.keys() for mine, theirs in pairs):
-        difference = "they were counted by different versions of fairgauge"
-    if difference:
+    if difference := one.plan.difference(other.plan):
         raise CubeError(f"the cubes count different things: {difference}")
     if one.clusters != other.clusters or one.clusters == "numbered":
         raise CubeError(
@@ -426,31 +418,25 @@ def add_with_shared_people(one: Cube, other: Cube) -> Cube:
             "be two: count all files together, or each with the same key in the environment "
             "(FAIRGAUGE_CLUSTER_KEY)"
         )
-    stated = {**dict(one.orders), **dict(other.orders)}
-    orders = {c: each for c, each in stated.items() if dict(one.orders).get(c, each) == each}
+    mine, theirs = ({column: values for column, *values in each.orders} for each in (one, other))
+    orders = {c: each for c, each in (mine | theirs).items() if mine.get(c, each) == each}
     levels = {axis: _joined_levels(axis, one, other, orders) for axis in one.plan.axes}
     # not rounded: the rounding of a hundred shards would add up to what shows in the digest
     tables = tuple(
-        aggregate(
-            mine.axes,
-            np.concatenate([_recode(mine, one, levels), _recode(theirs, other, levels)]),
-            {m: np.concatenate([mine.sums[m], theirs.sums[m]]) for m in mine.sums},
-        )
-        for mine, theirs in pairs
+        stack_tables([_recode(mine, one, levels), _recode(theirs, other, levels)]).over(mine.axes)
+        for mine, theirs in zip(one.tables, other.tables, strict=True)
     )
-    reasons = {*one.excluded, *other.excluded}
-    excluded = {r: one.excluded.get(r, 0) + other.excluded.get(r, 0) for r in sorted(reasons)}
-    question = common_question(one.asked, other.asked)
-    unseen = one.unseen & other.unseen
-    rows = one.rows + other.rows
+    excluded = Counter(one.excluded) + Counter(other.excluded)
     held = Counter(dict(one.placeholders)) + Counter(dict(other.placeholders))
     return replace(
-        one, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
-        unseen=unseen, conflicts=(),
-        orders=tuple(orders.items()),
+        one, levels=levels, tables=tables, rows=one.rows + other.rows,
+        excluded=dict(sorted(excluded.items())),
+        question=common_question(one.asked, other.asked),
+        unseen=tuple(each for each in one.unseen if each in other.unseen), conflicts=(),
+        orders=tuple((column, *values) for column, values in orders.items()),
         copies=one.copies or other.copies,
         spellings=max(one.spellings, other.spellings),
-        placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
+        placeholders=tuple(sorted(held.items(), key=lambda each: str(each[0]))),
         left_out=values_together(each.left_out for each in (one, other)),
     )  # fmt: skip
 
@@ -550,10 +536,8 @@ def _read_cube(found: Saved) -> Cube:
         excluded,
         question,
         min_cell,
-        unseen=frozenset((column, value) for column, value in found.get("unseen", ())),
         clusters=found.get("clusters", ""),
         spellings=found.get("spellings", 0),
-        orders=tuple((column, tuple(values)) for column, *values in found.get("orders", ())),
         **{name: tuple(map(tuple, found.get(name, ()))) for name in _NOTED},
     )
 
@@ -570,16 +554,16 @@ def reorder_levels(cube: Cube, stated: Mapping[str, Sequence[object]]) -> Cube:
     stated = {**stated, **{feature.column: feature.order for feature in asked}}
     if not stated:
         return cube
-    orders: dict[str, tuple[Value, ...]] = {}
+    orders: list[tuple[Value, ...]] = []
     levels = {}
     for axis in cube.plan.axes:
         if axis.role in GROUPED and not axis.bins and axis.column in stated:
             values = canonical_values(stated[axis.column], text=False)
             values = axis.recoding.apply(values) if axis.recoding else values
             known = tuple(dict.fromkeys(value for value in values if value is not None))
-            orders[axis.column] = known
+            orders.append((axis.column, *known))
             levels[axis] = reading_order(cube.levels[axis], known)
-    return replace(_replace_levels(cube, levels), orders=tuple(orders.items()))
+    return replace(_replace_levels(cube, levels), orders=tuple(orders))
 
 
 def _replace_levels(cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Cube:
@@ -587,12 +571,12 @@ def _replace_levels(cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Cub
     if not moved:
         return cube
     every = {**cube.levels, **moved}
-    tables = (aggregate(each.axes, _recode(each, cube, every), each.sums) for each in cube.tables)
+    tables = (_recode(each, cube, every).over(each.axes) for each in cube.tables)
     return replace(cube, levels=every, tables=tuple(tables))
 
 
 def _joined_levels(
-    axis: Axis, one: Cube, other: Cube, orders: Mapping[str, Sequence[Value]]
+    axis: Axis, one: Cube, other: Cube, orders: Mapping[Value, Sequence[Value]]
 ) -> tuple[Value, ...]:
     # a column of a CSV file is text if any of its values is: one shard alone may have looked
     # numeric
@@ -608,13 +592,13 @@ def _joined_levels(
     return reading_order(joined, orders.get(axis.column, ())) if axis.role in GROUPED else joined
 
 
-def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Codes:
-    columns = []
+def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> CountTable:
+    codes = table.codes.copy()
     for i, axis in enumerate(table.axes):
         position = {name_of(level): p for p, level in enumerate(levels[axis])}
         mapping = np.array([*(position[name_of(level)] for level in cube.levels[axis]), -1])
-        columns.append(mapping[table.codes[:, i]])  # code -1 reads the last entry
-    return np.stack(columns, axis=-1) if columns else table.codes
+        codes[:, i] = mapping[codes[:, i]]  # code -1 reads the last entry
+    return replace(table, codes=codes)
 
 
 # how many cells there may be for each row of a table, up to which every cell has a place
@@ -627,24 +611,17 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
         totals = {m: np.array([s.sum()]) for m, s in sums.items()}
         return CountTable(axes, np.zeros((1, 0), dtype=np.int64), totals)
     widths = codes.max(axis=0, initial=0) + 2
-    if np.prod(widths.astype(float)) < 2**62:
-        keys = np.zeros(len(codes), dtype=np.int64)
-        for column, width in zip(codes.T, widths, strict=True):
-            keys = keys * width + (column + 1)
-        cells = int(widths.prod())
-        if cells <= _DENSE * len(keys):  # a tenth of the time that sorting takes
-            row = np.full(cells, -1)
-            row[keys] = np.arange(len(keys))
-            held = np.flatnonzero(row >= 0)
-            unique = codes[row[held]]
-            row[held] = np.arange(len(held))
-            inverse = row[keys]
-        else:
-            _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-            unique = codes[first]
-    else:
+    if np.prod(widths.astype(float)) >= 2**62:
         unique, inverse = np.unique(codes, axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
+        inverse = inverse.reshape(-1)
+    else:
+        keys = np.ravel_multi_index(tuple(codes.T + 1), tuple(widths))
+        if widths.prod() <= _DENSE * len(keys):  # a tenth of the time that sorting takes
+            occurs = np.bincount(keys) > 0
+            held, inverse = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+        else:
+            held, inverse = np.unique(keys, return_inverse=True)
+        unique = np.stack(np.unravel_index(held, tuple(widths)), axis=-1) - 1
     summed = {
         m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
         for m, s in sums.items()
@@ -665,17 +642,20 @@ def round_sums(plan: Plan, table: CountTable) -> CountTable:
     return CountTable(table.axes, table.codes, sums)
 
 
-def with_cases(tables: Sequence[CountTable]) -> list[CountTable]:
-    """Return tables that all state their cases if one of them does; in the others each row is one.
+def stack_tables(tables: Sequence[CountTable]) -> CountTable:
+    """Return the cells of tables with the same axes, one after the other.
+
+    If one of them states its cases, all do: in the others each row is one.
 
     >>> one = CountTable((), np.zeros((1, 0), dtype=np.int64), {"rows": np.array([2.0])})
     >>> two = replace(one, sums={"rows": np.array([2.0]), "n": np.array([1.0])})
-    >>> [each.sums["n"].tolist() for each in with_cases([one, two])]
-    [[2.0], [1.0]]
+    >>> stack_tables([one, two]).sums["n"].tolist()
+    [2.0, 1.0]
     """
-    if not any("n" in table.sums for table in tables):
-        return list(tables)
-    return [replace(table, sums={"n": table.sums["rows"], **table.sums}) for table in tables]
+    if any("n" in table.sums for table in tables):
+        tables = [replace(each, sums={"n": each.sums["rows"], **each.sums}) for each in tables]
+    sums = {m: np.concatenate([each.sums[m] for each in tables]) for m in tables[0].sums}
+    return CountTable(tables[0].axes, np.concatenate([each.codes for each in tables]), sums)
 
 
 def _round_inexact(sums: Sums) -> Sums:

@@ -314,7 +314,7 @@ class Plan:
     def to_dict(self) -> dict[str, Json]:
         asked = self.asked.to_dict()
         return {
-            "axes": [_plain_fields(axis) | {"role": str(axis.role)} for axis in self.axes],
+            "axes": [_plain_fields(axis) for axis in self.axes],
             "tables": [list(table) for table in self.tables],
             "moments": [
                 {k: v for k, v in _plain_fields(moment).items() if k not in ("centre", "by") or v}
@@ -326,18 +326,15 @@ class Plan:
     @classmethod
     def from_dict(cls, found: Saved) -> Plan:
         """Read what `to_dict` wrote."""
-        axes = tuple(
-            Axis(Role(a["role"]), a["column"], tuple(a["cuts"]), Closed(a["closed"]),
-                 a["bounds"] and (a["bounds"][0], a["bounds"][1]), a["grid"])
-            for a in found["axes"]
-        )  # fmt: skip
-        moments = tuple(
-            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"]), m["power"],
-                   m.get("centre", 0.0), m.get("by", ""))
-            for m in found["moments"]
-        )  # fmt: skip
-        tables = tuple(tuple(table) for table in found["tables"])
-        return cls(axes, tables, read_question(found["asked"]), moments)
+
+        def read(values: Saved) -> dict[str, Any]:
+            return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+
+        kinds = [{"role": Role(a["role"]), "closed": Closed(a["closed"])} for a in found["axes"]]
+        axes = (Axis(**read(a) | kind) for a, kind in zip(found["axes"], kinds, strict=True))
+        moments = (Moment(**read(moment)) for moment in found["moments"])
+        asked = read_question(found["asked"])
+        return cls(tuple(axes), tuple(map(tuple, found["tables"])), asked, tuple(moments))
 
     def difference(self, other: Plan) -> str:
         """Describe in what two plans differ; empty when they count the same."""
@@ -369,11 +366,6 @@ def centre_moments(plan: Plan, centre: float) -> Plan:
         for m in plan.moments
     )
     return replace(plan, moments=tuple(moments))
-
-
-def limited_columns(plan: Plan) -> frozenset[str]:
-    """Return the columns that some product takes within `LARGEST`."""
-    return frozenset(c for moment in plan.moments if moment.limited for c in moment.columns)
 
 
 def _plain_fields(value: Axis | Moment) -> dict[str, Json]:
@@ -429,10 +421,9 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         if axis.role is Role.PREDICTION
         for column in spec.candidate
     ]
-    columns = [f.column for f in spec.sensitive]
-    columns += [c for parts in spec.intersections for c in parts if c not in columns]
-    features = {c: _axis_of(Role.FEATURE, spec.feature(c)) for c in dict.fromkeys(columns)}
     asked = [*((f.column,) for f in spec.sensitive), *spec.intersections]
+    columns = dict.fromkeys([column for margin in asked for column in margin])
+    features = {c: _axis_of(Role.FEATURE, spec.feature(c)) for c in columns}
     margins = [tuple(features)] if len(features) <= _MOST_JOINT_FEATURES else asked
     # a few candidates are counted jointly; many would make too many cells
     joint = [candidates] if len(candidates) <= _MOST_JOINT_CANDIDATES else [[c] for c in candidates]
@@ -449,7 +440,10 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         label = [axis for axis in outcome if axis.role is Role.LABEL]
         tables += [[*(features[c] for c in margin), *label, score] for margin in asked]
         tables.append([*label, score])
-        moments = _score_moments(spec.score, probability=spec.score_range == (0.0, 1.0))
+        moments = _score_moments(spec.score)
+        if spec.score_range == (0.0, 1.0):
+            logs: dict[str, Factor] = {"ln_s": "log", "ln_1s": "log_rest"}
+            moments += tuple(Moment(name, (spec.score,), (of,)) for name, of in logs.items())
     sampling = (Role.CLUSTER, spec.cluster), (Role.SAMPLE_STRATUM, spec.strata_of_sample), (
         Role.POPULATION_SIZE, spec.population_size)  # fmt: skip
     if sampled := [Axis(role, column) for role, column in sampling if column]:
@@ -577,15 +571,12 @@ def power_name(moment: str, power: int) -> str:
     return moment if power == 1 else f"{moment}_{WEIGHTS[power - 1]}"
 
 
-def _score_moments(score: str, *, probability: bool) -> tuple[Moment, ...]:
-    found = (Moment("s", (score,), ("x",)), Moment("s2", (score,), ("x", "x")))
-    if not probability:
-        return found
-    return (*found, Moment("ln_s", (score,), ("log",)), Moment("ln_1s", (score,), ("log_rest",)))
-
-
 SUM, SQUARES = "s", "s2"
 """The sums of scores and of their squares."""
+
+
+def _score_moments(score: str) -> tuple[Moment, ...]:
+    return Moment(SUM, (score,), ("x",)), Moment(SQUARES, (score,), ("x", "x"))
 
 
 def answer_plan(question: SwapQuestion) -> Plan:
@@ -604,8 +595,7 @@ def answer_plan(question: SwapQuestion) -> Plan:
         axes.append(Axis(Role.PREDICTION, question.answer, cuts))
     else:
         axes.append(Axis(Role.SCORE, question.answer, (0.0,)))
-        answer = (question.answer,)
-        moments = (Moment(SUM, answer, ("x",)), Moment(SQUARES, answer, ("x", "x")))
+        moments = _score_moments(question.answer)
     asked = Spec(sensitive=spec.sensitive, intersections=spec.intersections, count=spec.count)
     made = tuple(map(partial(read_as, spec), axes))
     return Plan(made, (tuple(range(len(axes))),), asked, moments)
@@ -630,12 +620,6 @@ def nested_value_error(axis: Axis) -> DataError:
         f"column {quote(axis.column)} ({axis.role}) holds values that are not plain "
         "(lists, objects); name a column of texts, numbers, dates or true and false"
     )
-
-
-def levels_of(axis: Axis, values: Iterable[object], *, text: bool) -> tuple[Value, ...]:
-    """Return the levels that raw values make; untyped text is numeric if all of it is."""
-    read = canonical_values(list(values), text=text)
-    return sorted_levels(axis.recoding.apply(read) if axis.recoding else read)
 
 
 def canonical_values(raw: Sequence[object], *, text: bool) -> list[Value]:
@@ -712,26 +696,17 @@ def _numbers_in(text: str) -> list[float]:
 def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> tuple[float, ...]:
     """Return cut points that make four intervals of about as many rows, where there are four.
 
-    ``levels``: values of a column, in ascending order.
-    ``rows``: the rows of each; the same of all by default.
-
-    Returns
-    -------
-    cuts : tuple of float
-        Values of the column, ascending; none where some of them are no numbers, or all are whole
-        numbers of as many digits as identifiers have.
+    ``levels`` ascend, each with its ``rows`` (by default as many as any other). There are none
+    where some are no numbers, or all are whole numbers of as many digits as identifiers have.
 
     >>> quartiles([20, 30, 40, 50, 60]), quartiles([20, 30, 40], [8, 1, 1]), quartiles(["a"])
     ((30, 40, 50), (20,), ())
     >>> quartiles([17031010100, 17031017400, 17031020100])
     ()
     """
-    numbers: list[int | float] = []
-    for each in levels:
-        if not is_number(each):
-            return ()
-        numbers.append(each)
-    if all(each >= _IDENTIFIER and float(each).is_integer() for each in numbers):
+    numbers = [each for each in levels if is_number(each)]
+    identify = all(each >= _IDENTIFIER and float(each).is_integer() for each in numbers)
+    if identify or len(numbers) < len(levels):
         return ()
     return cuts_of(numbers, rows or [1.0] * len(numbers), 4)
 

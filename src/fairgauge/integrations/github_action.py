@@ -37,15 +37,13 @@ _MOST_ANNOTATIONS = 10
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The inputs of the action.
+    """The inputs of the action; a text is empty where it is not given.
 
-    Attributes
-    ----------
-    data, arguments : files, and flags of `fairgauge audit`, as on a command line.
-    config : a specification file; empty for none.
-    baseline : a saved report that the audit is compared with; empty for none.
-    inconclusive : what counts for rules that cannot be decided: pass, fail, or empty.
-    output : the folder of the files that are written.
+    ``data, arguments``: files, and flags of `fairgauge audit`, as on a command line.
+    ``config``: a specification file.
+    ``baseline``: a saved report that the audit is compared with.
+    ``inconclusive``: what counts for rules that cannot be decided: pass or fail.
+    ``output``: the folder of the files that are written.
     """
 
     data: Sequence[str]
@@ -77,9 +75,10 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
     inputs = Inputs.of(environment)
     inputs.output.mkdir(parents=True, exist_ok=True)
     page, saved, text = (inputs.output / f"report.{suffix}" for suffix in ("html", "json", "md"))
-    code = _run_silenced(
-        ["audit", *_audit_arguments(inputs), *_output_arguments(page, saved, text)]
-    )
+    config = ["--config", inputs.config] if inputs.config else []
+    counted = ["--inconclusive", inputs.inconclusive] if inputs.inconclusive else []
+    asked = [*inputs.data, *config, *inputs.arguments, *counted]
+    code = _run_silenced(["audit", *asked, *_output_arguments(page, saved, text)])
     if code not in _DECIDED:
         print("::error title=fairgauge::There is no report; see the log of this step")
         return code
@@ -120,12 +119,6 @@ def _escape_message(text: str) -> str:
     '100%25 sure%0A::set-output'
     """
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _audit_arguments(inputs: Inputs) -> list[str]:
-    config = ["--config", inputs.config] if inputs.config else []
-    counted = ["--inconclusive", inputs.inconclusive] if inputs.inconclusive else []
-    return [*inputs.data, *config, *inputs.arguments, *counted]
 
 
 def _output_arguments(*paths: Path) -> list[str]:

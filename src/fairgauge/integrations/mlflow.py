@@ -45,10 +45,9 @@ def log_report(
 
     Logged are the report as HTML, JSON and Markdown (artifacts ``NAME/report.html`` ...), the page
     of `report.explore` where it can be made without counts of fewer than ten persons
-    (``NAME/explore.html``), every
-    finite estimate of all rows (metrics ``NAME/METRIC/FEATURE/GROUP``), the numbers of verdicts
-    (``NAME/rules/fail`` ...) and the overall verdict (tag ``NAME.verdict``). MLflow allows few
-    characters in names of metrics: others are written as ``_``.
+    (``NAME/explore.html``), every finite estimate of all rows (metrics
+    ``NAME/METRIC/FEATURE/GROUP``), the numbers of verdicts (``NAME/rules/fail`` ...) and the
+    overall verdict (tag ``NAME.verdict``). Of names MLflow allows few characters: others are ``_``.
 
     Parameters
     ----------
@@ -63,11 +62,6 @@ def log_report(
     -------
     dict
         The metrics as they are logged.
-
-    Raises
-    ------
-    MissingExtra
-        MLflow is not installed.
 
     Examples
     --------
@@ -86,14 +80,9 @@ def log_report(
     client.set_tag(run, f"{name}.verdict", str(report.verdict))
     for suffix, format_ in _FORMATS.items():
         client.log_text(run, render(report, format_), f"{name}/report.{suffix}")
-    _log_explored(client, run, report, name)
-    return metrics
-
-
-def _log_explored(client: mlflow.MlflowClient, run: str, report: Report, name: str) -> None:
-    # log the page of the counts, unless there are none or small ones would be in it
-    with suppress(CubeError, SpecError, DataError):
+    with suppress(CubeError, SpecError, DataError):  # of no counts, or small ones
         client.log_text(run, report.explore().html, f"{name}/explore.html")
+    return metrics
 
 
 def log_monitor(
@@ -119,11 +108,6 @@ def log_monitor(
     -------
     dict
         The metrics of the last period that has them.
-
-    Raises
-    ------
-    MissingExtra
-        MLflow is not installed.
 
     Examples
     --------
@@ -168,14 +152,13 @@ def _series(report: MonitorReport, name: str) -> Iterator[tuple[str, list[float 
 def _metric_values(report: Report, name: str) -> Iterator[tuple[str, float]]:
     taken: set[str] = set()
     for each in report.estimates:
-        if each.value is None or not math.isfinite(each.value):
+        if each.scope.kind is ScopeKind.STRATUM or each.value is None:
             continue
-        if each.scope.kind is not ScopeKind.STRATUM:
+        if math.isfinite(each.value):
             yield _unique_key(_metric_key(each, name), taken), each.value
-    for outcome in Outcome:
-        if report.verdicts:
-            count = sum(verdict.outcome is outcome for verdict in report.verdicts)
-            yield _unique_key(f"{name}/rules/{outcome}", taken), float(count)
+    for outcome in Outcome if report.verdicts else ():
+        count = sum(verdict.outcome is outcome for verdict in report.verdicts)
+        yield _unique_key(f"{name}/rules/{outcome}", taken), float(count)
 
 
 def _metric_key(each: Estimate, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -141,10 +142,8 @@ class Scorer:
         """
         columns = {name: _find_column(name, X, metadata) for name in self.columns}
         if self.spec.score is None:
-            answer = {"prediction": estimator.predict(X)}
-        else:
-            answer = {"score": self._probability(estimator, X)}
-        return self._score_report(columns, y, answer)
+            return self._score_report(columns, y, {"prediction": estimator.predict(X)})
+        return self._score_report(columns, y, {"score": self._probability(estimator, X)})
 
     _sign, _kwargs = 1, MappingProxyType[str, object]({})
 
@@ -239,7 +238,10 @@ class Scorer:
 
 def _asked_metric(spec: Spec) -> Metric | Statistic:
     (asked,) = spec.metrics
-    rate = _find_rate(spec, asked)
+    rate = asked if isinstance(asked, Statistic) else None
+    if isinstance(asked, str):
+        with suppress(LookupError):
+            rate = spec.catalogue.rate(asked)
     if rate is not None:
         if better_of(rate, spec.favourable) is Better.NEITHER:
             message = f"no {rate.title} is better than another; score {rate.name}.ratio"
@@ -253,15 +255,6 @@ def _asked_metric(spec: Spec) -> Metric | Statistic:
         message = f"{metrics[0].name} has no value that means no difference, so none is best"
         raise SpecError(Problem("metric", message))
     return metrics[0]
-
-
-def _find_rate(spec: Spec, asked: str | Metric | Statistic) -> Statistic | None:
-    if not isinstance(asked, str):
-        return asked if isinstance(asked, Statistic) else None
-    try:
-        return spec.catalogue.rate(asked)
-    except LookupError:
-        return None
 
 
 def _find_column(name: str, X: Any, metadata: Mapping[str, object]) -> object:  # noqa: N803

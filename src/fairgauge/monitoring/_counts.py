@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.statistics import agreement
 from fairgauge.cube.build import CLUSTER_KEY, NUMBERED
-from fairgauge.cube.cube import CountTable, Cube, with_cases
+from fairgauge.cube.cube import CountTable, Cube, stack_tables
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Missing, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, SpecError
@@ -82,17 +82,12 @@ def _stack(cubes: Sequence[Cube]) -> Cube:
 
 def _stacked_table(tables: Sequence[CountTable], kept: Sequence[Axis]) -> CountTable:
     columns = [i for i, axis in enumerate(tables[0].axes) if axis in kept]
-    tables = with_cases(tables)
+    stacked = stack_tables(tables)
     period = np.repeat(np.arange(len(tables)), [len(table.codes) for table in tables])
-    codes = np.concatenate([table.codes for table in tables])[:, columns]
     return CountTable(
         (*(tables[0].axes[i] for i in columns), PERIODS),
-        np.column_stack([codes, period]),
-        {
-            measure: np.concatenate([table.sums[measure] for table in tables])
-            for measure in _CASES
-            if measure in tables[0].sums
-        },
+        np.column_stack([stacked.codes[:, columns], period]),
+        {measure: stacked.sums[measure] for measure in _CASES if measure in stacked.sums},
     )
 
 

@@ -18,8 +18,8 @@ from fairgauge.cube.cube import (
     add_with_shared_people,
     aggregate,
     round_sums,
+    stack_tables,
     values_together,
-    with_cases,
 )
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
@@ -121,12 +121,10 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
     excluded: Counter[Uncounted] = Counter()
     for cube in cubes:
         excluded.update(cube.excluded)
-    tables = []
-    for same in zip(*(cube.tables for cube in cubes), strict=True):
-        held = with_cases(same)
-        codes = np.concatenate([table.codes for table in held])
-        sums = {m: np.concatenate([table.sums[m] for table in held]) for m in held[0].sums}
-        tables.append(round_sums(first.plan, aggregate(held[0].axes, codes, sums)))
+    tables = [
+        round_sums(first.plan, stack_tables(same).over(same[0].axes))
+        for same in zip(*(cube.tables for cube in cubes), strict=True)
+    ]
     rows = sum(cube.rows for cube in cubes)
     return replace(
         first,

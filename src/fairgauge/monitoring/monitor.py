@@ -223,7 +223,7 @@ def _doubted_values(
     period: str, cubes: PeriodCubes, question: Spec, comparisons: Sequence[MonitoredComparison]
 ) -> Iterator[HistoryFinding]:
     # a period need not have what is recoded
-    last = replace(cubes[len(cubes) - 1], unseen=frozenset())
+    last = replace(cubes[len(cubes) - 1], unseen=())
     notes = likely_mistakes(last, question, decide_task(last, question), OF_VALUES)
     doubted = [note for note in with_accepted(notes, question) if note.level is Level.WARNING]
     known = cubes.knowing_all(last) if doubted else last  # nor what the question names

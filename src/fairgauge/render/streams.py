@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from fairgauge.enums import ReferenceKind
-from fairgauge.errors import DataError, MissingExtra, quote, suggest
+from fairgauge.errors import DataError, needing, quote, suggest
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.results.codec import number, to_dict
@@ -276,7 +276,5 @@ def _index_rows(rows: Mapping[tuple[Any, ...], dict[str, float | None]]) -> Any:
 
 
 def _library(name: str) -> Any:
-    try:
+    with needing(name, f"a {name} frame"):
         return import_module(name)
-    except ImportError as error:
-        raise MissingExtra(f"a {name} frame", name, error) from None

@@ -56,21 +56,11 @@ class Totals:
     rows: int = 0
     excluded: Counter[Uncounted] = field(default_factory=Counter)
     fractional: float | None = None
-    seen: dict[str, Seen] = field(default_factory=dict)
-
-    def see(self, seen: Iterable[Seen]) -> None:
-        """Add what was seen of columns of numbers."""
-        for each in seen:
-            before = self.seen.setdefault(each.column, each)
-            low = min((e for e in (before.low, each.low) if e is not None), default=None)
-            high = max((e for e in (before.high, each.high) if e is not None), default=None)
-            self.seen[each.column] = Seen(each.column, low, high)
 
     def add(self, other: Totals) -> None:
         """Add what is known of other rows."""
         self.rows += other.rows
         self.excluded += other.excluded
-        self.see(other.seen.values())
         self.fractional = other.fractional if self.fractional is None else self.fractional
 
     def measures(
@@ -156,15 +146,14 @@ def scan_batches(plan: Plan, batches: Iterable[Batch], limit: int) -> Scanned:
     return sums.scanned()
 
 
-def count_batches(plan: Plan, batches: Iterable[Batch], limit: int) -> Cube:
-    """Make the cube of rows in batches."""
-    return join_parts(plan, [scan_batches(plan, batches, limit)], limit)
-
-
 def join_parts(
-    plan: Plan, parts: Sequence[Scanned], limit: int, texts: Collection[str] = ()
+    plan: Plan,
+    parts: Sequence[Scanned],
+    limit: int,
+    texts: Collection[str] = (),
+    stated: Mapping[str, Sequence[object]] | None = None,
 ) -> Cube:
-    """Make one cube of what was counted of the parts of the data."""
+    """Make one cube of what was counted of the parts of the data; see `build`."""
     totals = Totals()
     for part in parts:
         totals.add(part.totals)
@@ -173,10 +162,10 @@ def join_parts(
         keys = [_joined_keys(of_axis) for of_axis in zip(*(t.keys for t in same), strict=True)]
         sums = {m: np.concatenate([table.sums[m] for table in same]) for m in same[0].sums}
         tables.append(Counted(keys, sums))
-    cases, weight = (float(np.sum(tables[0].sums.get(each, 0))) for each in (plan.cases, "w"))
-    check_counts(plan, totals.fractional, cases, weight, totals.rows)
+    check_counts(plan, totals.fractional, tables[0].sums, totals.rows)
     return build(
         plan, tables, rows=totals.rows, excluded=totals.excluded, texts=texts, limit=limit,
+        stated=stated,
     )  # fmt: skip
 
 
@@ -211,9 +200,7 @@ class CellSums:
         """Add rows."""
         plan = self._plan
         seen = [_range_seen(*each) for each in batch.numbers.items()]
-        ranged = [each for each, _ in seen if each.column in self._ranged]
-        check_numbers(plan, ranged)
-        self._totals.see(ranged)
+        check_numbers(plan, [each for each, _ in seen if each.column in self._ranged])
         complete = frozenset(each.column for each, whole in seen if whole)
         codes: list[Codes] = []
         sizes = []
@@ -257,7 +244,7 @@ def _range_seen(column: str, values: Floats) -> tuple[Seen, bool]:
     whole = low <= high
     if not whole:
         low, high = (float(of.reduce(values, initial=np.nan)) for of in (np.fmin, np.fmax))
-    return Seen(column, None if math.isnan(low) else low, None if math.isnan(high) else high), whole
+    return Seen(column, None if math.isnan(low) else (low, high)), whole
 
 
 class _Digits:

@@ -10,14 +10,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import Cube, reorder_levels
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.features import KEYS, MOST_STRATA
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import items
-from fairgauge.scan._cell_sums import count_batches
+from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._narwhals import own_names
 from fairgauge.scan.row_codes import Batch, coded_whole, doubles, drop_codes, numbers_of_texts
@@ -56,7 +56,8 @@ class Arrays:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows at once."""
-        return reorder_levels(count_batches(plan, self.batches(plan), limit), self.stated_order)
+        parts = [scan_batches(plan, self.batches(plan), limit)]
+        return join_parts(plan, parts, limit, stated=self.stated_order)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows, all of them: they are in memory already."""

@@ -5,22 +5,21 @@ from __future__ import annotations
 import re
 import warnings
 import weakref
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
 
 from fairgauge.errors import (
     DataError,
-    MissingExtra,
-    failed_import,
     is_clear,
     listing,
+    needing,
     quote,
     shown_address,
     suggest,
 )
-from fairgauge.scan._duckdb_relation import FETCHED, reason, spilling
+from fairgauge.scan._duckdb_relation import FETCHED, explained_errors, spilling
 from fairgauge.scan._sql import (
     FOLDED,
     MARK,
@@ -92,10 +91,8 @@ def open_database(url: str, rows: str) -> Source:
             )
     if scheme == "duckdb":
         return _open_duckdb(url, rows, shown)
-    try:
+    with needing(_extra_for_url(url), "reading databases"):
         import ibis
-    except ImportError as error:
-        raise MissingExtra("reading databases", _extra_for_url(url), error) from None
     with _explain_database_errors(shown, url):
         file = scheme == "sqlite"
         with warnings.catch_warnings():
@@ -312,21 +309,14 @@ def _extra_for_url(url: str) -> str:
     return extras.get(scheme, f"ibis-framework[{scheme}]")
 
 
-@contextmanager
-def _explain_database_errors(shown: str, url: str) -> Iterator[None]:
-    try:
-        yield
-    except (DataError, MissingExtra):
-        raise
-    except Exception as error:
-        missing = failed_import(error)  # which ibis may turn into an error of an attribute
-        if missing is not None:
-            raise MissingExtra(f"reading {quote(shown)}", _extra_for_url(url), missing) from None
-        message = str(error).replace(url, shown)
+def _explain_database_errors(shown: str, url: str) -> AbstractContextManager[None]:
+    def hide(message: str) -> str:
+        message = message.replace(url, shown)
         for secret in sorted(_secrets(url), key=len, reverse=True):
             message = message.replace(secret, "***")
-        message = reason(Exception(message))
-        raise DataError(f"cannot read {quote(shown)}: {message}") from None
+        return message
+
+    return explained_errors(shown, _extra_for_url(url), hide)
 
 
 def _secrets(url: str) -> set[str]:

@@ -9,7 +9,7 @@ import glob
 import io
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,15 @@ from duckdb import DuckDBPyRelation
 from fairgauge.atomic_files import folder_of_process
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
-from fairgauge.errors import NOT_UTF_8, DataError, listing, quote
+from fairgauge.errors import (
+    NOT_UTF_8,
+    DataError,
+    FairgaugeError,
+    MissingExtra,
+    failed_import,
+    listing,
+    quote,
+)
 from fairgauge.object_stores import STORES, Object, Place, Ranges, address
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches, sql_double
@@ -99,6 +107,20 @@ def engine_errors(name: str) -> Iterator[None]:
             duckdb.interrupt()  # else its other threads go on, and the process waits
             raise KeyboardInterrupt from None
         raise
+
+
+@contextmanager
+def explained_errors(name: str, extra: str, hide: Callable[[str], str] = str) -> Iterator[None]:
+    """Report what any engine found wrong, without what ``hide`` takes away, or that it lacks."""
+    try:
+        yield
+    except FairgaugeError:
+        raise
+    except Exception as error:
+        if missing := failed_import(error):  # which ibis may turn into an error of an attribute
+            raise MissingExtra(f"reading {quote(name)}", extra, missing) from None
+        message = reason(Exception(hide(str(error))))
+        raise DataError(f"cannot read {quote(name)}: {message}") from None
 
 
 def reason(error: Exception) -> str:
@@ -263,17 +285,13 @@ def typed_columns(
 
     def double_or_nan(column: str) -> str:
         expression, kind = written[column]
-        if column in texts:
-            return text_as_number(expression)
         if kind not in {*_WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
             raise NotNumeric(column, kind)
         return f"CAST({expression} AS DOUBLE)"
 
     def number(column: str) -> str:
         double = double_or_nan(column)
-        if column in texts or written[column][1] != "DOUBLE":
-            return double
-        return null_where_nan(double)
+        return null_where_nan(double) if written[column][1] == "DOUBLE" else double
 
     def of_texts(column: str) -> tuple[str, str] | None:
         expression, kind = written[column]
@@ -345,8 +363,7 @@ class DuckRows:
         keys = ", ".join(self.written.key(name) for name in columns)
         limit = "" if most is None else f" LIMIT {most}"
         query = f"SELECT {keys} FROM {self.relation}{limit}"
-        own = self.own is not None
-        records = [*(self._run(query) if own else run(query, self.name, in_order=True))]
+        records = [*self._run(query, in_order=True)]
         found: Any = [[record[i] for record in records] for i in range(len(columns))]
         if self.written.decode is not None:
             found = [[*map(self.written.decode, values)] for values in found]
@@ -357,32 +374,23 @@ class DuckRows:
         self._check(plan)
         plain, fine = [axis for axis in plan.axes if not axis.bins], any(a.grid for a in plan.axes)
         alike = all(a.column in self.written.batched and not a.moments for a in plain)
-        if self.size >= _LARGE and fine and alike and has_arrow():
-            cube = self._count_in_batches(plan, limit)
-            if cube is not None:
-                return cube
+        texts = any(self.written.read(column, plan)[1] for column in plan.numeric_columns)
+        if self.size >= _LARGE and fine and alike and not texts and has_arrow():
+            from fairgauge.scan._cell_sums import CellSums, join_parts
+
+            sums = CellSums(plan, limit)
+            for batch in self.batches(plan, _ROWS):
+                sums.add(batch)
+                if not sums.dense:  # they are too many to have a place each
+                    break
+            else:
+                return join_parts(plan, [sums.scanned()], limit, self.written.texts)
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
-
-    def _count_in_batches(self, plan: Plan, limit: int) -> Cube | None:
-        # none where they are too many to have a place each
-        from fairgauge.scan._cell_sums import CellSums, join_parts
-
-        sums = CellSums(plan, limit)
-        for batch in self.batches(plan, _ROWS):
-            sums.add(batch)
-            if not sums.dense:
-                return None
-        return join_parts(plan, [sums.scanned()], limit, self.written.texts)
-
-    @property
-    def plain(self) -> bool:
-        """Return whether keys are values as they are: those of JSON are texts of JSON."""
-        return self.written.decode is None
 
     @property
     def streams(self) -> bool:
         """Return whether rows can be read in batches."""
-        return has_arrow() and self.plain
+        return has_arrow() and self.written.decode is None  # of JSON keys are texts of it
 
     def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:
         """Yield batches of about so many rows."""
@@ -403,8 +411,8 @@ class DuckRows:
 
     def with_missing(self, column: str) -> DuckRows:
         """Return the rows with one more column, in which every value is missing."""
-        text, number = "CAST(NULL AS VARCHAR)", "CAST(NULL AS DOUBLE)"
-        written = self.written.beside({column: (text, number, text)})
+        key, number = "CAST(NULL AS VARCHAR)", "CAST(NULL AS DOUBLE)"
+        written = self.written.beside(column, key, number)
         return replace(self, columns=(*self.columns, column), written=written)
 
     def _check(self, plan: Plan) -> None:
@@ -418,9 +426,9 @@ class DuckRows:
     def _result_of(self, own: DuckDBPyRelation, query: str) -> Any:
         return self.connection.sql(query) if self.connection else own.query(self.relation, query)
 
-    def _run(self, query: str) -> Iterator[Record]:
+    def _run(self, query: str, *, in_order: bool = False) -> Iterator[Record]:
         if self.own is None:
-            yield from run(query, self.name)
+            yield from run(query, self.name, in_order=in_order)
             return
         with engine_errors(self.name):
             found = self._result_of(self.own, query)

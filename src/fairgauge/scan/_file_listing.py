@@ -17,9 +17,6 @@ from typing import Any
 
 from fairgauge.errors import (
     DataError,
-    FairgaugeError,
-    MissingExtra,
-    failed_import,
     listing,
     quote,
     shown_address,
@@ -196,22 +193,15 @@ def is_lake_table(address: object) -> bool:
 
 def open_lake_table(address: str) -> Source:
     """Open ``delta:FOLDER`` or ``iceberg:CATALOG.NAMESPACE.TABLE``; ``@VERSION`` may follow."""
-    from fairgauge.scan._duckdb_relation import reason
+    from fairgauge.scan._duckdb_relation import explained_errors
 
     parts = _ADDRESS.fullmatch(address)
     assert parts is not None
     version = None if parts["version"] is None else int(parts["version"])
     where = parts["where"].rstrip("/")
-    try:
+    with explained_errors(address, "lake"):
         frame, read = _OPEN[parts["kind"]](where, version)
         return open_frame(frame, f"{parts['kind']}:{where} as of {read}")
-    except FairgaugeError:
-        raise
-    except Exception as error:
-        missing = failed_import(error)
-        if missing is not None:
-            raise MissingExtra(f"reading {quote(address)}", "lake", missing) from None
-        raise DataError(f"cannot read {quote(address)}: {reason(error)}") from None
 
 
 def _delta(where: str, version: int | None) -> tuple[Any, str]:

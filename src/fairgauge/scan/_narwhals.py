@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from fairgauge.cube.cube import reorder_levels
 from fairgauge.errors import DataError, FairgaugeError
-from fairgauge.scan._cell_sums import count_batches
+from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan.row_codes import BATCH, doubles, has_arrow, record_batches, sql_batches
 from fairgauge.scan.source import ALLOWED_DATA, NotNumeric, check_unique_names
 from fairgauge.start.records import dataclass, replace
@@ -59,7 +58,8 @@ class NarwhalsFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        return reorder_levels(count_batches(plan, self.batches(plan), limit), self.stated_order)
+        parts = [scan_batches(plan, self.batches(plan), limit)]
+        return join_parts(plan, parts, limit, stated=self.stated_order)
 
     @property
     def stated_order(self) -> dict[str, list[Any]]:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import pandas as pd
 
-from fairgauge.cube.cube import reorder_levels
 from fairgauge.cube.plan import nested_value_error
-from fairgauge.scan._cell_sums import Scanned, count_batches, join_parts, scan_batches
+from fairgauge.scan._cell_sums import Scanned, join_parts, scan_batches
 from fairgauge.scan.row_codes import (
     BATCH,
     WIDEST,
@@ -83,7 +82,8 @@ class PandasFrame(_Frame):
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        return reorder_levels(count_batches(plan, self.batches(plan), limit), self.stated_order)
+        parts = [_scan_partition(self.frame, plan, limit)]
+        return join_parts(plan, parts, limit, stated=self.stated_order)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
@@ -199,7 +199,7 @@ class DaskFrame(_Frame):
         dask = import_module("dask")
         count = dask.delayed(_scan_partition)
         parts = [count(part, plan, limit) for part in self._parts(plan)]
-        return reorder_levels(join_parts(plan, dask.compute(*parts), limit), self.stated_order)
+        return join_parts(plan, dask.compute(*parts), limit, stated=self.stated_order)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows, one part after the other."""

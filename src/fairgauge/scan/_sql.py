@@ -5,37 +5,37 @@ from __future__ import annotations
 import datetime as dt
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.build import Counted, build
+from fairgauge.cube.build import Coded, Counted, build, code_values
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan, limited_columns
+from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.source import (
     LEAST_LOG,
     MOST_UNREADABLE,
-    ROWS_PER_VALUE,
     Record,
     Seen,
     UnreadableNumbers,
     check_counts,
-    check_head,
     check_numbers,
     check_values,
     ranged_columns,
 )
 from fairgauge.start.records import dataclass, replace
-from fairgauge.values import Value, name_of, plain_number
+from fairgauge.values import name_of, plain_number
 
 Run: TypeAlias = Callable[[str], Iterator[Record]]
 
 _FEW_CELLS = 100_000
+# first rows that are read for every value that an axis may have
+_ROWS_PER_VALUE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Columns:
     """How the columns of a relation are written in SQL.
 
     ``key``: the expression to group by.
-    ``number``: the expression as a double, NULL where missing or not a number; raises DataError
-        of a type of other values.
-    ``wrong``: the expression of a text that should have been a number; None of a column of numbers.
-    ``of_texts``: the number and the wrong text of a column whose type is text, None of another
-        type; such a column is read where texts that are no numbers were listed.
-    ``texts``: the columns that are untyped text (CSV, JSON).
+    ``number``: the expression of a column of numbers as a double, NULL where missing; raises
+        DataError of a type of other values.
+    ``of_texts``: of a column of texts the expression as a double, NULL where it is none, and that
+        of the texts that are none; None of a column of another type.
+    ``texts``: the columns that are untyped text (CSV, JSON), in which numbers are read. In others
+        they are read where texts that are no numbers were listed.
     ``decode``: turns a fetched key to a plain value, if the engine's own will not do.
     ``double``: the type of double-precision numbers.
     ``sets``: whether the engine knows grouping sets.
@@ -60,7 +60,6 @@ class Columns:
 
     key: Callable[[str], str]
     number: Callable[[str], str]
-    wrong: Callable[[str], str | None] = lambda _: None
     of_texts: Callable[[str], tuple[str, str] | None] = lambda _: None
     texts: frozenset[str] = frozenset()
     decode: Callable[[Any], object] | None = None
@@ -76,30 +75,32 @@ class Columns:
         key = self.key(axis.column)
         return self.moment(key, axis.moments) if self.moment and axis.moments else key
 
-    def beside(self, made: Mapping[str, tuple[str, str, str | None]]) -> Columns:
-        """Return the columns and others that are made: the key, number and wrong text of each."""
+    def beside(self, column: str, key: str, number: str) -> Columns:
+        """Return the columns and one more, of numbers."""
+        made = Columns(lambda _: key, lambda _: number)
 
-        def either(i: int, own: Callable[[str], Any]) -> Callable[[str], Any]:
-            return lambda column: made[column][i] if column in made else own(column)
+        def of(name: str) -> Columns:
+            return made if name == column else self
 
-        key, number, wrong = map(either, range(3), (self.key, self.number, self.wrong))
-        return replace(self, key=key, number=number, wrong=wrong)
+        return replace(self, key=lambda c: of(c).key(c), number=lambda c: of(c).number(c),
+            of_texts=lambda c: of(c).of_texts(c), double_or_nan=None)  # fmt: skip
 
-    def without(self, no_numbers: Mapping[str, Sequence[Value]]) -> Columns:
-        """Return the columns with some values of columns of numbers as missing ones."""
-        made = {}
-        for column, values in no_numbers.items():
-            of_texts = self.of_texts(column)
-            number, wrong = of_texts or (self.number(column), self.wrong(column))
-            texts = ", ".join(literal(name_of(value)) for value in values)
-            known = (plain_number(name_of(value)) for value in values)
-            codes = ", ".join(self.constant(float(each)) for each in known if each is not None)
-            made[column] = (
-                self.key(column),
-                f"CASE WHEN {number} NOT IN ({codes}) THEN {number} END" if codes else number,
-                wrong and f"CASE WHEN {wrong} NOT IN ({texts}) THEN {wrong} END",
-            )
-        return replace(self.beside(made), double_or_nan=None if made else self.double_or_nan)
+    def read(self, column: str, plan: Plan, *, nan: bool = False) -> tuple[str, str | None]:
+        """Write a column as a double, NULL where missing or listed as none, and its other texts.
+
+        ``nan``: whether the double may be NaN where it is missing, if that is cheaper.
+        """
+        none = plan.no_numbers.get(column, ())
+        of_texts = self.of_texts(column) if none or column in self.texts else None
+        of_numbers = self.double_or_nan if nan and self.double_or_nan and not none else self.number
+        number, wrong = of_texts or (of_numbers(column), None)
+        texts = ", ".join(literal(name_of(value)) for value in none)
+        known = (plain_number(name_of(value)) for value in none)
+        codes = ", ".join(self.constant(float(each)) for each in known if each is not None)
+        return (
+            f"CASE WHEN {number} NOT IN ({codes}) THEN {number} END" if codes else number,
+            f"CASE WHEN {wrong} NOT IN ({texts}) THEN {wrong} END" if wrong and texts else wrong,
+        )
 
     def constant(self, number: float) -> str:
         """Write a number so that every engine reads the same double."""
@@ -118,18 +119,15 @@ def literal(text: str) -> str:
 
 def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: int) -> Cube:
     """Count a relation (what follows FROM): a look at its first rows, then one scan."""
-
-    def head(axes: Sequence[Axis], rows: int) -> list[list[object]]:
-        return _first_values(axes, rows, relation, columns, run)
-
-    if columns.looks:
-        check_head(plan, head, columns.texts, limit)
+    axes = [axis for axis in plan.axes if axis.limited]
+    if columns.looks and axes:  # a column of too many values is reported before the scan
+        check_values(_first_values(axes, limit, relation, columns, run), columns.texts, limit)
     records = run(select(plan, relation, columns))
     cells = _fetch_cells(plan, records, columns, limit)
     try:
         return cube_of_records(plan, cells, columns, limit)
     except UnreadableNumbers as error:  # a cell has one of them
-        wrong = columns.without(plan.no_numbers).wrong(error.column)
+        _, wrong = columns.read(error.column, plan)
         texts = f"(SELECT {wrong} AS b FROM {relation}) AS texts"
         found = run(f"SELECT DISTINCT b FROM {texts} WHERE b IS NOT NULL LIMIT {MOST_UNREADABLE}")
         raise UnreadableNumbers(plan, error.column, (text for (text,) in found)) from None
@@ -137,19 +135,19 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
 
 def select(plan: Plan, relation: str, columns: Columns) -> str:
     """Write the query: keys of every axis, the number of the table, and all sums."""
-    columns = columns.without(plan.no_numbers)
     numbers = plan.numeric_columns
+    written = [columns.read(column, plan) for column in numbers]
     read = [f"{columns.key_of(a)} AS k{i}" for i, a in enumerate(plan.axes) if not a.bins]
-    read += [f"{columns.number(c)} AS v{i}" for i, c in enumerate(numbers)]
-    texts = [(f"b{i}", wrong) for i, c in enumerate(numbers) if (wrong := columns.wrong(c))]
-    read += [f"{wrong} AS {name}" for name, wrong in texts]
+    read += [f"{number} AS v{i}" for i, (number, _) in enumerate(written)]
+    texts = {i: wrong for i, (_, wrong) in enumerate(written) if wrong}
+    read += [f"{wrong} AS b{i}" for i, wrong in texts.items()]
     keys = [f"k{i}" for i in range(len(plan.axes))]
     for i, axis in enumerate(plan.axes):
         if axis.bins:
             keys[i] = f"{_bin_number(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}"
     values = [f"v{i}" for i in range(len(numbers))]
-    values += [name for name, _ in texts]
-    limited = [i for i, c in enumerate(numbers) if c in limited_columns(plan)]
+    values += [f"b{i}" for i in texts]
+    limited = sorted({numbers.index(c) for m in plan.moments if m.limited for c in m.columns})
     least, most = columns.constant(-LARGEST), columns.constant(LARGEST)
     above = f"> {most} THEN {most} WHEN"
     values += [
@@ -162,7 +160,7 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     if _uses_grouping_sets(plan, columns):
         which = " + ".join(f"grouping({name}) * {1 << i}" for i, name in enumerate(names))
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
-    made = (f"{each} AS s{i}" for i, each in enumerate(_sums(plan, columns)))
+    made = (f"{each} AS s{i}" for i, each in enumerate(_sums(plan, columns, texts)))
     sums = ", ".join([*names, f"{which} AS t", *made])
     return (
         f"WITH r AS (SELECT {', '.join(read)} FROM {relation}), "
@@ -173,9 +171,8 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
 
 def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
     """Write the query of all rows: the values of every plain axis, and the numbers."""
-    columns = columns.without(plan.no_numbers)
     keys = [columns.key_of(axis) for axis in plan.axes if not axis.bins]
-    numbers = [*map(columns.double_or_nan or columns.number, plan.numeric_columns)]
+    numbers = [columns.read(column, plan, nan=True)[0] for column in plan.numeric_columns]
     return f"SELECT {', '.join([*keys, *numbers])} FROM {relation}"
 
 
@@ -201,7 +198,7 @@ def _sql_factors(plan: Plan, columns: Columns) -> dict[str, str]:
     }
 
 
-def _sums(plan: Plan, columns: Columns) -> list[str]:
+def _sums(plan: Plan, columns: Columns, texts: Container[int]) -> list[str]:
     # write the sums: all rows, counted rows, measures; then what must be checked
     factors = [name for name, column in (("n", plan.count), ("w", plan.weight)) if column]
     times = " * ".join(factors)
@@ -235,7 +232,7 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
     for i, column in enumerate(plan.numeric_columns):
         sums.append(f"min(v{i})" if column in ranged else "NULL")
         sums.append(f"max(v{i})" if column in ranged else "NULL")
-        sums.append(f"min(b{i})" if columns.wrong(column) else "NULL")
+        sums.append(f"min(b{i})" if i in texts else "NULL")
     return sums
 
 
@@ -287,18 +284,19 @@ def _sql_factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
 
 
 def _first_values(
-    axes: Sequence[Axis], rows: int, relation: str, columns: Columns, run: Run
-) -> list[list[object]]:
+    axes: Sequence[Axis], limit: int, relation: str, columns: Columns, run: Run
+) -> dict[Axis, Sequence[object]]:
     keys = ", ".join(f"{columns.key(axis.column)} AS k{i}" for i, axis in enumerate(axes))
-    head = f"(SELECT {keys} FROM {relation} LIMIT {rows}) AS head"
+    head = f"(SELECT {keys} FROM {relation} LIMIT {_ROWS_PER_VALUE * limit}) AS head"
     counts = ", ".join(f"count(DISTINCT k{i})" for i in range(len(axes)))
     many = next(run(f"SELECT {counts} FROM {head}"))
-    found = []
-    for i, count in enumerate(many):
-        query = f"SELECT DISTINCT k{i} FROM {head}"
-        several = run(query) if count > rows // ROWS_PER_VALUE else ()
-        found.append(_decode_keys(axes[i], [record[0] for record in several], columns))
-    return found
+    return {
+        axis: _decode_keys(
+            axis, [key for (key,) in run(f"SELECT DISTINCT k{i} FROM {head}")], columns
+        )
+        for i, (axis, count) in enumerate(zip(axes, many, strict=True))
+        if count > limit
+    }
 
 
 def _fetch_cells(
@@ -332,17 +330,20 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
     rows, without_count, without_weight = (
         int(_zero_for_nan(fields[i])[cells[0]].sum()) for i in (axes + 1, after + 1, after + 2)
     )
-    cases, weight = (
-        float(sums[m][cells[0]].sum()) if m in sums else 0.0 for m in (plan.cases, "w")
-    )
-    fractional = next((each for each in fields[after] if each is not None), None)
-    check_counts(plan, fractional, cases, weight, rows)
     excluded = {Uncounted.NO_COUNT: without_count, Uncounted.NO_WEIGHT: without_weight}
-    counted = []
-    for table, at in zip(tables, cells, strict=True):
-        places = at.tolist()
-        keys = (_decode_keys(plan.axes[i], [fields[i][j] for j in places], columns) for i in table)
-        counted.append(Counted([*keys], {m: each[at] for m, each in sums.items()}))
+    keys = [
+        code_values(axis, _decode_keys(axis, fetched, columns))
+        for axis, fetched in zip(plan.axes, fields, strict=False)
+    ]
+    counted = [
+        Counted(
+            [Coded(keys[i].values, keys[i].positions[at]) for i in table],
+            {m: each[at] for m, each in sums.items()},
+        )
+        for table, at in zip(tables, cells, strict=True)
+    ]
+    fractional = next((each for each in fields[after] if each is not None), None)
+    check_counts(plan, fractional, counted[0].sums, rows)
     return build(plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit)
 
 
@@ -356,11 +357,11 @@ def _ranges_seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
         low, high, wrong = (
             [v for v in each if v is not None] for each in ranges[3 * i : 3 * i + 3]
         )
-        least, most = float(min(low)) if low else None, float(max(high)) if high else None
-        yield Seen(column, least, most, min(wrong, default=None))
+        ends = (float(min(low)), float(max(high))) if low else None
+        yield Seen(column, ends, min(wrong, default=None))
 
 
-def _decode_keys(axis: Axis, fetched: list[object], columns: Columns) -> list[object]:
+def _decode_keys(axis: Axis, fetched: Sequence[object], columns: Columns) -> Sequence[object]:
     if axis.bins or columns.decode is None:
         return fetched
     return [columns.decode(value) for value in fetched]

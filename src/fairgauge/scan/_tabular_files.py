@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from fairgauge.atomic_files import folder_of_process
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
+from fairgauge.errors import NOT_UTF_8, DataError, listing, needing, quote
 from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_relation import (
     DuckRows,
@@ -72,8 +72,8 @@ def _text_columns(keys: Mapping[str, str], texts: Mapping[str, str]) -> Columns:
     # how columns of text are written: as they are grouped by, and as texts that may be numbers
     return Columns(
         keys.__getitem__,
-        number=lambda column: text_as_number(texts[column]),
-        wrong=lambda column: text_unless_number(texts[column]),
+        number=keys.__getitem__,  # of none of them
+        of_texts=lambda column: (text_as_number(texts[column]), text_unless_number(texts[column])),
         texts=frozenset(keys),
     )
 
@@ -306,10 +306,8 @@ def _top_level(tree: list[Record]) -> list[Record]:
 
 def open_arrow(paths: list[Place], name: str) -> Source:
     """Open Arrow files or streams that have the same columns, in any order."""
-    try:
+    with needing("arrow", "reading .arrow and .feather files"):
         import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtra("reading .arrow and .feather files", "arrow", error) from None
     from fairgauge.scan._plain_arrow import put_together
 
     tables = {path: _read_arrow(path) for path in paths}

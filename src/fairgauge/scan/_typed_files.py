@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
-from fairgauge.errors import DataError, MissingExtra, listing, quote
+from fairgauge.errors import DataError, listing, needing, quote
 from fairgauge.object_stores import Place
 from fairgauge.scan._column_arrays import open_columns
 from fairgauge.scan._duckdb_relation import check_same_columns
@@ -41,10 +41,8 @@ def open_statistical(paths: Sequence[Place], name: str) -> Source:
 def _read_with_pyreadstat(path: Place) -> Columns:
     if not isinstance(path, Path):
         raise DataError(f"{quote(path)} is read from this machine alone; copy it here")
-    try:
+    with needing("survey", "reading SPSS, Stata and SAS files"):
         import pyreadstat
-    except ImportError as error:
-        raise MissingExtra("reading SPSS, Stata and SAS files", "survey", error) from None
     kind = path.suffix.lower()
     more: dict[str, Any] = {} if kind in (".por", ".xpt") else {"user_missing": True}
     catalogue = path.with_suffix(_CATALOGUE)
@@ -128,10 +126,8 @@ def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
 
 
 def _read_sheets(path: Path, *, results: bool = True) -> dict[str, list[list[Any]]]:
-    try:
+    with needing("xlsx", "reading workbooks"):
         import openpyxl
-    except ImportError as error:
-        raise MissingExtra("reading workbooks", "xlsx", error) from None
     try:
         with path.open("rb") as file:
             book = openpyxl.load_workbook(file, read_only=True, data_only=results)

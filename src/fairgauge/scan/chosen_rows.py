@@ -24,8 +24,6 @@ from fairgauge.cube.build import without_spelling
 from fairgauge.cube.cube import (
     CountTable,
     Cube,
-    aggregate,
-    reorder_levels,
     round_sums,
     values_together,
 )
@@ -123,7 +121,7 @@ class _ChosenRows(_RowsOfSource):
             of = f"row with a number in {numbers}" if apart else "row"
             conditions = " and ".join(each.to_text() for each in self.spec.where)
             raise EmptyDataError(f"no {of} meets the conditions (where): {conditions}")
-        left_out, excluded = [[*self._left_out(cube, kept, tables)]], {}
+        left_out, excluded = [[*self._left_out(cube, kept)]], {}
         for reason, part in apart.items():
             kept = self._masks_kept(part.levels, every)
             sums = _select_cells(part.tables[0], kept).sums
@@ -157,12 +155,10 @@ class _ChosenRows(_RowsOfSource):
                 columns = (Axis(Role.STRATUM, c, (0.0,)) for c in (str(column), *weights))
                 axes = (*self.axes, *(read_as(self.spec, axis) for axis in columns))
                 plan = Plan(axes, (tuple(range(len(axes))),), asked_of)
-                every, own = self.source.count(plan, sys.maxsize), len(self.axes)
+                every = self.source.count(plan, sys.maxsize)
                 table = every.tables[0]
-                lacking = (table.codes[:, own:] < 0).any(axis=1)
-                sums = {measure: each[lacking] for measure, each in table.sums.items()}
-                missing = aggregate(self.axes, table.codes[lacking, :own], sums)
-                yield reason, replace(every, tables=(missing,))
+                lacking = table.where((table.codes[:, len(self.axes) :] < 0).any(axis=1))
+                yield reason, replace(every, tables=(lacking.over(self.axes),))
 
     def _undecided_rows(
         self, cube: Cube, kept: list[NDArray[np.bool_]]
@@ -185,13 +181,13 @@ class _ChosenRows(_RowsOfSource):
             left &= ~held
 
     def _left_out(
-        self, cube: Cube, kept: list[NDArray[np.bool_]], tables: Sequence[CountTable]
+        self, cube: Cube, kept: list[NDArray[np.bool_]]
     ) -> Iterator[tuple[str, str, int, int]]:
         undecided, measures = [*self._undecided_rows(cube, kept)], ("rows", cube.plan.cases)
         yield from undecided
         yield from self._alike_values(cube, kept)
-        of_all, of_kept = cube.tables[0].sums, tables[0].sums
-        rows, cases = (int(of_all[m].sum() - of_kept[m].sum()) for m in measures)
+        tables = [table.where(~_cells_that_meet(table, kept)) for table in cube.tables]
+        rows, cases = (int(tables[0].sums[m].sum()) for m in measures)
         rows, cases = rows - sum(n for *_, n, _ in undecided), cases - sum(n for *_, n in undecided)
         if rows:
             yield "", "", rows, cases
@@ -202,18 +198,11 @@ class _ChosenRows(_RowsOfSource):
                 axis.role in OUTCOMES and (of_missing or axis.column in conditions)
             ):
                 continue
-            every, chosen = (
-                next(table for table in of if axis in table.axes) for of in (cube.tables, tables)
-            )
-            of_rows, of_chosen = (of.codes[:, of.axes.index(axis)] for of in (every, chosen))
-            for code, name in enumerate(axis.names(cube.levels[axis])):
-                rows, cases = (
-                    int(every.sums[m][of_rows == code].sum())
-                    - int(chosen.sums[m][of_chosen == code].sum())
-                    for m in measures
-                )
-                if rows:
-                    yield axis.column, name, rows, cases
+            table, names = next(t for t in tables if axis in t.axes), axis.names(cube.levels[axis])
+            table = table.known([axis]).over([axis])
+            for i, code in enumerate(table.codes[:, 0].tolist()):
+                rows, cases = (int(table.sums[m][i]) for m in measures)
+                yield axis.column, names[code], rows, cases
 
     def _alike_values(
         self, cube: Cube, kept: list[NDArray[np.bool_]]
@@ -344,12 +333,14 @@ def _missing_codes(
     return [*([] if none else [-1]), *(i for i in stated if not kept[i])]
 
 
+def _cells_that_meet(table: CountTable, kept: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    codes = table.codes.T[-len(kept) :]  # code -1 reads the last entry of a mask
+    meet = [mask[of] for mask, of in zip(kept, codes, strict=True)]
+    return np.asarray(np.logical_and.reduce(meet))
+
+
 def _select_cells(table: CountTable, kept: list[NDArray[np.bool_]]) -> CountTable:
-    meet, conditions = np.ones(len(table.codes), dtype=bool), len(kept)
-    for mask, codes in zip(kept, table.codes.T[-conditions:], strict=True):
-        meet &= mask[codes]  # code -1 reads the last entry
-    sums = {measure: each[meet] for measure, each in table.sums.items()}
-    return aggregate(table.axes[:-conditions], table.codes[meet, :-conditions], sums)
+    return table.where(_cells_that_meet(table, kept)).over(table.axes[: -len(kept)])
 
 
 def _drop_absent_levels(cube: Cube, spec: Spec) -> Cube:
@@ -545,8 +536,9 @@ class WithProbabilities(_RowsOfSource):
         texts = self.source.written.texts if isinstance(self.source, DuckRows) else frozenset()
         if texts:
             self.source.count(self.read(plan), limit)
-        cube = join_parts(plan, [scan_batches(plan, self.batches(plan), limit)], limit, texts)
-        return reorder_levels(cube, getattr(self.source, "stated_order", {}))
+        parts = [scan_batches(plan, self.batches(plan), limit)]
+        stated = getattr(self.source, "stated_order", None)
+        return join_parts(plan, parts, limit, texts, stated)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""

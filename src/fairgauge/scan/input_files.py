@@ -20,7 +20,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, cast
 
 from fairgauge.atomic_files import folder_of_process
-from fairgauge.errors import DataError, MissingExtra, listing, quote, shown_address
+from fairgauge.errors import DataError, listing, needing, quote, shown_address
 from fairgauge.object_stores import Object, Place, address, is_object, open_unzipped
 from fairgauge.scan._file_listing import Listing, is_lake_table, list_files, open_lake_table
 from fairgauge.scan.source import (
@@ -150,12 +150,6 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         read_objects()
     for path in paths:
         check_readable(path, kind)
-    if kind == "workbook":
-        from fairgauge.scan._typed_files import open_workbook
-
-        if len(paths) > 1:
-            raise DataError(f"workbooks are read one at a time: {listing(paths)}")
-        return open_workbook(paths[0], str(asked[0]), sheet)
     return _open_kind(kind, paths, ", ".join(shown_address(str(each)) for each in asked), sheet)
 
 
@@ -179,19 +173,21 @@ def _split_sheet(name: str) -> tuple[str, str]:
 
 
 def _open_kind(kind: str, paths: list[Place], name: str, part: str = "") -> Source:
-    if kind == "json":
-        from fairgauge.scan._tabular_files import open_json
+    if kind == "workbook":
+        from fairgauge.scan._typed_files import open_workbook
 
-        return open_json(paths, name)
+        if len(paths) > 1:
+            raise DataError(f"workbooks are read one at a time: {listing(paths)}")
+        return open_workbook(paths[0], name, part)
     if kind == "statistical":
         from fairgauge.scan._typed_files import open_statistical
 
         return open_statistical(paths, name)
-    from fairgauge.scan._tabular_files import open_arrow, open_csv, open_parquet
+    from fairgauge.scan._tabular_files import open_arrow, open_csv, open_json, open_parquet
 
     if kind == "csv":
         return open_csv(paths, name, int(part or 0))
-    return {"parquet": open_parquet, "arrow": open_arrow}[kind](paths, name)
+    return {"json": open_json, "parquet": open_parquet, "arrow": open_arrow}[kind](paths, name)
 
 
 def _list_asked(asked: str) -> Listing:
@@ -308,10 +304,8 @@ def _open_member(packed: Any, path: Place) -> Iterator[tuple[IO[bytes], str]]:
         with bz2.open(packed) as held:
             yield held, PurePosixPath(str(path)).stem
     else:
-        try:
+        with needing("arrow", "reading .zst files"):
             import pyarrow as pa
-        except ImportError as error:
-            raise MissingExtra("reading .zst files", "arrow", error) from None
         with pa.CompressedInputStream(packed, "zstd") as held:
             yield held, PurePosixPath(str(path)).stem
 
@@ -378,10 +372,8 @@ def _member_of_log(log: IO[bytes], member: zipfile.ZipInfo) -> bytes:
         return zlib.decompress(packed, -zlib.MAX_WBITS)
     if member.compress_type != _ZSTANDARD:
         return packed
-    try:
+    with needing("arrow", "reading logs of Inspect"):
         import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtra("reading logs of Inspect", "arrow", error) from None
     with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as held:
         return cast("bytes", held.read())
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Axis, Plan, nested_value_error
+from fairgauge.cube.plan import Axis, Plan, canonical_values, nested_value_error
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
 from fairgauge.question.recoding import Recodings
 from fairgauge.scan.source import Readable, Source, UnreadableNumbers
 from fairgauge.start.records import dataclass, field
-from fairgauge.values import HALF, SCALES, Value, canonical, name_of, plain_number, typed_texts
+from fairgauge.values import HALF, SCALES, Value, canonical, name_of, plain_number
 
 _BOUNDS, _SCALES = np.array(SCALES).T
 
@@ -84,10 +84,7 @@ def read_rows(
     read, texts = source.fetch(wanted, most)
     found = {}
     for name, values in zip(wanted, read, strict=True):
-        plain = [canonical(value) for value in values]
-        if texts and all(value is None or isinstance(value, str) for value in plain):
-            plain = typed_texts([value if isinstance(value, str) else None for value in plain])
-        found[name] = plain
+        found[name] = canonical_values(values, text=texts)
     return found | {r.column: r.apply(found[r.column]) for r in recode if r.column in found}
 
 
@@ -261,13 +258,9 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
             coded[axis] = whole
             continue
         try:
-            held = array if hasattr(array, "dictionary") else array.dictionary_encode()
+            levels, positions = _dictionary(array)
         except NotImplementedError:  # Arrow's, of lists and structs
             raise nested_value_error(axis) from None
-        positions, known = _flat(held.indices)
-        positions = positions.astype(np.int32, copy=False)  # of polars unsigned
-        positions = positions if known is None else np.where(known, positions, -1)
-        levels = held.dictionary
         short = str(levels.type) in ("float", "halffloat")
         values = doubles(_flat(levels)[0]).tolist() if short else levels.to_pylist()
         coded[axis] = values, positions
@@ -275,15 +268,20 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
     return Batch(coded, {column: _doubles(array, plan, column) for column, array in read})
 
 
+def _dictionary(array: Any) -> tuple[Any, NDArray[np.integer[Any]]]:
+    # the different values of an array, and the position of each row among them; -1 is missing
+    held = array if hasattr(array, "dictionary") else array.dictionary_encode()
+    positions, known = _flat(held.indices)
+    positions = positions.astype(np.int32, copy=False)  # of polars unsigned
+    return held.dictionary, positions if known is None else np.where(known, positions, -1)
+
+
 def _doubles(array: Any, plan: Plan, column: str) -> NDArray[np.float64]:
     kind = str(array.type)
     if kind.startswith(("string", "large_string", "dictionary")):  # of texts, which are listed
-        held = array if hasattr(array, "dictionary") else array.dictionary_encode()
-        positions, known = _flat(held.indices)
-        positions = positions.astype(np.int32, copy=False)
-        texts = numbers_of_texts(held.dictionary.to_pylist(), plan, column)
-        positions = positions if known is None else np.where(known, positions, -1)
-        found = np.append(texts, np.nan)[positions]
+        texts, positions = _dictionary(array)
+        numbers = numbers_of_texts(texts.to_pylist(), plan, column)
+        found = np.append(numbers, np.nan)[positions]
     else:
         if kind.startswith("decimal"):  # whose own cast misses the nearest double
             array = array.cast("string").cast("double")

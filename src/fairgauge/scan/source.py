@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Axis, Plan, check_levels, levels_of
+from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.plan import Axis, Plan, canonical_values, check_levels, sorted_levels
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
 from fairgauge.question.recoding import UNKNOWN, not_numbers, recoding_flag, write_recodings
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import canonical, name_of
-
-Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
-"""Takes axes and a number of rows; returns the different values of each axis in as many rows."""
 
 ALLOWED_DATA = (
     "give a frame (pandas, polars, pyarrow, DuckDB, ...), a path, a list of paths, a Cube, or "
@@ -27,8 +24,6 @@ ALLOWED_DATA = (
 
 MOST_COLUMNS = 10_000
 """The most columns of a file: what describes and queries each of them takes seconds for more."""
-ROWS_PER_VALUE = 20
-"""First rows that are read for every value that an axis may have."""
 
 
 class Source(Protocol):
@@ -79,11 +74,10 @@ def can_look_at_rows(source: Source) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an engine saw of a numeric column: its range, and a value that is not a number."""
+    """What an engine saw of a numeric column: its ends, if any, and a text that is no number."""
 
     column: str
-    low: float | None
-    high: float | None
+    ends: tuple[float, float] | None
     unreadable: str | None = None
 
 
@@ -137,21 +131,15 @@ def check_unique_names(columns: Iterable[str], what: str, most: int = MOST_COLUM
         seen.add(column)
 
 
-def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> None:
-    """Check the first rows, so that a column of too many values is reported before the scan."""
-    axes = [axis for axis in plan.axes if axis.limited]
-    if axes:
-        found = head(axes, ROWS_PER_VALUE * limit)
-        check_values(dict(zip(axes, found, strict=True)), texts, limit)
-
-
 def check_values(
     found: Mapping[Axis, Sequence[object]], texts: Collection[str], limit: int
 ) -> None:
     """Check that no axis has too many values; ``found`` may leave out those of few."""
     for axis, values in found.items():
         if axis.limited and len(values) > limit:
-            check_levels(axis, levels_of(axis, values, text=axis.column in texts), limit)
+            read = canonical_values(values, text=axis.column in texts)
+            read = axis.recoding.apply(read) if axis.recoding else read
+            check_levels(axis, sorted_levels(read), limit)
 
 
 def ranged_columns(plan: Plan) -> set[str]:
@@ -169,18 +157,18 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     for each in seen:
         if each.unreadable is not None:
             raise UnreadableNumbers(plan, each.column, [each.unreadable])
-        if each.low is None:
+        if each.ends is None:
             continue
         if each.column in (plan.count, plan.weight):
-            _check_factor(each, "count" if each.column == plan.count else "weight")
+            _check_factor(each.column, each.ends, is_count=each.column == plan.count)
         summed = any(each.column in (*moment.columns, moment.by) for moment in plan.moments)
         axes = [axis for axis in plan.axes if axis.column == each.column]
         for axis in axes:
-            _check_bounds(each, axis)
+            _check_bounds(axis, each.ends)
         # of a condition, every number is on one side; codes are those of a condition or a cut
         of_rows = (Role.CONDITION, Role.CODES)
         finite = summed or any(axis.cuts and axis.role not in of_rows for axis in axes)
-        for value in (each.low, each.high or 0.0) if finite else ():
+        for value in each.ends if finite else ():
             if math.isinf(value):
                 raise DataError(not_numbers(each.column, [f"{value:g}"]))
             if summed and abs(value) > _LARGEST_SQUARED:
@@ -190,42 +178,40 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
                 )
 
 
-def _check_factor(seen: Seen, what: str) -> None:
-    least, most = _WEIGHTS
-    for value in (seen.low, seen.high):
-        if value is not None and not 0 <= value < math.inf:
+def _check_factor(column: str, ends: tuple[float, float], *, is_count: bool) -> None:
+    (least, most), what, largest = _WEIGHTS, "count" if is_count else "weight", ends[1]
+    for value in ends:
+        if not 0 <= value < math.inf:
             raise DataError(
-                f"column {quote(seen.column)} is the {what}, but has the value {value:g}; leave it "
+                f"column {quote(column)} is the {what}, but has the value {value:g}; leave it "
                 f"empty where the {what} is not known"
             )
-    if what == "weight" and seen.high and not least <= seen.high <= most:
+    if largest and not is_count and not least <= largest <= most:
         raise DataError(
-            f"column {quote(seen.column)} is the weight, and its largest value is {seen.high:g}; "
+            f"column {quote(column)} is the weight, and its largest value is {largest:g}; "
             "divide it by a constant (only the proportions of weights matter) so that this lies "
             f"between {least:g} and {most:g}"
         )
 
 
-def _check_bounds(seen: Seen, axis: Axis) -> None:
+def _check_bounds(axis: Axis, ends: tuple[float, float]) -> None:
     low, high = axis.bounds or (-math.inf, math.inf)
-    for value in (seen.low, seen.high):
-        if value is None or axis.bounds is None:
-            continue
+    for value in ends if axis.bounds else ():
         if math.isinf(value):
-            raise DataError(not_numbers(seen.column, [f"{value:g}"]))
+            raise DataError(not_numbers(axis.column, [f"{value:g}"]))
         if not low <= value <= high:
             what = "score" if axis.role is not Role.LABEL else str(axis.role)
-            line = write_recodings({seen.column: {UNKNOWN: [canonical(value)]}})[0]
+            line = write_recodings({axis.column: {UNKNOWN: [canonical(value)]}})[0]
             raise DataError(
-                f"column {quote(seen.column)} is the {what} and must lie in [{low:g}, {high:g}], "
+                f"column {quote(axis.column)} is the {what} and must lie in [{low:g}, {high:g}], "
                 f"but has {name_of(value)}; if it means that the {what} is missing, list it as "
                 f"unknown: {recoding_flag(line)}; if the {what} is on another scale, state the "
                 "range of all of its values: score_range=(LOW, HIGH) (--score-range LOW HIGH)"
             )
 
 
-def check_counts(plan: Plan, fractional: object, cases: float, weight: float, rows: int) -> None:
-    """Check the column sums: whole counts, and something to count."""
+def check_counts(plan: Plan, fractional: object, sums: Mapping[str, Sums], rows: int) -> None:
+    """Check the sums of cells that have all rows: whole counts, and something to count."""
     if rows == 0:
         raise EmptyDataError("the data have no rows")
     if fractional is not None:
@@ -233,9 +219,9 @@ def check_counts(plan: Plan, fractional: object, cases: float, weight: float, ro
             f"column {quote(plan.count)} is the count and must hold whole numbers, "
             f"but has {quote(fractional)}; give sampling weights as weight (--weight COL)"
         )
-    if plan.count and cases == 0:
+    if plan.count and not sums[plan.cases].any():
         raise DataError(f"column {quote(plan.count)} is the count, and every count is 0 or missing")
-    if plan.weight and weight == 0:
+    if plan.weight and not sums["w"].any():
         raise DataError(f"column {quote(plan.weight)} is the weight, and the weights sum to 0")
 
 

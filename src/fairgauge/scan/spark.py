@@ -8,7 +8,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.errors import DataError, needing, quote
 from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
@@ -107,14 +107,7 @@ class SparkFrame:
             number = f"nullif({read(column)}, CAST('NaN' AS DOUBLE))"
             return number, f"CASE WHEN {read(column)} IS NULL THEN {position[column]} END"
 
-        def wrong(column: str) -> str | None:
-            found = of_texts(column) if column in self.texts else None
-            return found and found[1]
-
         def number(column: str) -> str:
-            found = of_texts(column) if column in self.texts else None
-            if found:
-                return found[0]
             value = f"CAST({position[column]} AS DOUBLE)"
             if kinds[column] in _FLOATING:
                 return f"nullif({value}, CAST('NaN' AS DOUBLE))"
@@ -122,7 +115,7 @@ class SparkFrame:
                 raise NotNumeric(column, kinds[column])
             return value
 
-        return Columns(key, number, wrong, of_texts, self.texts, looks=False)
+        return Columns(key, number, of_texts, self.texts, looks=False)
 
     def _run(self, query: str) -> Iterator[Record]:
         with _explain_spark_errors(self.name):
@@ -164,10 +157,8 @@ def read_table(master: str, *, table: str | None, query: str | None) -> Opened:
 @contextmanager
 def spark_session(master: str, what: str) -> Iterator[SparkSession]:
     """Start a session, or take the one that is there; report what it cannot read."""
-    try:
+    with needing("spark", "counting by Spark"):
         from pyspark.errors import PySparkException
-    except ImportError as error:
-        raise MissingExtra("counting by Spark", "spark", error) from None
     try:
         yield _start_session(master)
     except (PySparkException, RuntimeError, *_java_errors()) as error:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
-from fairgauge.errors import DataError, MissingExtra, cells, quote
+from fairgauge.errors import DataError, cells, needing, quote
 from fairgauge.scan._sql import (
     FOLDED,
     MARK,
@@ -144,10 +144,8 @@ def open_warehouse(dialect: str, rows: str, path: str | Path) -> Warehouse:
 
     They stand in lines ``NAME TYPE``, as catalogues print them.
     """
-    try:
+    with needing("sql", "writing SQL of a dialect"):
         import sqlglot as _  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra("writing SQL of a dialect", "sql", error) from None
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -122,7 +122,7 @@ def _replace_counts(cube: Cube, table: CountTable, published: Array, min_cell: i
         rows=int(published.sum()),
         excluded=dict(zip(cube.excluded, excluded.astype(int).tolist(), strict=True)),
         min_cell=min_cell,
-        unseen=frozenset(),
+        unseen=(),
         conflicts=(),
         spellings=0,
         placeholders=(),

@@ -28,7 +28,7 @@ from fairgauge.api.pairing import pairs
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.enums import DiagnosticCode
-from fairgauge.errors import DataError, FairgaugeError, MissingExtra, display, quote
+from fairgauge.errors import DataError, FairgaugeError, display, needing, quote
 from fairgauge.object_stores import local_path
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.specification import COLUMNS
@@ -304,11 +304,9 @@ def signer(content: bytes, signature: bytes) -> str | None:
 
 
 def _library() -> tuple[ModuleType, Any]:
-    try:
+    with needing("seal", "a signature"):
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519
-    except ImportError as error:
-        raise MissingExtra("a signature", "seal", error) from None
     return serialization, ed25519
 
 

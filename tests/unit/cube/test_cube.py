@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.cube.build import Counted, build
+from fairgauge.cube.build import Counted, build, code_values
 from fairgauge.cube.cube import Cube, aggregate, read_cube
-from fairgauge.cube.plan import plan
+from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError
 from fairgauge.question.specification import ask
@@ -21,13 +21,20 @@ from fairgauge.question.specification import ask
 ASKED = {"label": "y", "sensitive": "g"}
 
 
+def counted(of: Plan, keys: list[list[Any]], **sums: list[float]) -> Counted:
+    """Return cells that an engine might have counted."""
+    measures = {m: np.array(each, float) for m, each in sums.items()}
+    return Counted([*map(code_values, of.axes, keys)], measures)
+
+
 def made(
     groups: list[Any], labels: list[Any], rows: list[float] | None = None, **options: Any
 ) -> Cube:
-    """Build a cube of cells that an engine might have counted."""
-    sums = {"rows": rows or [1.0] * len(groups)}
-    total = int(sum(sums["rows"]))
-    return build(plan(ask(**ASKED)), [Counted([groups, labels], sums)], rows=total, **options)
+    """Build a cube of such cells."""
+    rows = rows or [1.0] * len(groups)
+    asked = plan(ask(**ASKED))
+    cells = counted(asked, [groups, labels], rows=rows)
+    return build(asked, [cells], rows=int(sum(rows)), **options)
 
 
 def levels(cube: Cube) -> list[tuple[Any, ...]]:
@@ -60,7 +67,7 @@ def test_sums_of_weights_do_not_show_their_order():
     forward, backward = 0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1
     assert forward != backward
     cubes = [
-        build(asked, [Counted([["a"], [1]], {"rows": [3], "w": [w], "w2": [0.14]})], rows=3)
+        build(asked, [counted(asked, [["a"], [1]], rows=[3], w=[w], w2=[0.14])], rows=3)
         for w in (forward, backward)
     ]
     assert cubes[0] == cubes[1]
@@ -131,7 +138,7 @@ def test_marginals():
     assert cube.marginal([]).sums["rows"].tolist() == [14]
     wide = plan(ask(label="y", sensitive=["a", "b", "c", "d"]))
     with pytest.raises(CubeError, match="this cube does not hold feature a x feature b; count"):
-        build(wide, [Counted([["v"], [1]], {"rows": [1]}) for _ in wide.tables], rows=1).marginal(
+        build(wide, [counted(wide, [["v"], [1]], rows=[1]) for _ in wide.tables], rows=1).marginal(
             wide.axes[:2]
         )
 

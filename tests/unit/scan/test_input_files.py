@@ -17,6 +17,7 @@ from pyarrow import feather, ipc
 
 import fairgauge as fg
 from fairgauge.errors import DataError, SpecError
+from fairgauge.scan import _duckdb_relation
 from fairgauge.scan.input_files import FORMATS, WAYS_OUT
 
 
@@ -278,6 +279,16 @@ def test_a_folder_in_partitions(tmp_path):
     assert cells(tmp_path, sensitive="year") == {
         ("01", 0): 1, ("01", 1): 1, ("1", 0): 2, ("1", 1): 2,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("large", [0, 1 << 40])
+def test_words_among_numbers_in_partitions_are_refused(monkeypatch, tmp_path, large):
+    monkeypatch.setattr(_duckdb_relation, "_LARGE", large)
+    for score in ("0.2", "high"):
+        (tmp_path / f"s={score}").mkdir()
+        pq.write_table(pa.table({"y": [1, 0]}), tmp_path / f"s={score}" / "part.parquet")
+    with pytest.raises(DataError, match="column 's' must hold numbers, but has 'high'"):
+        fg.count(tmp_path, label="y", score="s", sensitive="y")
 
 
 def test_a_glob_of_folders(write, tmp_path):

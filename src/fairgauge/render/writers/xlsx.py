@@ -14,7 +14,7 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any
 
-from fairgauge.errors import MissingExtra
+from fairgauge.errors import needing
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import spoken
 from fairgauge.render.streams import FlatTable, Value, table_of, tables_of
@@ -33,10 +33,8 @@ _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": 
 
 def write(document: tree.DocumentTree, shown: ShownResult) -> bytes:
     """Write a workbook: the document to file, summary, all tables, and the specification."""
-    try:
+    with needing("xlsx", "a workbook (.xlsx)"):
         library = import_module("xlsxwriter")
-    except ImportError as error:
-        raise MissingExtra("a workbook (.xlsx)", "xlsx", error) from None
     stream = io.BytesIO()
     with library.Workbook(stream, _OPTIONS) as book:
         made = datetime.fromisoformat(document.created).replace(tzinfo=None)
