@@ -25,6 +25,7 @@ from fairgauge.monitoring._estimates import ALL_GROUPS
 from fairgauge.monitoring._feed_rows import feed_rows
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
+from fairgauge.monitoring.periods import days_of_week, parse_period
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -93,9 +94,13 @@ def follow(
         for each in ids
     ]  # fmt: skip
     size = len(counts.ids)
-    detected = _detection.detect(counts, alphas[:size], limits[:size], asked, rates, baselines)
+    weekdays = days_of_week([*map(parse_period, names)])
+    detected = _detection.detect(
+        counts, alphas[:size], limits[:size], asked, rates, baselines, weekdays
+    )
     labels = _Labels(names, cubes, asked)
-    maker = _ComparisonMaker(names, cubes, asked, labels, dict(zip(ids, arrivals, strict=True)))
+    arrived = dict(zip(ids, arrivals, strict=True))
+    maker = _ComparisonMaker(names, cubes, asked, labels, arrived, weekdays)
     comparisons = [
         maker.compare_counts(
             i, counts, detected, rates[each.rule], float(alphas[i]), baselines.get(each)
@@ -155,6 +160,7 @@ class _ComparisonMaker:
     asked: MonitorSpec
     labels: _Labels
     arrivals: Mapping[ComparisonId, int]
+    weekdays: Mapping[str, Sequence[int]]
 
     def _periods_entered(self, each: ComparisonId) -> int:
         return self.labels.entered if self.labels.needed[each.rule] else len(self.names)
@@ -169,15 +175,17 @@ class _ComparisonMaker:
         baseline: Baseline | None,
     ) -> MonitoredComparison:
         asked, names, each, counts = self.asked, self.names, every.ids[i], every.counts[:, i]
-        entered, evidence = self._periods_entered(each), detected.evidence[:, i]
+        entered, parts = self._periods_entered(each), detected.parts[..., i]
         limits, threshold = (float(detected.low[i]), float(detected.high[i])), detected.threshold[i]
-        crossed = np.flatnonzero(evidence[:entered] >= threshold)
-        alarm: Alarm | None = None
-        if crossed.size:
-            at = int(crossed[0])
-            alarm = _estimates.attribute(
-                rate, counts[:entered], names[:entered], at, limits, every.baselines.get(each)
-            )
+
+        def state_change(days: Sequence[int], at: int) -> Alarm:
+            within, of = [names[t] for t in days], every.baselines.get(each)
+            return _estimates.attribute(rate, counts[days], within, at, limits, of)
+
+        alarm = _detection.first_alarm(
+            names[:entered], parts, threshold, self.weekdays, state_change
+        )
+        evidence = parts.sum(axis=0)
         points = tuple(_points(names, counts, rate, evidence, entered, asked.min_n))
         sizes = [int(n) for n in _estimates.sizes_of(counts[:entered].sum(axis=0), rate)]
         if baseline is not None:
@@ -202,7 +210,16 @@ class _ComparisonMaker:
         # one that ``hides`` has groups of insufficient data
         names, asked, entered = self.names, self.asked, self._periods_entered(each)
         signs, threshold = _estimates.signs_of(periods, entered, limits), asked.horizon / alpha
-        evidence = asymptotic_evidence(*signs)
+
+        def state_change(days: Sequence[int], at: int) -> Alarm:
+            cubes, within = PeriodCubes([self.cubes[t] for t in days]), [names[t] for t in days]
+            some = signs[0][days], signs[1][days]
+            return _estimates.alarm_of(each, within, cubes, at, some, limits, asked)
+
+        weekdays = {name: [t for t in of if t < entered] for name, of in self.weekdays.items()}
+        parts = _detection.evidence_parts(asymptotic_evidence, signs, weekdays, asked.horizon)
+        alarm = _detection.first_alarm(names[:entered], parts, threshold, weekdays, state_change)
+        evidence = parts.sum(axis=0)
         points = tuple(
             _estimates.point_of(
                 name, periods[t].usual if t in periods else None,
@@ -210,11 +227,6 @@ class _ComparisonMaker:
             )
             for t, name in enumerate(names)
         )  # fmt: skip
-        crossed = np.flatnonzero(evidence >= threshold)
-        alarm = None
-        if crossed.size:
-            at = int(crossed[0])
-            alarm = _estimates.alarm_of(each, names[:entered], self.cubes, at, signs, limits, asked)
         reference = next(iter(periods.values())).usual.reference
         one_sided = each.group == ALL_GROUPS or not reference
         return self._make_comparison(

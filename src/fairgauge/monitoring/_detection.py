@@ -19,7 +19,8 @@ rules and groups together. It is divided before anything is known of the outcome
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,24 +28,28 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Ends
 from fairgauge.monitoring._counts import ComparisonCounts, ComparisonId, SideCounts
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
-from fairgauge.results.monitor_results import Baseline
+from fairgauge.monitoring.periods import DAYS, WEEKEND
+from fairgauge.results.monitor_results import Alarm, Baseline
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Array
 from fairgauge.stats.exact import exact_limits
 from fairgauge.stats.sequential import Contrasted, Tolerated, evidence_of_change
 
 _BLOCK = 50_000
 """E-values of periods and comparisons that are computed at once."""
+_OF_WEEKDAYS = 0.2
+"""The part of the evidence that is of single weekdays, and of weekends."""
 SPENT_AT_ONCE = 0.8
 """The part of what is left of alpha that comparisons share when they arrive."""
 
 
 class Detected(NamedTuple):
-    """The tolerated values, thresholds and evidence of all comparisons of counts."""
+    """The tolerated values and thresholds of all comparisons of counts, and `evidence_parts`."""
 
     low: Array
     high: Array
     threshold: Array
-    evidence: Array
+    parts: Array
 
 
 def divide_alpha(alpha: float, arrivals: Sequence[int]) -> Array:
@@ -84,6 +89,62 @@ def tolerated_limits(
     return low, high
 
 
+def evidence_parts(
+    evidence_of: Callable[..., Array],
+    sides: Sequence[Array],
+    weekdays: Mapping[str, Sequence[int]],
+    horizon: int,
+) -> Array:
+    """Return evidence after every period, whose sum decides: of all, and of each of the weekdays.
+
+    What occurs at weekends alone is otherwise outweighed by the days between them.
+    ``evidence_of``: the evidence of periods, after each of these, by the arrays of their ``sides``.
+    """
+    # The sum R of e-values less the number of its periods is a supermartingale, of whatever
+    # periods. One of weekdays stays between them; its weight is such that all its periods of the
+    # horizon count for no more than its share of the horizon, so that the sum of all R is 0 at
+    # first and expected to grow by no more than the horizon, as that of all periods alone would.
+    every = evidence_of(*sides)
+    if not weekdays:
+        return every[np.newaxis]
+    parts = np.zeros((1 + len(weekdays), *every.shape))
+    parts[0] = (1 - _OF_WEEKDAYS) * every
+    for part, (name, days) in zip(parts[1:], weekdays.items(), strict=True):
+        if days:
+            weeks = math.ceil(horizon / len(DAYS)) * (2 if name == WEEKEND else 1)
+            weight = _OF_WEEKDAYS / len(weekdays) * horizon / weeks
+            so_far = evidence_of(*(side[days] for side in sides))
+            so_far = np.concatenate([np.zeros_like(every[:1]), so_far])
+            part[:] = weight * so_far[np.searchsorted(days, np.arange(len(part)), side="right")]
+    return parts
+
+
+def first_alarm(
+    names: Sequence[str],
+    parts: Array,
+    threshold: float,
+    weekdays: Mapping[str, Sequence[int]],
+    state_change: Callable[[Sequence[int], int], Alarm],
+) -> Alarm | None:
+    """Return the first alarm: what most of its evidence is of, all periods or some weekdays.
+
+    ``names``: the periods that have entered.
+    ``state_change``: what an alarm is about, of some periods and the number of its own among these.
+    """
+    entered = len(names)
+    crossed = np.flatnonzero(parts[:, :entered].sum(axis=0) >= threshold)
+    if not crossed.size:
+        return None
+    at = int(crossed[0])
+    leading = int(parts[:, at].argmax())
+    name = [None, *weekdays][leading]
+    days = [t for t in (weekdays[name] if name else range(entered)) if t < entered]
+    return replace(
+        state_change(days, int(np.searchsorted(days, at, side="right")) - 1),
+        period=names[at], weekdays=name,
+    )  # fmt: skip
+
+
 def detect(
     counts: ComparisonCounts,
     alphas: Array,
@@ -91,12 +152,13 @@ def detect(
     spec: MonitorSpec,
     rates: Mapping[int, MonitoredRate],
     baselines: Collection[ComparisonId],
+    weekdays: Mapping[str, Sequence[int]],
 ) -> Detected:
     """Fold the counts of all periods into evidence; a baseline takes half of the alpha."""
     periods, size, _ = counts.counts.shape
     spent = alphas / [2 if each in baselines else 1 for each in counts.ids]
     low, high = np.array(limits, dtype=np.float64).reshape(-1, 2).T.copy()
-    evidence, threshold = np.zeros((periods, size)), spec.horizon / spent
+    parts, threshold = np.zeros((1 + len(weekdays), periods, size)), spec.horizon / spent
     by_contrast: dict[Contrasted, list[int]] = {}
     for i, each in enumerate(counts.ids):
         by_contrast.setdefault(rates[each.rule].by, []).append(i)
@@ -108,10 +170,11 @@ def detect(
             x_d, n_d, x_a, n_a = np.moveaxis(counts.counts[:, held], -1, 0)
             if by == "rate":
                 x_a = n_a = np.zeros_like(n_d)
-            evidence[:, held] = evidence_of_change(
-                Tolerated(low[held], high[held], by), x_a, n_a, x_d, n_d, spec.worth_catching
-            )
-    return Detected(low, high, threshold, evidence)
+            tolerated = Tolerated(low[held], high[held], by)
+            evidence_of = partial(evidence_of_change, tolerated, shift=spec.worth_catching)
+            sides = (x_a, n_a, x_d, n_d)
+            parts[..., held] = evidence_parts(evidence_of, sides, weekdays, spec.horizon)
+    return Detected(low, high, threshold, parts)
 
 
 def baseline_limits(

@@ -117,6 +117,7 @@ class _Monitor(PageStatements):
             "passed": alarm.currently is AfterAlarm.TOLERATED or turned,
             "single": after.first == after.last, "turned": turned,
             "sure": alarm.currently is not AfterAlarm.BOTH, "period": alarm.period,
+            "weekdays": alarm.weekdays,
             "old": {
                 "at": "before_change" if before and before.first else "baseline",
                 "alone": before.first if before and before.first == before.last else None,

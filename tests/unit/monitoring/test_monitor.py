@@ -44,7 +44,8 @@ def test_no_shift_is_no_alarm():
 
 def test_evidence_is_that_of_the_detector(shifted):
     """Counts reach the detector unchanged: the ratio's numerator, denominator, limits and alpha."""
-    report = fg.monitor(shifted, asked(RATIO))
+    weeks = {f"2026-W{i:02d}": counts for i, (_, counts) in enumerate(sorted(shifted.items()), 1)}
+    report = fg.monitor(weeks, asked(RATIO))
     columns = []
     for _, counts in sorted(shifted.items()):
         groups = {each.group: each for each in fg.audit(counts, metrics="selection_rate").groups}
@@ -132,6 +133,21 @@ def test_periods_enter_once_their_labels_are_complete():
     assert "3 periods wait for labels, from 2026-01-03" in str(report)
     now = fg.monitor(counts, asked(recall, RATIO))
     assert now.waiting == ()
+
+
+@pytest.mark.parametrize(("harmed", "text"), [({5, 6}, "at weekends"), ({0}, "on Mondays")])
+@pytest.mark.parametrize("weights", [False, True])
+def test_what_occurs_on_some_weekdays_alone_is_an_alarm_of_these(harmed, text, weights):
+    rng, counts = np.random.default_rng(8), {}
+    for i, name in enumerate(day_names(60)):
+        rate = 0.2 if (i + 3) % 7 in harmed else 0.4
+        counts[name] = cube(int(rng.binomial(100, rate)), others=int(rng.binomial(200, 0.4)))
+    rule = {"metric": "f1.ratio" if weights else RATIO["metric"], "at_least": 0.8, "groups": "F"}
+    (each,) = fg.monitor(counts, asked(rule)).alarms
+    assert each.alarm.weekdays == ("weekend" if 5 in harmed else "Monday")
+    assert each.alarm.after.value < 0.7
+    assert f", {text}, when it was" in each.says
+    assert text in str(fg.monitor(counts, asked(rule)))
 
 
 def test_a_period_is_decided_the_same_way_however_it_came_to_enter(shifted):
