@@ -88,25 +88,24 @@ def follow(
     }
     limits = [
         _detection.tolerated_limits(
-            each, asked.rules, (b.low, b.high) if (b := baselines.get(each)) else None,
-            for_two=each.feature in of_two and not asked.rules[each.rule].groups,
+            rule := asked.rules[each.rule], rates.get(each.rule), baselines.get(each),
+            for_two=each.feature in of_two and not rule.groups,
         )
         for each in ids
     ]  # fmt: skip
     size = len(counts.ids)
     weekdays = days_of_week([*map(parse_period, names)])
-    detected = _detection.detect(
-        counts, alphas[:size], limits[:size], asked, rates, baselines, weekdays
-    )
+    parts = _detection.detect(counts, limits[:size], asked, rates, weekdays)
     labels = _Labels(names, cubes, asked)
     arrived = dict(zip(ids, arrivals, strict=True))
     maker = _ComparisonMaker(names, cubes, asked, labels, arrived, weekdays)
     comparisons = [
         maker.compare_counts(
-            i, counts, detected, rates[each.rule], float(alphas[i]), baselines.get(each)
+            i, counts, parts[..., i], limits[i], rates[each.rule], float(alphas[i]),
+            baselines.get(each),
         )
         for i, each in enumerate(counts.ids)
-    ]
+    ]  # fmt: skip
     comparisons += [
         maker.compare_estimates(
             each, periods, float(alphas[i]), limits[i],
@@ -169,29 +168,27 @@ class _ComparisonMaker:
         self,
         i: int,
         every: _counts.ComparisonCounts,
-        detected: _detection.Detected,
+        parts: Array,
+        limits: tuple[float, float],
         rate: MonitoredRate,
         alpha: float,
         baseline: Baseline | None,
     ) -> MonitoredComparison:
         asked, names, each, counts = self.asked, self.names, every.ids[i], every.counts[:, i]
-        entered, parts = self._periods_entered(each), detected.parts[..., i]
-        limits, threshold = (float(detected.low[i]), float(detected.high[i])), detected.threshold[i]
-
-        def state_change(days: Sequence[int], at: int) -> Alarm:
-            within, of = [names[t] for t in days], every.baselines.get(each)
-            return _estimates.attribute(rate, counts[days], within, at, limits, of)
-
-        alarm = _detection.first_alarm(
-            names[:entered], parts, threshold, self.weekdays, state_change
-        )
+        entered = self._periods_entered(each)
+        threshold = asked.horizon / (alpha if baseline is None else alpha / 2)
+        alarm = None
+        if crossed := _detection.first_alarm(parts, entered, threshold, self.weekdays):
+            of_baseline = every.baselines.get(each)
+            alarm = _estimates.attribute(rate, counts, names, crossed, limits, of_baseline)
         evidence = parts.sum(axis=0)
         points = tuple(_points(names, counts, rate, evidence, entered, asked.min_n))
-        sizes = [int(n) for n in _estimates.sizes_of(counts[:entered].sum(axis=0), rate)]
+        (every_row,) = _estimates.numbers_of_counts(counts[:entered].sum(axis=0)[np.newaxis], rate)
+        sizes = [every_row["n_group"], every_row["n_reference"]]
         if baseline is not None:
             sizes += [baseline.n_group, baseline.n_reference]
         return self._make_comparison(
-            each, alarm, points, limits, float(threshold),
+            each, alarm, points, limits, threshold,
             few=min(sizes[::2] if rate.by == "rate" else sizes) < asked.min_n,
             two_sided=rate.by != "rate", reference=every.references[i],
             detector=Detector.E_DETECTOR, alpha=alpha, baseline=baseline,
@@ -210,15 +207,11 @@ class _ComparisonMaker:
         # one that ``hides`` has groups of insufficient data
         names, asked, entered = self.names, self.asked, self._periods_entered(each)
         signs, threshold = _estimates.signs_of(periods, entered, limits), asked.horizon / alpha
-
-        def state_change(days: Sequence[int], at: int) -> Alarm:
-            cubes, within = PeriodCubes([self.cubes[t] for t in days]), [names[t] for t in days]
-            some = signs[0][days], signs[1][days]
-            return _estimates.alarm_of(each, within, cubes, at, some, limits, asked)
-
         weekdays = {name: [t for t in of if t < entered] for name, of in self.weekdays.items()}
         parts = _detection.evidence_parts(asymptotic_evidence, signs, weekdays, asked.horizon)
-        alarm = _detection.first_alarm(names[:entered], parts, threshold, weekdays, state_change)
+        alarm = None
+        if crossed := _detection.first_alarm(parts, entered, threshold, weekdays):
+            alarm = _estimates.alarm_of(each, names, self.cubes, crossed, signs, limits, asked)
         evidence = parts.sum(axis=0)
         points = tuple(
             _estimates.point_of(

@@ -19,18 +19,16 @@ rules and groups together. It is divided before anything is known of the outcome
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Ends
-from fairgauge.monitoring._counts import ComparisonCounts, ComparisonId, SideCounts
+from fairgauge.monitoring._counts import ComparisonCounts, SideCounts
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.monitoring.periods import DAYS, WEEKEND
-from fairgauge.results.monitor_results import Alarm, Baseline
-from fairgauge.start.records import replace
+from fairgauge.results.monitor_results import Baseline
 from fairgauge.stats.arrays import Array
 from fairgauge.stats.exact import exact_limits
 from fairgauge.stats.sequential import Contrasted, Tolerated, evidence_of_change
@@ -41,15 +39,6 @@ _OF_WEEKDAYS = 0.2
 """The part of the evidence that is of single weekdays, and of weekends."""
 SPENT_AT_ONCE = 0.8
 """The part of what is left of alpha that comparisons share when they arrive."""
-
-
-class Detected(NamedTuple):
-    """The tolerated values and thresholds of all comparisons of counts, and `evidence_parts`."""
-
-    low: Array
-    high: Array
-    threshold: Array
-    parts: Array
 
 
 def divide_alpha(alpha: float, arrivals: Sequence[int]) -> Array:
@@ -70,23 +59,23 @@ def divide_alpha(alpha: float, arrivals: Sequence[int]) -> Array:
 
 
 def tolerated_limits(
-    each: ComparisonId, rules: Sequence[MonitorRule], baseline: Ends | None, *, for_two: bool
+    rule: MonitorRule, rate: MonitoredRate | None, baseline: Baseline | None, *, for_two: bool
 ) -> Ends:
     """Return what is tolerated of a comparison; ``for_two``, also of the other one that it mirrors.
 
-    ``baseline`` is the limits of its baseline; of a group without one everything is tolerated.
+    Of a group without the baseline of its rule everything is.
     """
-    rule = rules[each.rule]
+    least = 0.0 if rate is not None and rate.by == "ratio" else -math.inf
     if rule.baseline is not None and baseline is None:
-        return -math.inf, math.inf
-    low, high = baseline or (0.0, 0.0)
-    low, high = low + rule.low, high + rule.high
+        return least, math.inf
+    ends = (baseline.low, baseline.high) if baseline is not None else (0.0, 0.0)
+    low, high = ends[0] + rule.low, ends[1] + rule.high
     turn = None if rule.definition is None else rule.definition.turn
     if for_two and turn is not None:
-        least, most = turn(baseline) if baseline is not None else (0.0, 0.0)
-        other_low, other_high = turn((least + rule.low, most + rule.high))
+        turned = turn(ends) if baseline is not None else ends
+        other_low, other_high = turn((turned[0] + rule.low, turned[1] + rule.high))
         low, high = max(low, other_low), min(high, other_high)
-    return low, high
+    return max(low, least), high
 
 
 def evidence_parts(
@@ -120,61 +109,48 @@ def evidence_parts(
 
 
 def first_alarm(
-    names: Sequence[str],
-    parts: Array,
-    threshold: float,
-    weekdays: Mapping[str, Sequence[int]],
-    state_change: Callable[[Sequence[int], int], Alarm],
-) -> Alarm | None:
-    """Return the first alarm: what most of its evidence is of, all periods or some weekdays.
+    parts: Array, entered: int, threshold: float, weekdays: Mapping[str, Sequence[int]]
+) -> tuple[int, str | None, Sequence[int]] | None:
+    """Return the period of the first alarm of those ``entered``, and the days that it is about.
 
-    ``names``: the periods that have entered.
-    ``state_change``: what an alarm is about, of some periods and the number of its own among these.
+    Those are what most of its evidence is of: all, without a name, or some weekdays.
     """
-    entered = len(names)
     crossed = np.flatnonzero(parts[:, :entered].sum(axis=0) >= threshold)
     if not crossed.size:
         return None
     at = int(crossed[0])
-    leading = int(parts[:, at].argmax())
-    name = [None, *weekdays][leading]
-    days = [t for t in (weekdays[name] if name else range(entered)) if t < entered]
-    return replace(
-        state_change(days, int(np.searchsorted(days, at, side="right")) - 1),
-        period=names[at], weekdays=name,
-    )  # fmt: skip
+    name = [None, *weekdays][int(parts[:, at].argmax())]
+    return at, name, [t for t in (weekdays[name] if name else range(entered)) if t < entered]
 
 
 def detect(
     counts: ComparisonCounts,
-    alphas: Array,
     limits: Sequence[Ends],
     spec: MonitorSpec,
     rates: Mapping[int, MonitoredRate],
-    baselines: Collection[ComparisonId],
     weekdays: Mapping[str, Sequence[int]],
-) -> Detected:
-    """Fold the counts of all periods into evidence; a baseline takes half of the alpha."""
+) -> Array:
+    """Fold the counts of all periods into the parts of the evidence, shape (part, period, id)."""
     periods, size, _ = counts.counts.shape
-    spent = alphas / [2 if each in baselines else 1 for each in counts.ids]
-    low, high = np.array(limits, dtype=np.float64).reshape(-1, 2).T.copy()
-    parts, threshold = np.zeros((1 + len(weekdays), periods, size)), spec.horizon / spent
+    low, high = np.array(limits, dtype=np.float64).reshape(-1, 2).T
+    parts = np.zeros((1 + len(weekdays), periods, size))
     by_contrast: dict[Contrasted, list[int]] = {}
     for i, each in enumerate(counts.ids):
         by_contrast.setdefault(rates[each.rule].by, []).append(i)
+    step = max(_BLOCK // max(periods, 1), 1)
     for by, of in by_contrast.items():
-        if by == "ratio":
-            low[of] = np.maximum(low[of], 0.0)
-        step = max(_BLOCK // max(periods, 1), 1)
         for held in (of[begin : begin + step] for begin in range(0, len(of), step)):
-            x_d, n_d, x_a, n_a = np.moveaxis(counts.counts[:, held], -1, 0)
-            if by == "rate":
-                x_a = n_a = np.zeros_like(n_d)
             tolerated = Tolerated(low[held], high[held], by)
             evidence_of = partial(evidence_of_change, tolerated, shift=spec.worth_catching)
-            sides = (x_a, n_a, x_d, n_d)
+            sides = sides_of(counts.counts[:, held], by)
             parts[..., held] = evidence_parts(evidence_of, sides, weekdays, spec.horizon)
-    return Detected(low, high, threshold, parts)
+    return parts
+
+
+def sides_of(counts: Array, by: Contrasted) -> tuple[Array, Array, Array, Array]:
+    """Return the successes and rows of both sides of counts: x_a, n_a, x_d, n_d."""
+    x_d, n_d, x_a, n_a = np.moveaxis(counts, -1, 0)
+    return (0 * x_d, 0 * n_d, x_d, n_d) if by == "rate" else (x_a, n_a, x_d, n_d)
 
 
 def baseline_limits(
