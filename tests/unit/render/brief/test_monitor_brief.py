@@ -65,7 +65,7 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
         brief.certainty[0]
     )
     assert "overstate it" not in str(brief)  # these periods the alarm did not choose
-    assert "Over 2026-02-03 to 2026-02-09, after the alarm" in str(brief.certainty[1])
+    assert f"Over 2026-02-0{day} to 2026-02-09, after the alarm" in str(brief.certainty[1])
     assert any("Why it changed" in str(each) for each in brief.limits)
 
 
