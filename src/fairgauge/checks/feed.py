@@ -13,8 +13,9 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -34,7 +35,7 @@ from fairgauge.stats.departures import (
     find_departures,
     log_chance,
 )
-from fairgauge.values import is_one_of, name_of
+from fairgauge.values import Value, is_one_of, name_of
 
 _DEVIATIONS = 6.0
 _VOLUME, _OF_VOLUME = math.log(4 / 3), 4.2
@@ -45,12 +46,15 @@ _FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
 _OTHER_RANGE = 0.2
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
-# what numbers are rounded to, rather than copies, and the fewest rows of a cell that is followed
-_ROUNDED, _KEPT = 5, 4
+# what numbers are rounded to, rather than copies; the fewest rows of two periods in a cell of which
+# Pearson's statistic holds, and the smallest part of what is expected of it that counts
+_ROUNDED, _CELL, _SMALLEST_PART = 5, 10, 0.1
 
 
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
+Combination: TypeAlias = tuple[Value | None, ...]
+"""Values of several columns in the same rows, None where one is missing."""
 
 
 class Subject(NamedTuple):
@@ -76,6 +80,7 @@ class FeedRows(NamedTuple):
     ``complete``: whether no value is missing, or may be none, and none is excluded by name.
     ``values, missing``: the rows of every value of a column, those of outcomes also of every group,
         and of none.
+    ``by_group``: the rows of every combination of outcomes and strata, of each of groups.
     ``divisor, cells``: the largest number that divides the rows of all cells, and how many cells;
         of rows also where these have a count.
     ``copied``: whether rows were copies of others when they were counted.
@@ -93,6 +98,7 @@ class FeedRows(NamedTuple):
     excluded: dict[str, int]
     values: Mapping[Subject, Mapping[str, int]]
     missing: Mapping[str, int]
+    by_group: Mapping[Combination, Mapping[Combination, int]]
     divisor: int
     cells: int
     copied: bool
@@ -257,38 +263,39 @@ def _find_multiples(feed: Feed) -> dict[int, int]:
     return found
 
 
-def _cumulative(feed: Feed) -> Iterator[Suspected]:
-    # Periods that hold the rows of those before, too: all counts grow in several in a row, and vary
-    # far less beside each other than those of other rows would.
-    families = defaultdict[tuple[str | None, ...], list[dict[tuple[str | None, str], int]]](
-        lambda: [{} for _ in feed.periods]
-    )
-    for t, period in enumerate(feed.periods):
-        for (*family, group), held in period.rows.values.items():
-            families[*family][t].update({(group, value): n for value, n in held.items()})
-    found = set[int]()
-    for cells in families.values():
-        first, varies, freedom = 0, 0.0, 0
-        for t, now in enumerate(cells[1:], start=1):
-            kept = [(n, now.get(cell, 0)) for cell, n in cells[t - 1].items() if n >= _KEPT]
-            before, after = add_up(kept)
-            if not kept or min([m - n for n, m in kept]) < 0:
-                first, varies, freedom = t, 0.0, 0
-                continue
-            if after == before:
-                continue  # a day that brought no rows
-            times = after / before
-            varies += sum([(m - times * n) ** 2 / (times * (1 + times) * n) for n, m in kept])
-            freedom += len(kept) - 1
-            part = max(varies, 1e-9) / max(freedom, 1)
-            # Chernoff's bound of the probability that a chi-squared number is as small a part
-            chance = freedom / 2 * (math.log(part) + 1 - part) if part < 1 else 0.0
-            if t - first >= FEWEST and chance < RARE:
-                found |= {*range(first + 1, t + 1)}
+def _shared_rows(feed: Feed) -> Iterator[Suspected]:
+    # Periods that hold rows of those before, too, as files that are cumulative, or of the last
+    # seven days: within groups, counts change far less from one to the next than those of other
+    # rows would. Of sums of chi-squared numbers, of which every two neighbours depend on each
+    # other, Chernoff's bound holds with half of the freedom (by Cauchy and Schwarz).
+    changes = [_change_within_groups(one.rows, two.rows) for one, two in pairwise(feed.periods)]
+    found, before = set[int](), 0
+    for t in range(len(changes)):
+        varies, freedom = np.cumsum(changes[t::-1][:_MEMORY], axis=0).T
+        part = np.clip(varies / np.maximum(freedom, 1.0), _SMALLEST_PART, 1.0)
+        chance = freedom / 4 * (np.log(part) + 1 - part)
+        if chance.min() < RARE:
+            found |= {*range(t + 1 - int(chance.argmin()), t + 2)}
     for t in sorted(found):
         before = before if t - 1 in found else t - 1
         other, each = feed.periods[before].name, feed.periods[t].rows
         yield Suspected(t, HistoryProblem.DOUBLED_ROWS, other=other, rows=each.rows)
+
+
+def _change_within_groups(one: FeedRows, two: FeedRows) -> tuple[float, float]:
+    # Pearson's statistic and what is expected of it, of the cells that have enough rows; the sizes
+    # of groups may be fixed, and the same counts are no coincidence of their own
+    varies = freedom = 0.0
+    for group, after in two.by_group.items() if one.by_group != two.by_group else ():
+        before = one.by_group.get(group, {})
+        n, m = np.array([(before.get(of, 0), after.get(of, 0)) for of in {**before, **after}]).T
+        both, (size, other) = n + m, (n.sum(), m.sum())
+        if size:
+            kept = both >= _CELL
+            times = other / size
+            varies += float(((m - times * n) ** 2 / (times * both))[kept].sum())
+            freedom += float((1 - both / (size + other))[kept].sum())
+    return varies, freedom
 
 
 def _usual_of_kind(feed: Feed, t: int) -> float:
@@ -524,7 +531,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
-    _overdue, _volume, _cumulative, _same_counts, _unusual_values, _unusual_missing_shares,
+    _overdue, _volume, _shared_rows, _same_counts, _unusual_values, _unusual_missing_shares,
     _unusual_scores, _copies,
 )  # fmt: skip
 """The checks, in the order of their findings."""

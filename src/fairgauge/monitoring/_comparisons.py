@@ -25,6 +25,7 @@ from fairgauge.monitoring._estimates import ALL_GROUPS
 from fairgauge.monitoring._feed_rows import feed_rows
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
+from fairgauge.monitoring.periods import days_of_week, parse_period
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -87,21 +88,24 @@ def follow(
     }
     limits = [
         _detection.tolerated_limits(
-            each, asked.rules, (b.low, b.high) if (b := baselines.get(each)) else None,
-            for_two=each.feature in of_two and not asked.rules[each.rule].groups,
+            rule := asked.rules[each.rule], rates.get(each.rule), baselines.get(each),
+            for_two=each.feature in of_two and not rule.groups,
         )
         for each in ids
     ]  # fmt: skip
     size = len(counts.ids)
-    detected = _detection.detect(counts, alphas[:size], limits[:size], asked, rates, baselines)
+    weekdays = days_of_week([*map(parse_period, names)])
+    parts = _detection.detect(counts, limits[:size], asked, rates, weekdays)
     labels = _Labels(names, cubes, asked)
-    maker = _ComparisonMaker(names, cubes, asked, labels, dict(zip(ids, arrivals, strict=True)))
+    arrived = dict(zip(ids, arrivals, strict=True))
+    maker = _ComparisonMaker(names, cubes, asked, labels, arrived, weekdays)
     comparisons = [
         maker.compare_counts(
-            i, counts, detected, rates[each.rule], float(alphas[i]), baselines.get(each)
+            i, counts, parts[..., i], limits[i], rates[each.rule], float(alphas[i]),
+            baselines.get(each),
         )
         for i, each in enumerate(counts.ids)
-    ]
+    ]  # fmt: skip
     comparisons += [
         maker.compare_estimates(
             each, periods, float(alphas[i]), limits[i],
@@ -155,6 +159,7 @@ class _ComparisonMaker:
     asked: MonitorSpec
     labels: _Labels
     arrivals: Mapping[ComparisonId, int]
+    weekdays: Mapping[str, Sequence[int]]
 
     def _periods_entered(self, each: ComparisonId) -> int:
         return self.labels.entered if self.labels.needed[each.rule] else len(self.names)
@@ -163,27 +168,27 @@ class _ComparisonMaker:
         self,
         i: int,
         every: _counts.ComparisonCounts,
-        detected: _detection.Detected,
+        parts: Array,
+        limits: tuple[float, float],
         rate: MonitoredRate,
         alpha: float,
         baseline: Baseline | None,
     ) -> MonitoredComparison:
         asked, names, each, counts = self.asked, self.names, every.ids[i], every.counts[:, i]
-        entered, evidence = self._periods_entered(each), detected.evidence[:, i]
-        limits, threshold = (float(detected.low[i]), float(detected.high[i])), detected.threshold[i]
-        crossed = np.flatnonzero(evidence[:entered] >= threshold)
-        alarm: Alarm | None = None
-        if crossed.size:
-            at = int(crossed[0])
-            alarm = _estimates.attribute(
-                rate, counts[:entered], names[:entered], at, limits, every.baselines.get(each)
-            )
+        entered = self._periods_entered(each)
+        threshold = asked.horizon / (alpha if baseline is None else alpha / 2)
+        alarm = None
+        if crossed := _detection.first_alarm(parts, entered, threshold, self.weekdays):
+            of_baseline = every.baselines.get(each)
+            alarm = _estimates.attribute(rate, counts, names, crossed, limits, of_baseline)
+        evidence = parts.sum(axis=0)
         points = tuple(_points(names, counts, rate, evidence, entered, asked.min_n))
-        sizes = [int(n) for n in _estimates.sizes_of(counts[:entered].sum(axis=0), rate)]
+        (every_row,) = _estimates.numbers_of_counts(counts[:entered].sum(axis=0)[np.newaxis], rate)
+        sizes = [every_row["n_group"], every_row["n_reference"]]
         if baseline is not None:
             sizes += [baseline.n_group, baseline.n_reference]
         return self._make_comparison(
-            each, alarm, points, limits, float(threshold),
+            each, alarm, points, limits, threshold,
             few=min(sizes[::2] if rate.by == "rate" else sizes) < asked.min_n,
             two_sided=rate.by != "rate", reference=every.references[i],
             detector=Detector.E_DETECTOR, alpha=alpha, baseline=baseline,
@@ -202,7 +207,12 @@ class _ComparisonMaker:
         # one that ``hides`` has groups of insufficient data
         names, asked, entered = self.names, self.asked, self._periods_entered(each)
         signs, threshold = _estimates.signs_of(periods, entered, limits), asked.horizon / alpha
-        evidence = asymptotic_evidence(*signs)
+        weekdays = {name: [t for t in of if t < entered] for name, of in self.weekdays.items()}
+        parts = _detection.evidence_parts(asymptotic_evidence, signs, weekdays, asked.horizon)
+        alarm = None
+        if crossed := _detection.first_alarm(parts, entered, threshold, weekdays):
+            alarm = _estimates.alarm_of(each, names, self.cubes, crossed, signs, limits, asked)
+        evidence = parts.sum(axis=0)
         points = tuple(
             _estimates.point_of(
                 name, periods[t].usual if t in periods else None,
@@ -210,11 +220,6 @@ class _ComparisonMaker:
             )
             for t, name in enumerate(names)
         )  # fmt: skip
-        crossed = np.flatnonzero(evidence >= threshold)
-        alarm = None
-        if crossed.size:
-            at = int(crossed[0])
-            alarm = _estimates.alarm_of(each, names[:entered], self.cubes, at, signs, limits, asked)
         reference = next(iter(periods.values())).usual.reference
         one_sided = each.group == ALL_GROUPS or not reference
         return self._make_comparison(

@@ -293,10 +293,8 @@ def counts_of(side: ConfusionCounts, rate: MonitoredRate) -> tuple[Array, Array]
 
 def exact_rates(spec: MonitorSpec) -> dict[int, MonitoredRate]:
     """Return the rules that counts of independent rows decide exactly, each with its rate."""
-    rates = (
-        (i, contrasted_rate(spec.catalogue.row(rule.metric))) for i, rule in enumerate(spec.rules)
-    )
-    return {i: rate for i, rate in rates if rate is not None and is_exact(rate, spec.question)}
+    rates = [contrasted_rate(spec.catalogue.row(rule.metric)) for rule in spec.rules]
+    return {i: rate for i, rate in enumerate(rates) if rate and is_exact(rate, spec.question)}
 
 
 def fix_references(spec: MonitorSpec, cubes: PeriodCubes) -> tuple[Spec, frozenset[str]]:

@@ -8,6 +8,7 @@ these are. A period with fewer than 5 effective rows or clusters on a side decid
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from fairgauge.enums import ClassKind
 from fairgauge.measure.decide import is_judged
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring._counts import ComparisonId, SideCounts
+from fairgauge.monitoring._detection import sides_of
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
@@ -28,12 +30,13 @@ from fairgauge.resolve.resolution import held_exclusions
 from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.monitor_results import PERIODS_NOW, AfterAlarm, Alarm, Point, PooledPeriods
 from fairgauge.stats import sequential
-from fairgauge.stats.arrays import Array, Index
+from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical, wilson
 
 ALL_GROUPS = "all groups"
 ALL_ROWS = "all rows"
+LEVEL = 0.95
 _FEW = (ReasonCode.FEW_EFFECTIVE_ROWS, ReasonCode.FEW_CLUSTERS)
 _ABSENT = Reason.of(ReasonCode.NO_ROWS).on("group")
 
@@ -126,27 +129,32 @@ def signs_of(
     return sequential.deviations(value, low, high, *limits)
 
 
+Crossed = tuple[int, str | None, Sequence[int]]
+"""The period of an alarm, and the name and the numbers of the days that it is about."""
+
+
 def alarm_of(
     each: ComparisonId,
     names: Sequence[str],
     cubes: PeriodCubes,
-    at: int,
+    crossed: Crossed,
     signs: tuple[Array, Array],
     limits: tuple[float, float],
     asked: MonitorSpec,
 ) -> Alarm:
-    """Return an alarm; ``names`` are the periods that have entered."""
+    """Return an alarm of estimates."""
 
     def pool(which: Sequence[int]) -> Numbers | None:
         together = cubes.together(which)
         found = period_estimates(cubes, together, asked, [each.rule], LEVEL).get(each)
         return None if found is None or reason_few(found) else numbers_of(found)
 
-    side = max(signs, key=lambda z: float(np.nansum(z[: at + 1])))
-    known = np.flatnonzero(~np.isnan(side)).tolist()
+    at, _, days = crossed
+    side = max(signs, key=lambda z: float(np.nansum(z[days][: bisect_right(days, at)])))
     return raise_alarm(
-        names, at, known, lambda which: sequential.likeliest_deviation(side[which]), pool, limits
-    )
+        names, crossed, ~np.isnan(side), lambda of: sequential.likeliest_deviation(side[of]), pool,
+        limits,
+    )  # fmt: skip
 
 
 _NUMBERS = ("value", "low", "high", "rate_group", "rate_reference")
@@ -162,11 +170,22 @@ def numbers_of(estimate: Estimate) -> Numbers:
 
 def numbers_of_counts(counts: Array, rate: MonitoredRate) -> list[Numbers]:
     """Return the numbers of counts of shape (periods, 4): x_d, n_d, x_a, n_a."""
-    columns = (*estimates(counts, rate.by), *rates_of(counts, rate))
-    numbers = zip(*(map(as_number, column.tolist()) for column in columns), strict=True)
-    sizes = zip(*(map(int, size.tolist()) for size in sizes_of(counts, rate)), strict=True)
+    x_a, n_a, x_d, n_d = sides_of(counts, rate.by)
+    z = critical(LEVEL)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d, a = x_d / n_d, x_a / n_a
+        if rate.by == "rate":
+            value, ends = d, wilson(x_d, n_d, z)
+        elif rate.by == "difference":
+            value, ends = d - a, newcombe(x_d, n_d, x_a, n_a, z)
+        else:
+            value, ends = d / a, mover_wilson_ratio(x_d, n_d, x_a, n_a, z)
+    limits = (np.where(np.isnan(value), np.nan, end) for end in ends)
+    rates, sizes = ((a, d), (n_a, n_d)) if rate.turned else ((d, a), (n_d, n_a))
+    columns = [map(as_number, column.tolist()) for column in (value, *limits, *rates)]
+    columns += [map(int, size.tolist()) for size in sizes]
     names = (*_NUMBERS, *_SIZES)
-    return [dict(zip(names, (*of, *n), strict=True)) for of, n in zip(numbers, sizes, strict=True)]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def point_of(
@@ -190,83 +209,53 @@ def point_of(
     return replace(found, value=None, rate_group=None, rate_reference=None, reason=estimate.reason)
 
 
-LEVEL = 0.95
-
-
-def estimates(counts: Array, by: sequential.Contrasted) -> tuple[Array, Array, Array]:
-    """Return contrasts with their 95% confidence intervals, nan where undefined.
-
-    ``counts`` have shape (..., 4): x_d, n_d, x_a, n_a.
-    """
-    x_d, n_d, x_a, n_a = np.moveaxis(counts, -1, 0)
-    z = critical(LEVEL)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        d, a = x_d / n_d, x_a / n_a
-        if by == "rate":
-            value, (low, high) = d, wilson(x_d, n_d, z)
-        elif by == "difference":
-            value, (low, high) = d - a, newcombe(x_d, n_d, x_a, n_a, z)
-        else:
-            value, (low, high) = d / a, mover_wilson_ratio(x_d, n_d, x_a, n_a, z)
-    known = ~np.isnan(value)
-    return value, np.where(known, low, np.nan), np.where(known, high, np.nan)
-
-
-def rates_of(counts: Array, rate: MonitoredRate) -> tuple[Array, Array]:
-    """Return the rates of the group and of its reference, nan where undefined."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        d, a = counts[..., 0] / counts[..., 1], counts[..., 2] / counts[..., 3]
-    return (a, d) if rate.turned else (d, np.full_like(d, np.nan) if rate.by == "rate" else a)
-
-
-def sizes_of(counts: Array, rate: MonitoredRate) -> tuple[Array, Array]:
-    """Return the denominators of the group and of its reference; 0 where there is none."""
-    n_d, n_a = counts[..., 1], counts[..., 3]
-    return (n_a, n_d) if rate.turned else (n_d, n_a * (rate.by != "rate"))
-
-
 def raise_alarm(
     names: Sequence[str],
-    at: int,
-    held: Sequence[int],
+    crossed: Crossed,
+    held: Mask,
     start: Callable[[Index], int],
     pool: Callable[[Sequence[int]], Numbers | None],
     limits: tuple[float, float],
 ) -> Alarm:
     """Return what an alarm is about.
 
-    ``names, at, held``: the periods that have entered, the alarm's, and those that have values.
+    ``held``: the periods that have values.
     ``start``: of numbers of periods in an order, the position of that with which a change began.
     ``pool``: the comparison over some periods; those that are chosen by their values have no
         interval.
     ``limits``: the tolerated values.
     """
 
-    def pooled(first: int, last: int, *, chosen: bool = True) -> PooledPeriods | None:
-        numbers = pool(range(first, last + 1))
+    def pooled(which: Sequence[int], *, chosen: bool = True) -> PooledPeriods | None:
+        numbers = pool(which)
         if numbers is None:
             return None
-        held = PooledPeriods(first=names[first], last=names[last], **numbers)
+        held = PooledPeriods(first=names[which[0]], last=names[which[-1]], **numbers)
         return replace(held, low=None, high=None) if chosen else held
 
-    since, size = start(np.arange(at + 1)), len(names)
-    end = size - start(np.arange(since, size)[::-1])  # the same, from the other side
-    later = [t for t in held if since <= t < end]
-    earlier = [t for t in held if t < later[0]]
-    begin = first_now(at, size)
-    now = pooled(begin, size - 1, chosen=False) if begin < size else None
-    after = pooled(later[0], later[-1])
+    def between(some: Sequence[int]) -> PooledPeriods | None:
+        return pooled([t for t in days if some[0] <= t <= some[-1]])
+
+    at, weekdays, days = crossed
+    until = bisect_right(days, at)
+    since, size = start(np.array(days[:until])), len(days)
+    end = size - start(np.array(days[since:])[::-1])  # the same, from the other side
+    later = [t for t in days[since:end] if held[t]]
+    earlier = [t for t in days if t < later[0] and held[t]]
+    begin = first_now(until - 1, size)
+    now = pooled(days[begin:], chosen=False) if begin < size else None
+    after = between(later)
     assert after is not None
     return Alarm(period=names[at], since=names[later[0]], after=after,
-        before=pooled(earlier[0], earlier[-1]) if earlier else None, now=now,
-        currently=AfterAlarm.of(now, limits) if now else None)  # fmt: skip
+        before=between(earlier) if earlier else None, now=now,
+        currently=AfterAlarm.of(now, limits) if now else None, weekdays=weekdays)  # fmt: skip
 
 
 def attribute(
     rate: MonitoredRate,
     counts: Array,
     names: Sequence[str],
-    at: int,
+    crossed: Crossed,
     limits: tuple[float, float],
     baseline: SideCounts | None,
 ) -> Alarm:
@@ -278,16 +267,12 @@ def attribute(
     tolerated = sequential.Tolerated(*limits, rate.by)
 
     def start(which: Index) -> int:
-        x_d, n_d, x_a, n_a = counts[which].T
-        if rate.by == "rate":
-            x_a = n_a = np.zeros_like(n_d)
-        return sequential.likeliest_start(tolerated, x_a, n_a, x_d, n_d)
+        return sequential.likeliest_start(tolerated, *sides_of(counts[which], rate.by))
 
     def pool(which: Sequence[int]) -> Numbers:
         return numbers_of_counts(counts[which].sum(axis=0, keepdims=True), rate)[0]
 
-    held = np.flatnonzero(counts[:, [1, 3]].any(axis=1)).tolist()
-    alarm = raise_alarm(names, at, held, start, pool, limits)
+    alarm = raise_alarm(names, crossed, counts[:, 1] + counts[:, 3] > 0, start, pool, limits)
     before = alarm.before
     if baseline is not None:
         (numbers,) = numbers_of_counts(np.array([baseline]), rate)

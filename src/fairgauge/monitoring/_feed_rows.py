@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import TypeAlias
 
 import numpy as np
 
-from fairgauge.checks.feed import OF_ALL, PARTS, FeedRows, Subject
+from fairgauge.checks.feed import OF_ALL, PARTS, Combination, FeedRows, Subject
 from fairgauge.cube.cube import HANDFUL, CountTable, Cube, cases_of_no_weight, counts_together
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
@@ -52,6 +52,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         complete,
         {why: n for why, n in excluded.items() if n and why != Uncounted.SAME_PERSON},
         *_rows_of_values(cases, question),
+        _rows_by_group(cases),
         int(np.gcd.reduce(rows.astype(np.int64))) if known else 1,
         int(rows.size),
         bool(cube.copies),
@@ -119,6 +120,24 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[_Values, dict[str, int]
         if column is not None:
             missing.setdefault(column, cube.excluded.get(why, 0))
     return values, missing
+
+
+def _rows_by_group(cube: Cube) -> dict[Combination, dict[Combination, int]]:
+    # the rows of every combination of outcomes and strata, of each combination of groups
+    roles = (Role.STRATUM, Role.LABEL, Role.PREDICTION)
+    groups, others = (
+        [axis for axis in cube.tables[0].axes if axis.role in some]
+        for some in ((Role.FEATURE,), roles)
+    )
+    table = cube.tables[0].over([*groups, *others])
+    columns = [
+        [(*cube.levels[axis], None)[code] for code in codes.tolist()]
+        for axis, codes in zip(table.axes, table.codes.T, strict=True)
+    ]
+    found = defaultdict[Combination, dict[Combination, int]](dict)
+    for *cell, rows in zip(*columns, table.sums["rows"].tolist(), strict=True):
+        found[tuple(cell[: len(groups)])][tuple(cell[len(groups) :])] = rows
+    return found
 
 
 def _has_names(cube: Cube, axis: Axis) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
 from itertools import chain
-from typing import TypeVar, overload
+from typing import TypeVar
 
 import numpy as np
 
@@ -32,27 +32,12 @@ from fairgauge.values import Value, meaning, name_of
 _Answer = TypeVar("_Answer")
 
 
-class PeriodCubes(Sequence[Cube]):
+class PeriodCubes(tuple[Cube, ...]):
     """The counts of periods."""
 
-    def __init__(self, cubes: Iterable[Cube]) -> None:
-        self._cubes = [*cubes]
-        self._sums: dict[tuple[int, ...], Cube] = {}
-
-    def __len__(self) -> int:
-        return len(self._cubes)
-
-    def __iter__(self) -> Iterator[Cube]:
-        return iter(self._cubes)
-
-    @overload
-    def __getitem__(self, at: int) -> Cube: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[Cube]: ...
-
-    def __getitem__(self, at: int | slice) -> Cube | list[Cube]:
-        return self._cubes[at]
+    @cached_property
+    def _sums(self) -> dict[tuple[int, ...], Cube]:
+        return {}
 
     def together(self, some: Sequence[int]) -> Cube:
         """Return the counts of some periods as one; made once for all alarms."""

@@ -338,27 +338,22 @@ class FsspecStore:
         return [texts.get(path) for path in paths]
 
     def create(self, name: str, text: str) -> bool:
-        path = f"{self._root}/{name}"
-        with explain_store_errors(f"{self.name}/{name}", "write"):
-            try:
-                self._make_folder(path)
-                self._files.pipe_file(path, text.encode(), mode="create")
-            except FileExistsError:
-                return False
-            return True
+        return self._write(name, text, mode="create")
 
     def replace(self, name: str, text: str) -> None:
-        with explain_store_errors(f"{self.name}/{name}", "write"):
-            path = f"{self._root}/{name}"
-            self._make_folder(path)
-            self._files.pipe_file(path, text.encode())
+        self._write(name, text)
 
-    def _make_folder(self, path: str) -> None:
-        # make the folder of a file; an object store has none, and would make a bucket
-        protocol = self._files.protocol
-        spoken = {protocol} if isinstance(protocol, str) else set(protocol)
-        if not spoken & _OBJECT_STORES:
-            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+    def _write(self, name: str, text: str, **how: str) -> bool:
+        path, protocol = f"{self._root}/{name}", self._files.protocol
+        with explain_store_errors(f"{self.name}/{name}", "write"):
+            # an object store has no folders, and would make a bucket
+            if not _OBJECT_STORES & {*([protocol] if isinstance(protocol, str) else protocol)}:
+                self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+            try:
+                self._files.pipe_file(path, text.encode(), **how)
+            except FileExistsError:
+                return False
+        return True
 
 
 Store: TypeAlias = FolderStore | FsspecStore

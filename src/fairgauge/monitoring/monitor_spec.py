@@ -122,24 +122,20 @@ def _start(value: object, at: Location) -> Period | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A key of ``[monitor]`` beside its rules: what it takes, and what it means."""
-
-    type: OptionType
-    description: str
-
-
-SETTINGS: dict[str, Setting] = {
-    "horizon": Setting(number(1, 1e9, whole=True), "Periods that alpha is for"), "alpha": Setting(
-        number(0, 1, inside=True), "Largest probability of any false alarm within the horizon"),
-    "worth_catching": Setting(number(0, inside=True),
-        "Distance beyond a limit at which a shift should be found early (of a ratio above 1: in "
-        "its inverse)"), "labels_within": Setting(number(1, whole=True),
-        "Where labels come later: later periods after which they are due, and a period enters with "
-        "those it has"), "start": Setting(
-        OptionType(read=_start, schema={"type": "string"}, metavar="P"), "First period that counts"
-    )}  # fmt: skip
+# the keys of ``[monitor]`` beside its rules: what each takes, and what it means
+SETTINGS: dict[str, tuple[OptionType, str]] = {
+    "horizon": (number(1, 1e9, whole=True), "Periods that alpha is for"),
+    "alpha": (number(0, 1, inside=True),
+        "Largest probability of any false alarm within the horizon"),
+    "worth_catching": (number(0, inside=True),
+        ("Distance beyond a limit at which a shift should be found early (of a ratio above 1: in "
+        "its inverse)")),
+    "labels_within": (number(1, whole=True),
+        ("Where labels come later: later periods after which they are due, and a period enters "
+        "with those it has")),
+    "start": (OptionType(read=_start, schema={"type": "string"}, metavar="P"),
+        "First period that counts"),
+}  # fmt: skip
 
 
 def read_monitor_spec(
@@ -196,8 +192,8 @@ def read_monitor_spec(
     at = Location(MONITOR, problems)
     at.report_unknown_keys(settings, (*SETTINGS, "rules"))
     values: dict[str, Any] = {  # each of the type of its field
-        name: setting.type.read(settings[name], at[name])
-        for name, setting in SETTINGS.items()
+        name: kind.read(settings[name], at[name])
+        for name, (kind, _) in SETTINGS.items()
         if settings.get(name) is not None
     }
     monitored = None if "rules" in given else settings.get("rules")
@@ -403,11 +399,11 @@ def schema() -> dict[str, Json]:
     usual = {field.name: field.default for field in fields(MonitorSpec)}
     settings: dict[str, Json] = {
         name: {
-            "description": f"{setting.description}.",
+            "description": f"{description}.",
             "default": plain_meaning(usual[name]),
-            "anyOf": [setting.type.schema, {"type": "null"}],
+            "anyOf": [kind.schema, {"type": "null"}],
         }
-        for name, setting in SETTINGS.items()
+        for name, (kind, description) in SETTINGS.items()
     }
     rule: dict[str, Json] = {"anyOf": [{"type": "string"}, _RULE]}
     monitor: dict[str, Json] = {

@@ -32,6 +32,8 @@ class Length(StrEnum):
 MONTHS = {Length.MONTH: 1, Length.QUARTER: 3, Length.YEAR: 12}
 """How many months a period has, of those that have whole ones."""
 SATURDAY, _WEEK = 5, 7
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+WEEKEND = "weekend"
 _MONDAY = dt.date(1970, 1, 5).toordinal()
 """The day from which days are numbered, so that weeks begin on Mondays."""
 _MOST_ABSENT = 10_000
@@ -179,6 +181,16 @@ def weekday_of(period: Period) -> int:
     """Return what of a week a period is: its weekday, of an hour with the hour."""
     daily = period.length in (Length.HOUR, Length.DAY)
     return slot_of(period) + 24 * period.start.weekday() * daily
+
+
+def days_of_week(periods: Sequence[Period]) -> dict[str, list[int]]:
+    """Return the numbers of the days of every weekday, and of the weekends; of no other periods."""
+    found: dict[str, list[int]] = {}
+    if periods and periods[0].length is Length.DAY:
+        of = [period.start.weekday() for period in periods]
+        found = {name: [t for t, day in enumerate(of) if day == i] for i, name in enumerate(DAYS)}
+        found[WEEKEND] = [t for t, day in enumerate(of) if day >= SATURDAY]
+    return found
 
 
 def ordinal(period: Period) -> int:

@@ -75,9 +75,23 @@ def test_periods_that_hold_all_rows_so_far_are_found(backlog: int) -> None:
     report = fg.monitor(counts, asked(RULE))
     (found,) = [each for each in report.findings if each.problem is DOUBLED]
     assert (found.last, found.other, report.exit_code) == (day_names(40)[-1], day_names(1)[0], 3)
-    assert "as if every period held the rows of those before" in found.says
+    assert "as if periods also held rows of those before" in found.says
     accepted = fg.monitor(counts, asked(RULE) | {"accept": ["doubled_rows", "volume"]})
     assert {each.problem for each in accepted.findings} == {HistoryProblem.SAME_COUNTS}
+
+
+@pytest.mark.parametrize(("length", "first", "days"), [(7, 0, 12), (7, 10, 24), (3, 0, 45)])
+def test_periods_that_hold_the_last_days_are_found(length: int, first: int, days: int) -> None:
+    rng, names = np.random.default_rng(7), day_names(days)
+    rows, counts = rng.multinomial(100, [0.4, 0.1, 0.2, 0.3], (days + length, 2)), {}
+    for i, name in enumerate(names):
+        last = rows[i : i + (length if i >= first else 1)].sum(axis=0).tolist()
+        cells = [dict(zip(("tp", "fn", "fp", "tn"), of, strict=True)) for of in last]
+        counts[name] = fg.confusion("sex", {"F": cells[0], "M": cells[1]})
+    report = fg.monitor(counts, asked(RULE))
+    (found,) = [each for each in report.findings if each.problem is DOUBLED]
+    assert (found.last, report.exit_code) == (names[-1], 3)
+    assert found.other in names[max(first - 1, 0) : first + 2]
 
 
 @pytest.mark.parametrize("growth", [1.01, 1.03])

@@ -52,8 +52,9 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     )
     found = str(brief.found[0])
     # of the other side, too, a change of 5 of 1,000 is stated
-    before, after = ("100 women, 38", 18) if rule == "rate" else ("1,000 women, 385", 176)
-    then = f"{after} over 2026-02-03 to 2026-02-09, after the alarm"
+    before = "100 women, 38" if rule == "rate" else "1,000 women, 385"
+    after, day = {"ratio": (170, 4), "difference": (176, 3), "rate": (18, 3)}[rule]
+    then = f"{after} over 2026-02-0{day} to 2026-02-09, after the alarm"
     assert f"Of {before} were approved before the change and {then}" in found
     if rule != "rate":
         gaps = re.search(r"applicants, (\d+) and (\d+): (\d+) fewer before, (\d+) fewer after\.$",
@@ -64,7 +65,7 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
         brief.certainty[0]
     )
     assert "overstate it" not in str(brief)  # these periods the alarm did not choose
-    assert "Over 2026-02-03 to 2026-02-09, after the alarm" in str(brief.certainty[1])
+    assert f"Over 2026-02-0{day} to 2026-02-09, after the alarm" in str(brief.certainty[1])
     assert any("Why it changed" in str(each) for each in brief.limits)
 
 
