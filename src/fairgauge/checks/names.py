@@ -15,16 +15,7 @@ from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import CODES, LEAST, NEARBY, OLDEST, OUTCOMES, YEARS, Axis
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.errors import closest, refuse
-from fairgauge.question.category_words import (
-    codes_of_missing,
-    is_age,
-    is_price,
-    is_total,
-    may_be_group,
-    may_be_no_number,
-    missing_words,
-    no_groups,
-)
+from fairgauge.question import category_words as words
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
@@ -79,7 +70,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
         if axis.bins:
             continue
         levels, cases = cube.levels[axis], levels_with_cases(cube, axis)
-        if missing := (*missing_words(levels), *codes_of_missing(levels)):
+        if missing := (*words.missing_words(levels), *words.codes_of_missing(levels)):
             names = tuple(map(name_of, missing))
             yield Diagnostic.warning(
                 DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=names,
@@ -112,17 +103,17 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
     for axis, levels in groups.items():
         recoding = spec.recoding(axis.column)
         stated = set(recoding.category_of.values()) if recoding else ()
-        missing = missing_words(cube.levels[axis])
+        missing = words.missing_words(cube.levels[axis])
         if not spec.feature(axis.column).values:
-            missing += codes_of_missing(cube.levels[axis])
-            missing += no_groups(axis.column, cube.levels[axis])
+            missing += words.codes_of_missing(cube.levels[axis])
+            missing += words.no_groups(axis.column, cube.levels[axis])
         names = [name_of(level) for level, _ in levels]
         for (level, rows), name in zip(levels, names, strict=True):
-            total = isinstance(level, str) and is_total(name)
+            total = isinstance(level, str) and words.is_total(name)
             if (level in missing or total) and level not in stated:
                 what = {
                     "excluded": name in spec.exclude_groups, "total": total,
-                    "unsure": may_be_group(name, axis.column, names),
+                    "unsure": words.may_be_group(name, axis.column, names),
                 }  # fmt: skip
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows,
@@ -155,7 +146,7 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         elif axis.role is Role.CODES:
             found = _coded_counts(cube, axis) if of_counts else _codes_beyond_cuts(cube, axis, spec)
         for value, cases in found.items():
-            priced = value in (99, 999) and is_price(axis.column)
+            priced = value in (99, 999) and words.is_price(axis.column)
             if cases and not priced and not is_one_of(value, ends):
                 plain = not (of_counts or isinstance(value, str))
                 line = (
@@ -176,7 +167,7 @@ def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:
     held = np.flatnonzero(rows)
     for at in {*held[:1].tolist(), *held[-1:].tolist()}:
         end = axis.edge(at // 2)
-        if at % 2 == 0 or not (may_be_no_number(end) or end == 0):  # between two edges
+        if at % 2 == 0 or not (words.may_be_no_number(end) or end == 0):  # between two edges
             continue
         nearby = NEARBY * end or _FAR_FROM_0 * axis.bounds[1]  # type: ignore[index]
         points = np.clip([-end, 0.0, nearby], *axis.bounds)  # type: ignore[misc]
@@ -232,7 +223,7 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
         if not of_scale:
             found[canonical(code)] = held
             coded |= high == code
-    if is_age(axis.column) and most < OLDEST:
+    if words.is_age(axis.column) and most < OLDEST:
         found[f">{OLDEST:g}"] = rows[(low >= OLDEST) & ~coded].sum()
     return found
 

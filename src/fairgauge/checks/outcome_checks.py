@@ -45,17 +45,7 @@ from fairgauge.question.kits import find_kit
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.outcomes import (
-    ALMOST_ALL,
-    OutcomeMasks,
-    constant_value,
-    decide_task,
-    outcome_masks,
-    refused_levels,
-    share_determined,
-    sums_of_known,
-    undecided_levels,
-)
+from fairgauge.resolve import outcomes as resolved
 from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
@@ -67,13 +57,13 @@ _PAIR = (Role.LABEL, Role.PREDICTION)
 
 
 def one_outcome(
-    cube: Cube, spec: Spec, task: Task, masks: Sequence[OutcomeMasks]
+    cube: Cube, spec: Spec, task: Task, masks: Sequence[resolved.OutcomeMasks]
 ) -> Iterator[Diagnostic]:
     """Warn of labels that are all alike, and of predictions: of a score at every threshold."""
     codes = {Role.LABEL: DiagnosticCode.ONE_LABEL}
     if task is Task.REGRESSION:
         for axis in () if cube.min_cell is not None else filter(None, map(cube.plan.axis, _PAIR)):
-            if (value := constant_value(cube, axis)) is not None:
+            if (value := resolved.constant_value(cube, axis)) is not None:
                 of_label: dict[str, Any] = {"numbers": True} if axis.role is Role.LABEL else {}
                 code = codes.get(axis.role, DiagnosticCode.ONE_DECISION)
                 yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **of_label)
@@ -103,7 +93,7 @@ def one_outcome(
 
 
 def groups_of_one_outcome(
-    cube: Cube, spec: Spec, masks: Sequence[OutcomeMasks]
+    cube: Cube, spec: Spec, masks: Sequence[resolved.OutcomeMasks]
 ) -> Iterator[Diagnostic]:
     """Warn of groups that have one outcome alone, which fewer than half of the others have.
 
@@ -136,7 +126,7 @@ def groups_of_one_outcome(
                 )  # fmt: skip
 
 
-def unlike_classes(cube: Cube, masks: Sequence[OutcomeMasks]) -> Iterator[Diagnostic]:
+def unlike_classes(cube: Cube, masks: Sequence[resolved.OutcomeMasks]) -> Iterator[Diagnostic]:
     """Warn of predicted classes that agree with the labels far less often than by coincidence."""
     label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None or label.column == prediction.column:
@@ -207,7 +197,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
 
 def unlike_refusals(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
     """Return the outcomes that count as not positive of which `undecided_outcomes` warns."""
-    undecided = undecided_levels(cube, axis, spec)
+    undecided = resolved.undecided_levels(cube, axis, spec)
     return [*undecided, *_favoured_levels(cube, axis, spec, undecided)]
 
 
@@ -216,7 +206,7 @@ def _favoured_levels(
 ) -> list[tuple[Value, int]]:
     # the refused outcomes that are favourable by their names: by HMDA's codes, or as a second word
     # or another form of one that is stated
-    refused = [each for each in refused_levels(cube, axis, spec) if each not in undecided]
+    refused = [each for each in resolved.refused_levels(cube, axis, spec) if each not in undecided]
     names = [*map(name_of, spec.positive_of(axis.column) or (1,))]
     if are_actions(axis.column, cube.levels[axis]):
         approves = all(action_code(name) in APPROVED for name in names)
@@ -263,8 +253,8 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             continue
         asked = spec.positive_of(axis.column) or (1,)
         codes = are_actions(axis.column, cube.levels[axis])
-        refused = refused_levels(cube, axis, spec)
-        undecided = undecided_levels(cube, axis, spec)
+        refused = resolved.refused_levels(cube, axis, spec)
+        undecided = resolved.undecided_levels(cube, axis, spec)
         if undecided:
             held = _describe_values(axis, undecided, spec, sum)
             more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
@@ -325,7 +315,7 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def copies_of_label(
-    cube: Cube, spec: Spec, task: Task, masks: Sequence[OutcomeMasks]
+    cube: Cube, spec: Spec, task: Task, masks: Sequence[resolved.OutcomeMasks]
 ) -> Iterator[Diagnostic]:
     """Warn of predictions and scores that are the label column, or a copy of it in every row."""
     label, prediction = map(cube.plan.axis, _PAIR)
@@ -336,8 +326,12 @@ def copies_of_label(
         rows, same = _always_equal(cube, label, prediction)
         equal |= same
     elif task is Task.REGRESSION and label.column != prediction.column:
-        rows, sums = sums_of_known(cube, [label, prediction])
-        equal = rows >= FEWEST_ROWS and sums["gap2"] == 0 and constant_value(cube, label) is None
+        rows, sums = resolved.sums_of_known(cube, [label, prediction])
+        equal = (
+            rows >= FEWEST_ROWS
+            and sums["gap2"] == 0
+            and resolved.constant_value(cube, label) is None
+        )
     else:
         equal = False
     if equal:
@@ -354,7 +348,7 @@ def copies_of_label(
 
 
 def _score_is_label(
-    cube: Cube, spec: Spec, outcomes: Sequence[OutcomeMasks]
+    cube: Cube, spec: Spec, outcomes: Sequence[resolved.OutcomeMasks]
 ) -> Iterator[Diagnostic]:
     # that its decisions equal the label in every row, at every threshold where these alone are
     # counted (of a candidate, or to search)
@@ -385,7 +379,7 @@ def _score_is_label(
 
 
 def _copies_in_groups(
-    cube: Cube, spec: Spec, masks: Sequence[OutcomeMasks]
+    cube: Cube, spec: Spec, masks: Sequence[resolved.OutcomeMasks]
 ) -> Iterator[Diagnostic]:
     # of groups without any error, beside so many of the others that this is no chance
     label, prediction = map(cube.plan.axis, _PAIR)
@@ -457,7 +451,7 @@ def strata_of_outcomes(
     """Warn of columns each value of which has almost one outcome alone, both outcomes included."""
     if cube.min_cell is not None:
         return
-    masks = outcome_masks(cube, spec, decide_task(cube, spec))
+    masks = resolved.outcome_masks(cube, spec, resolved.decide_task(cube, spec))
     for stratum, outcome in product(axes_of(cube, columns), cube.plan.outcomes):
         if outcome.role not in roles or not counts_together(cube, stratum, outcome):
             continue
@@ -468,8 +462,8 @@ def strata_of_outcomes(
         labels = outcome.role is Role.LABEL
         of_masks = (each.labels if labels else each.predictions for each in masks)
         positive = (np.bincount(level, rows * mask[code]) for mask in of_masks)
-        share = max(share_determined(each.astype(np.float64), every) for each in positive)
-        if share >= ALMOST_ALL:
+        share = max(resolved.share_determined(each.astype(np.float64), every) for each in positive)
+        if share >= resolved.ALMOST_ALL:
             facts: dict[str, Any] = {"control": True} if stratum.column in controls else {}
             facts |= {"column": stratum.column, "outcome": outcome.column, "share": share}
             yield Diagnostic.warning(DiagnosticCode.STRATUM_IS_OUTCOME, **facts)
