@@ -279,17 +279,24 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
 
 
 def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:
-    """Return notes, of which those that the user accepts are closed: stated, and no warning."""
+    """Return notes, of which those that the user accepts are closed: stated, and no warning.
 
-    def is_accepted(note: Diagnostic) -> bool:
+    Those that withhold nothing say so, whatever others of their code do: they are no doubts.
+    """
+
+    def marked(note: Diagnostic) -> Diagnostic:
+        doubts_of = DOUBTS_RAISED_BY.get(note.code)
+        if doubts_of is None:
+            return note
         columns = {note.feature, note.get("column"), *(note.get("columns") or ())} - {None}
         names = {str(note.code), *(f"{note.code}:{column}" for column in columns)}
-        return note.code in DOUBTS_RAISED_BY and not names.isdisjoint(spec.accept)
+        if not names.isdisjoint(spec.accept):
+            return replace(note.but(accepted=True), level=Level.NOTE)
+        idle = note.level is Level.WARNING and note.code not in _OF_VERDICTS
+        idle = idle and not any(each.rows for each in doubts_of(note, spec, 1))
+        return note.but(withholds=False) if idle else note
 
-    return tuple(
-        replace(each.but(accepted=True), level=Level.NOTE) if is_accepted(each) else each
-        for each in notes
-    )
+    return tuple(map(marked, notes))
 
 
 def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Doubt, ...]:

@@ -333,7 +333,8 @@ def stated_doubts(notes: Iterable[Diagnostic], total: int) -> tuple[StatedDoubt,
     found = []
     for note in notes:
         accepted = bool(note.get("accepted"))
-        if note.code not in enums.DOUBTS or not (accepted or note.level is Level.WARNING):
+        is_open = note.level is Level.WARNING and note.get("withholds") is None
+        if note.code not in enums.DOUBTS or not (accepted or is_open):
             continue
         column = note.feature or note.get("column") or next(iter(note.get("columns") or ()), None)
         values = note.get("values") or note.get("groups") or (note.get("value"),)

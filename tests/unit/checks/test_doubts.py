@@ -73,6 +73,20 @@ def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(code):
     assert (stated.level, stated["accepted"]) == (Level.NOTE, True)
 
 
+@pytest.mark.parametrize(("more", "groups"), [
+    ({"exclude_groups": "Unknown"}, "Unknown"), ({"sensitive": "region"}, "NA"),
+])  # fmt: skip
+def test_a_warning_that_withholds_nothing_is_no_doubt(more, groups):
+    asked = {"prediction": "p", "sensitive": "g", "rules": RULE} | more
+    regions = ["EMEA" if each == "a" else "APAC" for each in G]
+    rows = table(g=every(groups, regions)).with_columns(region="g")
+    found = fg.audit(rows, **asked)
+    assert DiagnosticCode.MISSING_MARKER in {
+        d.code for d in found.diagnostics if d.level == "warning"
+    }
+    assert (found.verdict, found.doubts) == (Outcome.PASS, ())
+
+
 @pytest.mark.parametrize(
     ("accept", "message"),
     [("undecided", "no doubt"), ("one_label", "one_label:COLUMN"), ("coverage", "no doubt")],
