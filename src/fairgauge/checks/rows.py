@@ -213,8 +213,7 @@ def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
 
 
 def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
-    of_group = note.feature is not None and note.code is DiagnosticCode.REVERSED_PREDICTIONS
-    for role in ("label",) if of_group else ("label", "prediction", "score"):
+    for role in ("label", "prediction", "score"):  # any of them may be coded in reverse
         yield from _group_doubts(note.feature, f"clear {role}", cases, spec, role)
 
 

@@ -600,8 +600,11 @@ const doubtOf = (counts, q, features) => {
       const [tp, fp, fn, tn] = cellsOf(states), of = [[tp, tp + fn], [fp, fp + tn]], [positives, negatives] = of.map(([x, m]) => (m ? wilson(x, m, critical(alpha)) : [NaN, NaN]));
       return positives[1] < negatives[0] && of[1][0] / of[1][1] - of[0][0] / of[0][1] >= 0.1;
     };
-    if (isReversed(counts.cells.reduce((a, c) => plus(a, c.states), zero()), 0.05)) for (const role of accepted("reversed_predictions", q.decision.name) ? [] : roles) add("reversed_predictions", `clear ${role}`, counts.read, [role]);
-    else for (const f of features) if (f.names.length === 1 && f.large.some((g) => isReversed(g.states, 1e-4))) add("reversed_predictions", "clear label", counts.read, ["label"], f.names);
+    const everywhere = isReversed(counts.cells.reduce((a, c) => plus(a, c.states), zero()), 0.05), within = features.filter((f) => f.names.length === 1 && f.large.some((g) => isReversed(g.states, 1e-4)));
+    for (const role of roles) {
+      if (!everywhere) within.forEach((f) => add("reversed_predictions", `clear ${role}`, counts.read, [role], f.names));
+      else if (!accepted("reversed_predictions", q.decision.name)) add("reversed_predictions", `clear ${role}`, counts.read, [role]);
+    }
   }
   const fewest = [counts.read];
   for (const f of features) for (const g of f.large) if (!g.codes.some((c, i) => doubted[f.columns[i]].has(c))) fewest.push(rowsOf(g.states));
