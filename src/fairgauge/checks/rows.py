@@ -208,8 +208,7 @@ def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     if note.code is DiagnosticCode.GROUP_OF_ONE_OUTCOME:
         return _group_doubts(note.feature, ALIKE, note["rows"], spec, note["role"])
     role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
-    of_two = note.get("positive") is not None  # outcomes
-    return [Doubt(ALIKE, cases, frozenset({role}), only=True)] if of_two else []
+    return [Doubt(ALIKE, cases, frozenset({role}))]
 
 
 def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:

@@ -295,21 +295,18 @@ STRATUM = "stratum"
 class Doubt:
     """Rows that something casts doubt on, and the numbers that stand on them.
 
-    ``needs, only``: what a number must need (all of it) to stand on it, and if no other outcomes.
+    ``needs``: what a number must need (all of it) to stand on it.
     ``features``: the features whose groups it is of; None where it is of all.
     """
 
     what: str
     rows: int
     needs: frozenset[str] = frozenset()
-    only: bool = False
     features: frozenset[str] | None = None
 
     def concerns(self, needs: Collection[str], feature: str | None) -> bool:
         """Return whether a number that needs some outcomes, of a feature, stands on it."""
-        only = not self.only or self.needs >= {*needs} - {STRATUM}
-        of_outcomes = self.needs <= {*needs} and only
-        return of_outcomes and (self.features is None or feature in self.features)
+        return self.needs <= {*needs} and (self.features is None or feature in self.features)
 
 
 @dataclass(frozen=True, slots=True)

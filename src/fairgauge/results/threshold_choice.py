@@ -61,15 +61,12 @@ class ThresholdEffect:
 
     DERIVED: ClassVar = ("outcome",)
 
-    def withheld(self, goal: Reason | None, kept: Reason | None, today: float) -> ThresholdEffect:
-        """Return it with what passes inconclusive for a reason, if there is one.
-
-        The threshold of ``today`` keeps every rate, whatever it is.
-        """
+    def withheld(self, goal: Reason | None, kept: Reason | None) -> ThresholdEffect:
+        """Return it with what passes inconclusive for a reason, if there is one."""
         made = self
         if goal is not None and self.goal_outcome is Outcome.PASS:
             made = replace(made, goal_outcome=Outcome.INCONCLUSIVE, goal_reason=goal)
-        if kept is not None and self.kept_outcome is Outcome.PASS and self.threshold != today:
+        if kept is not None and self.kept_outcome is Outcome.PASS:
             made = replace(made, kept_outcome=Outcome.INCONCLUSIVE, kept_reason=kept)
         return made
 
@@ -122,7 +119,7 @@ class ThresholdChoice(CountedResult):
         features = []
         for of in self.features:
             reasons = why(needs, of.feature), why(self.kept_rate.needs, None)
-            common = of.common and of.common.withheld(*reasons, self.today)
+            common = of.common and of.common.withheld(*reasons)
             open_ = {Outcome.PASS: Outcome.INCONCLUSIVE} if reasons[0] else {}
             frontier = (replace(e, outcome=open_.get(e.outcome, e.outcome)) for e in of.frontier)
             features.append(replace(of, frontier=tuple(frontier), common=common,

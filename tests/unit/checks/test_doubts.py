@@ -402,6 +402,26 @@ def test_a_stray_value_does_not_hide_what_codes_mean(stray):
 
 PAY = np.random.default_rng(4).normal(3_000, 500, N).clip(1_500, 6_000).round()
 MONTHS = [12 if i % 2 else 1 for i in range(N)]
+ONE = {
+    "true_positive_rate.ratio >= 0.7": ("y", {"y": [1] * N}),
+    "accuracy.ratio >= 0.7": ("p", {"p": [1] * N}),
+    "mean_absolute_error.ratio <= 1.5": ("p", {"p": [3_000.0] * N, "y": PAY.tolist()}),
+}
+
+
+@pytest.mark.parametrize("rule", ONE)
+def test_no_rule_passes_on_one_label_or_one_decision(rule):
+    column, changed = ONE[rule]
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "rules": rule}
+    asked |= {"task": "regression"} if "mean" in rule else {"positive": 1}
+    code = "one_label" if column == "y" else "one_decision"
+    doubted, accepted = (
+        fg.audit(table(**changed), **asked, accept=of) for of in ((), f"{code}:{column}")
+    )
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+    assert numbers(accepted) == numbers(doubted)
+
+
 AMOUNTS = {
     "zero": (
         np.where(np.arange(N) % 20 == 3, 0, PAY),

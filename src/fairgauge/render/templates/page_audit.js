@@ -523,7 +523,7 @@ const doubtOf = (counts, q, features) => {
   const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((c, i) => c.levels.map((_, k) => counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
   const accepted = (code, ...columns) => [code, ...columns.map((c) => `${code}:${c}`)].some((each) => q.accept.includes(each));
   const roles = q.label ? ["label", "prediction"] : ["prediction"], at = (k) => counts.columns.length + k, namesOf = (needs) => counts.outcomes.filter((_, k) => !needs.length || needs.includes(roles[k])).map((o) => o.name);
-  const add = (code, what, rows, needs, columns = null, only = false) => { if (!accepted(code, ...(columns ?? []), ...(columns?.length ? [] : namesOf(needs)))) doubts.push({ code, what, rows, needs, columns, only }); };
+  const add = (code, what, rows, needs, columns = null) => { if (!accepted(code, ...(columns ?? []), ...(columns?.length ? [] : namesOf(needs)))) doubts.push({ code, what, rows, needs, columns }); };
   counts.columns.forEach((c, i) => {
     if (c.cuts) return;
     const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
@@ -560,7 +560,7 @@ const doubtOf = (counts, q, features) => {
     if (q.favourable !== "negative" && strange.length && strange.length < yes.length) add("undecided_outcomes", `clear ${roles[k]}`, strange.reduce((a, c) => a + o.sizes[c], 0), [roles[k]]);
     const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
-      add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
+      add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]]);
     // what counts as favourable has the name of a harm, and other outcomes not
     const denials = isOfDenials(o.name), hiring = !denials && PATTERNS.favourable_column.test(o.name.toLowerCase());
     const harmful = (v) => (actions ? !APPROVED.includes(actionCode(v)) : isNo(v) || meaning(v) === 0 ? hiring : isYes(v) ? denials : isAdverse(v) || isHarm(v, o.name));
@@ -610,14 +610,14 @@ const doubtOf = (counts, q, features) => {
   for (const f of features) for (const g of f.large) if (!g.codes.some((c, i) => doubted[f.columns[i]].has(c))) fewest.push(rowsOf(g.states));
   const few = MANY * Math.min(...fewest), byWhat = new Map();
   for (const d of doubts) {
-    const key = JSON.stringify([d.what, d.needs, d.columns, d.only]), held = byWhat.get(key);
+    const key = JSON.stringify([d.what, d.needs, d.columns]), held = byWhat.get(key);
     byWhat.set(key, { ...d, rows: Math.min((held?.rows ?? 0) + d.rows, counts.read) });
   }
   const open = [...byWhat.values()].filter((d) => d.rows > few), uncounted = counts.without > MANY * Math.min(counts.fileRows, ...fewest);
   const find = (feature, rate) => {
     if (uncounted) return { code: "not_counted", what: "count", rows: counts.without };
     const needs = rate.needs === 2 ? ["label", "prediction"] : ["prediction"];
-    const concerned = open.filter((d) => (d.only ? d.needs.join() === needs.join() : d.needs.every((n) => needs.includes(n))) && (!d.columns || d.columns.some((c) => feature.names.includes(c))));
+    const concerned = open.filter((d) => d.needs.every((n) => needs.includes(n)) && (!d.columns || d.columns.some((c) => feature.names.includes(c))));
     if (!concerned.length && counts.repeated) return { code: "repeated_people", what: counts.repeated };
     const most = concerned.sort((a, b) => (b.code === "unfavourable_positive") - (a.code === "unfavourable_positive") || b.rows - a.rows)[0];
     return most ? { code: most.code === "unfavourable_positive" && !q.favourable ? "favourable_unstated" : "unclear_values", what: most.what, rows: most.rows, doubt: most.code } : null;
