@@ -175,6 +175,15 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
         DiagnosticCode.PREDICTION_IS_LABEL, "c", lambda rows: rows.with_columns(c="y"),
         ("compare_models",),
     ),
+    "a candidate that is the label in other words": (
+        DiagnosticCode.PREDICTION_IS_LABEL, "c",
+        lambda rows: rows.with_columns(y=pl.col("c").replace({"no": "rejected"})),
+        ("compare_models",),
+    ),
+    "labels of one kind": (
+        DiagnosticCode.ONE_LABEL, "y", lambda rows: rows.with_columns(y=pl.lit("yes")),
+        ("compare_models",),
+    ),
     "labels of one group that are its predictions": (
         DiagnosticCode.PREDICTION_IS_LABEL, "g",
         lambda rows: rows.with_columns(y=pl.when(pl.col("g") == "a").then("p").otherwise("y")),
@@ -256,6 +265,19 @@ def with_codes(code: int | str) -> pl.DataFrame:
 
 def test_no_code_in_a_column_that_is_cut_passes():
     assert not [code for code in CODES if VERBS["audit"][1](of_audit(with_codes(code), **BANDS))]
+
+
+def test_codes_among_the_scores_of_a_candidate_leave_no_pass():
+    i, in_use = pl.int_range(pl.len()), pl.when(pl.col("p") == "yes").then(0.7).otherwise(0.3)
+    rows = table(8).with_columns(u=in_use, t=pl.when(i % 12 == 4).then(-9.0).otherwise("s"))
+    asked = OUTCOMES | {"score": "u", "threshold": 0.5, "score_range": [-9, 1], "sensitive": "g"}
+    asked |= {"candidate": "t", "margins": {"accuracy": 0.05, "disparity": 0.1}}
+    doubted, accepted = (
+        fg.compare_models(rows, **asked, accept=of) for of in ([], "coded_numbers:t")
+    )
+    assert doubted["t"].verdict is CandidateVerdict.CANNOT_TELL
+    assert accepted["t"].verdict is CandidateVerdict.DOMINATES
+    assert numbers(accepted) == numbers(doubted)
 
 
 @pytest.mark.each_value

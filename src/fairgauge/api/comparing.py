@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Never, Unpack
 
 from fairgauge.api.running import Run, start_run
+from fairgauge.checks.names import coded_numbers
 from fairgauge.checks.outcome_checks import assumed_positive, undecided_outcomes, unlike_refusals
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
@@ -16,6 +17,7 @@ from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, Problem, SpecError, cells, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
+from fairgauge.measure._changes import rate_margins
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -213,9 +215,15 @@ def _comparison_notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
 
 def _models(cube: Cube, spec: Spec) -> list[_Model]:
     task, in_use = decide_task(cube, spec), replace(spec, candidate=(), margins=(), rules=())
+    candidates = [axis.column for axis in candidate_axes(cube)]
+    of_scores = (each for each in coded_numbers(cube, spec) if each["column"] in candidates)
+    coded = [each.but(**spec.unit) for each in of_scores]  # as `doubtful_names` states them
+
+    of_margins = [f"{rate}.difference" for rate, _ in rate_margins(spec)]  # these may need labels
 
     def found(counts: Cube, asked: Spec) -> tuple[Diagnostic, ...]:
-        notes = [*likely_mistakes(counts, asked, task)]
+        judged = replace(asked, metrics=(*asked.metrics, *of_margins))
+        notes = [e for e in likely_mistakes(counts, judged, task) if e not in coded]
         if asked.label is not None:
             notes += reversed_outcomes_of(resolve(counts, asked))
         return with_accepted(notes, spec)
@@ -234,7 +242,8 @@ def _models(cube: Cube, spec: Spec) -> list[_Model]:
             column = quote(axis.column)
             messages = (f"{column} {each.message}" for each in refused.problems)
             raise SpecError(Problem("candidate", each) for each in messages) from refused
-        models.append((axis.column, notes, counts, asked))
+        own = with_accepted((each for each in coded if each["column"] == axis.column), asked)
+        models.append((axis.column, (*notes, *own), counts, asked))
     return models
 
 

@@ -48,6 +48,7 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve import outcomes as resolved
 from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, is_one_of, matches, name_of
 
 _HALF, _NO_CHANCE = 0.5, 1e-6
@@ -323,7 +324,8 @@ def copies_of_label(
         return
     rows, equal = 0, spec.label == spec.prediction
     if not (label.bins or prediction.bins):
-        rows, same = _always_equal(cube, label, prediction)
+        sides = (masks[0].labels, masks[0].predictions) if task is Task.BINARY else None
+        rows, same = _always_equal(cube, label, prediction, sides)
         equal |= same
     elif task is Task.REGRESSION and label.column != prediction.column:
         rows, sums = resolved.sums_of_known(cube, [label, prediction])
@@ -429,15 +431,20 @@ def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 break
 
 
-def _always_equal(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
-    # Few rows, or a column of one value, may be equal by coincidence: they are not. So may even a
-    # good prediction be of few.
+def _always_equal(
+    cube: Cube, axis: Axis, other: Axis, sides: tuple[Mask, Mask] | None = None
+) -> tuple[int, bool]:
+    # Also outcomes of the same sides in other words. Few rows, or a column of one value, may be
+    # equal by coincidence: they are not. So may even a good prediction be of few.
     table = cube.marginal([axis, other])
     held = (table.codes >= 0).all(axis=1) & (table.sums[cube.plan.cases] > 0)
     codes, rows = table.codes[held].tolist(), int(table.sums[cube.plan.cases][held].sum())
     several = len({i for i, _ in codes}) > 1
     levels, others = cube.levels[axis], cube.levels[other]
     same = all(matches(levels[i], others[j]) for i, j in codes)
+    if sides is not None:
+        found = {(bool(sides[0][i]), bool(sides[1][j])) for i, j in codes}
+        same |= found == {(True, True), (False, False)}
     return rows, rows >= FEWEST_ROWS and several and same
 
 

@@ -52,7 +52,7 @@ are kept within it."""
 WEIGHTS = ("w", "w2", "w3")
 """The sums of the powers of weights."""
 
-_MAY_BE_CODED = (Role.FEATURE, Role.STRATUM, *OUTCOMES)
+_MAY_BE_CODED = (Role.FEATURE, Role.STRATUM, *OUTCOMES, Role.CANDIDATE)
 
 _IDENTIFIERS = frozenset(
     (Role.CLUSTER, Role.ITEM, Role.FAMILY, Role.VARIANT, Role.CONDITION, Role.PROXY,
@@ -440,6 +440,10 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         label = [axis for axis in outcome if axis.role is Role.LABEL]
         tables += [[*(features[c] for c in margin), *label, score] for margin in asked]
         tables.append([*label, score])
+        # those of candidates only to see codes among them
+        of_candidates = [replace(score, column=column) for column in spec.candidate]
+        axes += of_candidates
+        tables += [[each] for each in of_candidates]
         moments = _score_moments(spec.score)
         if spec.score_range == (0.0, 1.0):
             logs: dict[str, Factor] = {"ln_s": "log", "ln_1s": "log_rest"}

@@ -584,8 +584,10 @@ const doubtOf = (counts, q, features) => {
   }
   if (q.label) {
     const [labels, decisions] = counts.outcomes, both = counts.rows.filter((r) => r.codes[at(0)] >= 0 && r.codes[at(1)] >= 0 && r.cases);
-    const same = both.every((r) => (decisions.cuts ? counts.state[0][r.codes[at(0)]] === counts.state[1][r.codes[at(1)]] : meaning(labels.levels[r.codes[at(0)]]) === meaning(decisions.levels[r.codes[at(1)]]))), cases = both.reduce((a, r) => a + r.cases, 0);
-    if (same && cases >= FEWEST.rows && new Set(both.map((r) => r.codes[at(0)])).size > 1) add("prediction_is_label", "prediction that differs from the label", cases, ["prediction"]);
+    const sides = both.map((r) => [0, 1].map((k) => counts.state[k][r.codes[at(k)]])), cases = both.reduce((a, r) => a + r.cases, 0);
+    const alikeIn = (pairs) => pairs.every(([given, decided]) => given === decided) && new Set(pairs.map(([given]) => given)).size > 1;
+    const same = alikeIn(sides) || (!decisions.cuts && alikeIn(both.map((r) => [meaning(labels.levels[r.codes[at(0)]]), meaning(decisions.levels[r.codes[at(1)]])])));
+    if (same && cases >= FEWEST.rows) add("prediction_is_label", "prediction that differs from the label", cases, ["prediction"]);
     // a group without any error, beside so many of the others that this is no chance
     counts.columns.forEach((c, i) => {
       const by = c.levels.map(() => [0, 0]), held = both.filter((r) => r.codes[i] >= 0);
