@@ -56,7 +56,7 @@ def table(selected: int = 16) -> pl.DataFrame:
 
 
 def of_audit(rows: pl.DataFrame, **more: Any) -> Any:
-    return fg.audit(rows, prediction="p", rules=RULE, **ASKED | more)
+    return fg.audit(rows, prediction="p", **ASKED | {"rules": RULE} | more)
 
 
 def of_models(rows: pl.DataFrame, **more: Any) -> Any:
@@ -71,7 +71,7 @@ def of_gaps(rows: pl.DataFrame, **more: Any) -> Any:
 
 def of_thresholds(rows: pl.DataFrame, **more: Any) -> Any:
     asked = {"rules": "true_positive_rate.ratio >= 0.7", "margins": {"accuracy": 0.05}}
-    return fg.thresholds(rows, score="s", threshold=0.5, **asked, **ASKED | more)
+    return fg.thresholds(rows, score="s", threshold=0.5, **asked | ASKED | more)
 
 
 def of_search(rows: pl.DataFrame, **more: Any) -> Any:
@@ -231,6 +231,26 @@ def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(verb, mistake):
     assert not passes(doubted)
     assert passes(accepted)
     assert numbers(accepted) == numbers(doubted)
+
+
+@pytest.mark.parametrize("reference", [{"g": "b"}, "largest"])
+@pytest.mark.parametrize("verb", ["audit", "thresholds"])
+def test_no_pass_stands_on_a_reference_that_would_fail(verb, reference):
+    """Of group b, the larger one, a half as many are accepted: seen from b, group a never fails."""
+    harmed = (pl.col("g") == "b") & (pl.int_range(pl.len()) % 8 == 3)
+    rows = table().with_columns(
+        p=pl.when(harmed).then(pl.lit("no")).otherwise("p"),
+        s=pl.when(harmed).then(0.3).otherwise("s"),
+    )[100:]
+    rows = rows.filter((pl.col("g") == "b") | (pl.int_range(pl.len()) % 50 > 0))
+    ask, passes = VERBS[verb]
+    asked = {"reference": reference, "rules": "selection_rate.ratio >= 0.7"}
+    asked |= {"margins": {"accuracy": 0.5}} if verb == "thresholds" else {}
+    doubted, accepted = (ask(rows, **asked, accept=of) for of in ([], "reference_decides:g"))
+    assert not passes(doubted)
+    assert passes(accepted)
+    assert numbers(accepted) == numbers(doubted)
+    assert "reference_decides" in {each.code for each in doubted.doubts}
 
 
 @pytest.mark.parametrize("mistake", [name for name, of in MISTAKES.items() if "audit" in of[3]])

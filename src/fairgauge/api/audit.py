@@ -486,11 +486,8 @@ def measure_and_judge(
         return measure(cube, stricter, by_rows, estimated)
 
     verdicts = judge_together(measured, spec, measure_at)
-    kit = kit_or_none(spec.preset)
-    stated = replace(spec, accept=(*spec.accept, str(DiagnosticCode.REFERENCE_DECIDES)))
-    of_reference = with_accepted(  # where a preset states whom to compare with, this is meant
-        reference_notes(measured, spec, verdicts),
-        stated if kit and (kit.compared_with or "reference" in kit.options) else spec,
+    of_reference = with_accepted(
+        reference_notes(measured, spec, verdicts), accepting_meant_reference(spec)
     )
     notes = [*remaining_notes(measured, spec, verdicts), *of_reference]
     verdicts = withhold(verdicts, (*mistakes, *notes_of_measures, *of_reference), cube, spec)
@@ -501,6 +498,18 @@ def measure_and_judge(
         outcome = str(spec.inconclusive)
         notes.append(Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=outcome))
     return measured, decided, notes
+
+
+def accepting_meant_reference(spec: Spec) -> Spec:
+    """Return a question of which a preset states whom to compare with: this is meant.
+
+    Not of amounts, where it states so of decisions, which rules of its own are on.
+    """
+    kit = kit_or_none(spec.preset)
+    stated = kit is not None and (kit.compared_with or "reference" in kit.options)
+    if kit is None or not stated or (spec.task is Task.REGRESSION and kit.with_amounts):
+        return spec
+    return replace(spec, accept=(*spec.accept, str(DiagnosticCode.REFERENCE_DECIDES)))
 
 
 def check_same_rows(cube: Cube, spec: Spec) -> None:

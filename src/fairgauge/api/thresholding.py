@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
+from fairgauge.api.audit import accepting_meant_reference
 from fairgauge.api.running import run_verb
 from fairgauge.checks.outcome_checks import assumed_positive
+from fairgauge.checks.rows import with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Profile, Task, Threshold
 from fairgauge.errors import Problem, problems_where, refuse
-from fairgauge.measure.choose_thresholds import choose_thresholds
+from fairgauge.measure.choose_thresholds import choose_thresholds, reference_notes
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec
@@ -77,6 +79,9 @@ def _choose_by_rule(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
     ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
     assumed = assumed_positive(cube, spec, Task.BINARY, (rule.row,))
+    of_reference = with_accepted(
+        reference_notes(rule, chosen["features"]), accepting_meant_reference(spec)
+    )
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(
@@ -87,7 +92,7 @@ def _choose_by_rule(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
         margin=margin,
         confidence=spec.confidence,
         seed=spec.seed,
-        **chosen | {"diagnostics": (*assumed, *chosen["diagnostics"])},
+        **chosen | {"diagnostics": (*assumed, *of_reference, *chosen["diagnostics"])},
         **common,
     )
 

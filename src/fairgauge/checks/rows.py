@@ -369,18 +369,22 @@ def withhold(
     rules = [n for n in notes if n.code in _OF_VERDICTS and n.level is Level.WARNING]
 
     def withhold_one(each: Decided) -> Decided:
-        own = next((Reason.of(ReasonCode(n.code)) for n in rules if _is_of_verdict(n, each)), None)
-        return each.withheld(lambda needs, feature: why(needs, feature) or own)
+        def why_of(needs: Collection[str], feature: str | None) -> Reason | None:
+            own = (Reason.of(ReasonCode(n.code)) for n in rules if _is_of(n, each, feature))
+            return why(needs, feature) or next(own, None)
+
+        return each.withheld(why_of)
 
     return tuple(map(withhold_one, decided))
 
 
-def _is_of_verdict(note: Diagnostic, each: Judged) -> bool:
-    if note["rule"] != str(getattr(each, "rule", "")):
+def _is_of(note: Diagnostic, each: Judged, feature: str | None) -> bool:
+    # whether a note is of the rule, or the goal of thresholds, and of the group that passes
+    if note["rule"] != str(getattr(each, "rule", getattr(each, "goal", ""))):
         return False
     passing = note.get("references") or (note.get("group"),)
-    of_group = (getattr(each, "feature", None), getattr(each, "group", None))
-    return of_group in {(note.feature, name) for name in passing} or note.feature is None
+    of_group = getattr(each, "group", passing[0]) in passing
+    return note.feature is None or (feature == note.feature and of_group)
 
 
 def _negligible_count(

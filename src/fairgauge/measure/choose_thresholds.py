@@ -23,7 +23,17 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import is_of_decisions
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import Accepts, Better, ChosenBy, Outcome, Profile, ReferenceRule, Status, Task
+from fairgauge.enums import (
+    Accepts,
+    Better,
+    ChosenBy,
+    DiagnosticCode,
+    Outcome,
+    Profile,
+    ReferenceRule,
+    Status,
+    Task,
+)  # fmt: skip
 from fairgauge.errors import Problem, SpecError, problems_where, quote, refuse
 from fairgauge.inference.contrast_intervals import insufficient_sides, statistic_interval
 from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval, generator
@@ -38,7 +48,7 @@ from fairgauge.inference.paired_changes import StatisticChange, confusion, stati
 from fairgauge.inference.possible import contrast_range, worst_case_limits
 from fairgauge.measure._changes import interval_of, measured_disparities, rate_records
 from fairgauge.measure._small_groups import small_groups
-from fairgauge.measure.decide import INSUFFICIENT
+from fairgauge.measure.decide import INSUFFICIENT, SINGLE
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
@@ -57,7 +67,7 @@ from fairgauge.resolve.references import (
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange, as_number
-from fairgauge.results.scopes import not_counted
+from fairgauge.results.scopes import Diagnostic, not_counted
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
@@ -143,6 +153,27 @@ def choose_thresholds(
             *uncounted_rows(cube, resolution.features, spec),
         ),
     }
+
+
+def reference_notes(goal: Rule, features: Sequence[FeatureThresholds]) -> Iterator[Diagnostic]:
+    """Warn of choices that pass where the reference, compared with a group, would miss the goal."""
+    turn = _metric_of(goal).turn
+    for of in features if turn is not None else ():
+        assert turn is not None
+        low, high = turn((goal.low, goal.high))  # as seen from the other side
+        failing: dict[str, list[str]] = {}
+        effect = of.common
+        for each in effect.disparities if effect and effect.goal_outcome is Outcome.PASS else ():
+            reference, ends = each.reference, each.new_interval
+            if reference is None or reference.kind not in SINGLE or ends is None:
+                continue
+            if ends.high < low or ends.low > high:
+                failing.setdefault(str(reference.group), []).append(str(each.group))
+        for failed, groups in failing.items():
+            yield Diagnostic.warning(
+                DiagnosticCode.REFERENCE_DECIDES, of.feature,
+                rule=str(goal), group=failed, references=tuple(groups),
+            )  # fmt: skip
 
 
 class Excluded:

@@ -615,7 +615,8 @@ def remaining_notes(
         )
 
 
-_SINGLE = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
+SINGLE = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
+"""The references that are one group, which nothing else judges."""
 
 
 def reference_notes(
@@ -642,7 +643,7 @@ def reference_notes(
             if verdict.outcome is not Outcome.FAIL or key not in passed:
                 continue
             reference = compared.get((instead.metric, verdict.feature, verdict.group))
-            if reference is not None and reference.kind in _SINGLE:
+            if reference is not None and reference.kind in SINGLE:
                 names = failing.setdefault((verdict.feature, str(reference.group)), [])
                 names.append(str(verdict.group))
             elif of_others and verdict.feature in sets and key[1:] not in mirrored:

@@ -247,7 +247,8 @@ class _Thresholds(PageStatements):
         elif effect.outcome is Outcome.FAIL:
             yield step("do_not_rely", **facts)
         elif facts["open"]:
-            yield step("complete_values", **facts)
+            if any(reason.get("alone") for _, reason in facts["open"]):  # of rows
+                yield step("complete_values", **facts)
         else:
             if effect.goal_outcome is not Outcome.PASS:
                 yield step("audit_new_rows", **facts)
@@ -261,4 +262,5 @@ def _values(one: RateChange | DisparityChange) -> dict[str, Any]:
 
 
 def _outcome_by_value(outcome: Outcome, reason: Reason | None) -> Outcome:
-    return outcome if reason is None else Outcome(reason["alone"])
+    # only passes are withheld because of their reference
+    return outcome if reason is None else Outcome(reason.get("alone") or Outcome.PASS)

@@ -370,6 +370,12 @@ def test_the_control_group_of_a_preset_is_no_doubt():
     asked = {"reference": {"race": "White"}, "rules": RULE.replace("0.7", "0.8")}
     assert fg.audit(counts, **asked).verdict is Outcome.INCONCLUSIVE
     assert fg.audit(counts, **asked, preset="us-lending").verdict is Outcome.PASS
+    limits = pl.DataFrame(
+        {"race": G, "limit": [6_000 - 3_000 * (g == "b") + i % 97 for i, g in enumerate(G)]}
+    )
+    amounts = {"label": "limit", "task": "regression", "sensitive": "race", "preset": "us-lending"}
+    rule = "mean_label.ratio <= 1.25"  # of the user's own
+    assert fg.audit(limits[:-1], **amounts, rules=rule).verdict is Outcome.INCONCLUSIVE
 
 
 def test_alike_rows_of_one_cluster_are_no_copies():
