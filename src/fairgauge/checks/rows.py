@@ -35,6 +35,7 @@ from fairgauge.results.scopes import (
     ALIKE,
     APART,
     OF_ONE,
+    REFUSALS,
     SCORE_APART,
     SPELT,
     STRATUM,
@@ -222,7 +223,7 @@ def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
     if note["why"] != "outcome":
         return _group_doubts(note.feature, "group of {} that is counted", note["rows"], spec)
     role = "label" if note.feature == spec.label else "prediction"
-    return [Doubt("outcome that is counted", note["rows"], frozenset({role}))]
+    return [Doubt(REFUSALS, note["rows"], frozenset({role}))]
 
 
 def _unlike_amounts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:

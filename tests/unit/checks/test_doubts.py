@@ -345,6 +345,19 @@ def test_refusals_that_another_condition_leaves_out_are_no_doubt():
     assert doubt
 
 
+@pytest.mark.parametrize(("where", "positive", "left"), [
+    ("action_taken = 7 or 8", 8, []), ("action_taken = 8", 8, [(("7",), 0.2)]),
+    ("action_taken = 1 or 7", 1, [(("3",), 0.4)]), ("action_taken = 1 or 3", 1, []),
+])  # fmt: skip
+def test_requests_for_a_preapproval_have_refusals_of_their_own(where, positive, left):
+    actions = [1, 1, 3, 3, 3, 3, 7, 7, 8, 8]
+    rows = pl.DataFrame({"sex": ["F", "M"] * 500, "action_taken": actions * 100})
+    report = fg.audit(rows, prediction="action_taken", positive=positive, sensitive="sex",
+                      where=where, rules=RULE)  # fmt: skip
+    found = [each for each in report.doubts if each.code is DiagnosticCode.GROUPS_LEFT_OUT]
+    assert [(each.values, each.share) for each in found] == left
+
+
 def test_the_control_group_of_a_preset_is_no_doubt():
     rates = {"White": 0.52, "Black": 0.49, "Asian": 0.7}
     counts = fg.confusion("race", {name: {"tp": round(9_000 * rate), "fp": 0, "tn": 0,
