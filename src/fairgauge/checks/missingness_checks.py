@@ -21,7 +21,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
-from fairgauge.values import name_of
+from fairgauge.values import is_one_of, name_of
 
 _IDENTIFIER = (
     r"(?i)(.*[_\s])?(id|uuid|guid|index|zip(_?code)?|postcode|plz|timestamp|year|age|score|pct"
@@ -31,8 +31,13 @@ _IDENTIFIER = (
 _HARDLY = 0.1
 # HMDA's codes of denials, of applications and of requests for a preapproval
 _DENIED = ("3", "7")
-# of amounts, the share that may be placeholders if they are 0, and a number far above it
-_FEW_ZEROS, _LEAST_AMOUNT = 0.2, 86.0
+# of numbers, and of those that a condition chooses, the share that may be placeholders if they are
+# 0, and a number far above it; 0 is an ordinary fee or bonus, and no pay or credit score
+_FEW_ZEROS, _LEAST_AMOUNT = (0.2, 0.5), 86.0
+_NEVER_ZERO = (
+    r"(?i)(?!.*\b(bonus|overtime|fees?|extra|co|other|spouse)\b).*\b(incomes?|salar(y|ies)|wages?|pay"
+    r"|earnings|hours|scores?|fico|gehalt|lohn|einkommen|salario|ingresos?|salaire|revenus?)\b"
+)
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
@@ -194,15 +199,17 @@ def _refusals_without_value(
 
 
 def zeros_of_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of averaged amounts of 0 far below all others, in few rows, as placeholders are."""
-    for axis in cube.plan.axes:
-        if axis.role is not Role.CODES or axis.column not in (spec.label, spec.prediction):
+    """Warn of amounts of 0 far below all others, in few rows, as placeholders are."""
+    for axis in (each for each in cube.plan.axes if each.role is Role.CODES):
+        meant = [c for e in spec.where if e.column == axis.column for c in (*e.cuts, *e.values)]
+        if is_one_of(0, meant) or not re.match(_NEVER_ZERO, words.parted(axis.column)):
             continue
         rows, low = cube.cases_by_level[axis][:-1], np.array([-np.inf, *axis.cuts])
         zero = low == -LEAST
         zeros, others = int(rows[zero].sum()), low[(rows > 0) & ~zero]
         median = low[np.searchsorted(rows.cumsum(), rows.sum() / 2)]
-        is_few = 0 < zeros <= _FEW_ZEROS * rows.sum()
+        chosen = any(each.column == axis.column for each in spec.where)
+        is_few = 0 < zeros <= _FEW_ZEROS[chosen] * rows.sum()
         if is_few and others.min() >= max(_LEAST_AMOUNT, _HARDLY * median):
             yield Diagnostic.warning(
                 DiagnosticCode.CODED_NUMBERS, column=axis.column, value=0, rows=zeros,

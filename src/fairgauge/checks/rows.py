@@ -104,7 +104,7 @@ OF_OUTCOMES = (
     *OF_VALUES[:2],
     DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
-    DataCheck(lambda c: missing.zeros_of_amounts(c.cube, c.spec), _NUMBERS),
+    DataCheck(lambda c: missing.zeros_of_amounts(c.cube, c.spec)),
     DataCheck(lambda c: missing.identifiers_as_weights(c.spec)),
 )
 CHECKS = (

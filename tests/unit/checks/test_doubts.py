@@ -401,7 +401,7 @@ AMOUNTS = {
     "zero": (
         np.where(np.arange(N) % 20 == 3, 0, PAY),
         "mean_label.ratio >= 0.8",
-        "coded_numbers:y",
+        "coded_numbers:pay",
     ),
     "unit": (PAY * MONTHS, "mean_error.difference <= 1000", "unlike_amounts:g"),
     "limit": (PAY / 10_000, "-50 <= mean_label.difference <= 50", "limits_the_better_off"),
@@ -412,14 +412,24 @@ AMOUNTS = {
 def test_amounts_that_nobody_could_fail_leave_no_pass(mistake):
     """Pay of 0 where it is not known, of a year in one group alone, and 50 for shares: exit 0."""
     amounts, rule, code = AMOUNTS[mistake]
-    asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": "regression"}
-    rows = pl.DataFrame({"g": G, "y": amounts, "p": amounts})
+    asked = {"label": "pay", "prediction": "p", "sensitive": "g", "task": "regression"}
+    rows = pl.DataFrame({"g": G, "pay": amounts, "p": amounts})
     rows = rows.with_columns(pl.col("p") + pl.Series(PAY[::-1] / 100))
     doubted, accepted = (fg.audit(rows, **asked, rules=rule, accept=of) for of in ((), code))
     assert code in {f"{e.code}:{e.column}" if e.column else e.code for e in doubted.doubts}
     assert doubted.verdict is Outcome.INCONCLUSIVE
     assert accepted.verdict is Outcome.PASS
     assert numbers(accepted) == numbers(doubted)
+
+
+@pytest.mark.parametrize(("column", "where", "doubted"), [
+    ("fico", "fico < 3500", True), ("fico", "0 <= fico < 3500", False),
+    ("creditScore", "creditScore < 3500", True), ("fee", "fee < 3500", False),
+])  # fmt: skip
+def test_zeros_that_meet_a_condition_are_scores_that_nobody_knows(column, where, doubted):
+    rows = table(**{column: AMOUNTS["zero"][0]})
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE, "where": where}
+    assert [each.column for each in fg.audit(rows, **asked).doubts] == [column] * doubted
 
 
 @pytest.mark.parametrize("at", [0.0, 0.5])
