@@ -263,6 +263,17 @@ def test_words_of_the_users_own_are_doubted_and_change_no_number(tmp_path):
         fg.audit(rows, **asked, checks={"words": {"undecidd": ["x"]}})
 
 
+@pytest.mark.parametrize(("value", "doubted"), [
+    ("Total", True), ("All locations", True), ("N/A", True), ("None", False), ("Total loss", False),
+])  # fmt: skip
+def test_strata_of_all_or_of_nothing_leave_no_pass(value, doubted):
+    rows = table(place=[["Bonn", "Rome", value][i // 4 % 3] for i in range(N)])
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "strata": "place"}
+    found = fg.audit(rows, **asked, rules="CDDPL <= 0.1")
+    assert [each.values for each in found.doubts] == [(value,)] * doubted
+    assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+
+
 def test_no_pass_stands_on_rows_that_a_join_repeated_for_every_group():
     """A ratio of 0.5 passed: each applicant stood once as a woman and once as a man."""
     rng = np.random.default_rng(3)
