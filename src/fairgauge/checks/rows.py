@@ -120,6 +120,7 @@ CHECKS = (
     DataCheck(
         lambda c: outcomes.strata_of_outcomes(c.cube, c.spec, c.strata, OUTCOMES), exact=True
     ),
+    DataCheck(lambda c: outcomes.strata_of_one_side(c.cube, c.spec, c.strata), exact=True),
     *OF_VALUES[2:],
     DataCheck(lambda c: missing.values_outside_groups(c.cube, c.spec)),
     DataCheck(lambda c: missing.copied_rows(c.cube)),
@@ -245,6 +246,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [
         Doubt("clear stratum", note["rows"], frozenset({STRATUM}))
     ],
+    DiagnosticCode.STRATUM_OF_ONE_SIDE: lambda note, spec, _: _group_doubts(
+        note.feature, "row of another group in their stratum", note["rows"], spec, STRATUM
+    ),
     DiagnosticCode.SAME_NAMES: _spelt,
     DiagnosticCode.CODED_NUMBERS: _code_doubts,
     DiagnosticCode.UNDECIDED_OUTCOMES: _outcome_doubts,

@@ -274,6 +274,22 @@ def test_strata_of_all_or_of_nothing_leave_no_pass(value, doubted):
     assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
 
 
+@pytest.mark.parametrize(("own", "doubted"), [(1.0, True), (0.92, True), (0.8, False)])
+def test_strata_of_one_group_alone_leave_no_pass(own, doubted):
+    """A stratum that was the group by another name, or nearly: |CDDPL| is 0."""
+    draws = np.random.default_rng(2).random(N)
+    of = [g if draw < own else "ab"[g == "a"] for g, draw in zip(G, draws, strict=True)]
+    p = [int(draw * 7 % 1 < (0.6 if g == "a" else 0.4)) for g, draw in zip(G, draws, strict=True)]
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "strata": "branch"}
+    rows = table(branch=[each + str(i // 2 % 2) for i, each in enumerate(of)], p=p)
+    code = DiagnosticCode.STRATUM_OF_ONE_SIDE
+    found = fg.audit(rows, **asked, rules="|CDDPL| <= 0.2")
+    assert {each.code for each in found.doubts} == {code} & {code if doubted else None}
+    assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+    accepted = fg.audit(rows, **asked, rules="|CDDPL| <= 0.2", accept=f"{code}:branch")
+    assert (accepted.verdict, numbers(accepted)) == (Outcome.PASS, numbers(found))
+
+
 def test_no_pass_stands_on_rows_that_a_join_repeated_for_every_group():
     """A ratio of 0.5 passed: each applicant stood once as a woman and once as a man."""
     rng = np.random.default_rng(3)
