@@ -13,7 +13,7 @@ from fairgauge.catalogue.lookup import has_decomposition, usual_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks import missingness_checks
 from fairgauge.checks.names import doubtful_names, doubtful_strata
-from fairgauge.checks.outcome_checks import assumed_positive, controls_of_groups, strata_of_outcomes
+from fairgauge.checks.outcome_checks import assumed_positive, strata_of_one_side, strata_of_outcomes
 from fairgauge.checks.rows import OF_OUTCOMES
 from fairgauge.cube import views
 from fairgauge.cube.cube import Cube
@@ -155,7 +155,7 @@ def why(
         (
             *reversed_outcomes_of(resolution),
             *strata_of_outcomes(cube, spec, names, of, [each.column for each in beside]),
-            *controls_of_groups(cube, spec, [each.column for each in beside]),
+            *strata_of_one_side(cube, spec, *[[each.column for each in beside]] * 2),
             *doubtful_strata(cube, spec, names),
             *missingness_checks.left_out_groups(cube, spec),
             *missingness_checks.copied_rows(cube),

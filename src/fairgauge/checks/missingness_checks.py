@@ -12,7 +12,7 @@ from fairgauge.cube.cube import Cube, Sums, counts_together
 from fairgauge.cube.plan import LEAST, MANY_LEVELS, OUTCOMES, Axis
 from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import DiagnosticCode, Favourable, Role, Uncounted
-from fairgauge.question.category_words import action_code, are_actions, is_denied
+from fairgauge.question import category_words as words
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
@@ -21,7 +21,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
-from fairgauge.values import name_of
+from fairgauge.values import is_one_of, name_of
 
 _IDENTIFIER = (
     r"(?i)(.*[_\s])?(id|uuid|guid|index|zip(_?code)?|postcode|plz|timestamp|year|age|score|pct"
@@ -29,8 +29,15 @@ _IDENTIFIER = (
 )
 # what conditions leave of a group beside what they leave out, where that is nearly all
 _HARDLY = 0.1
-# of amounts, the share that may be placeholders if they are 0, and a number far above it
-_FEW_ZEROS, _LEAST_AMOUNT = 0.2, 86.0
+# HMDA's codes of denials, of applications and of requests for a preapproval
+_DENIED = ("3", "7")
+# of numbers, and of those that a condition chooses, the share that may be placeholders if they are
+# 0, and a number far above it; 0 is an ordinary fee or bonus, and no pay or credit score
+_FEW_ZEROS, _LEAST_AMOUNT = (0.2, 0.5), 86.0
+_NEVER_ZERO = (
+    r"(?i)(?!.*\b(bonus|overtime|fees?|extra|co|other|spouse)\b).*\b(incomes?|salar(y|ies)|wages?|pay"
+    r"|earnings|hours|scores?|fico|gehalt|lohn|einkommen|salario|ingresos?|salaire|revenus?)\b"
+)
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
@@ -103,8 +110,11 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     A condition on the column of the groups states itself that they are not compared. Warn too of
     values that differ in spelling alone from one that a condition names.
     """
+    total = cube.read + sum(cases for _, value, _, cases in cube.left_out if not value)
     for _, condition, rows, _ in (each for each in cube.left_out if each[1] and not each[0]):
-        yield Diagnostic.warning(DiagnosticCode.ALIKE_CONDITION, condition=condition, rows=rows)
+        yield Diagnostic.warning(
+            DiagnosticCode.ALIKE_CONDITION, condition=condition, rows=rows, total=total
+        )
     if rows := sum(rows for column, value, rows, _ in cube.left_out if not (column or value)):
         yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=rows)
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
@@ -127,9 +137,14 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             if groups:
                 yield (Diagnostic.note if own else Diagnostic.warning)(
                     DiagnosticCode.GROUPS_LEFT_OUT, axis.column,
-                    groups=tuple(groups), rows=int(sum(groups.values())), why=why, **spec.unit,
+                    groups=tuple(groups), rows=int(sum(groups.values())), total=total, why=why,
+                    **spec.unit,
                 )  # fmt: skip
-    yield from _left_out_refusals(cube, spec)
+    for column, refusals in _left_out_refusals(cube, spec):
+        yield Diagnostic.warning(
+            DiagnosticCode.GROUPS_LEFT_OUT, column, groups=tuple(refusals),
+            rows=sum(refusals.values()), total=total, why="outcome", **spec.unit,
+        )  # fmt: skip
 
 
 def _left_and_kept(cube: Cube, axis: Axis) -> tuple[dict[str, int], dict[str, int]]:
@@ -139,7 +154,7 @@ def _left_and_kept(cube: Cube, axis: Axis) -> tuple[dict[str, int], dict[str, in
     return left, dict(zip(axis.names(cube.levels[axis]), cases, strict=True))
 
 
-def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[tuple[str, dict[str, int]]]:
     # by a condition on the outcome itself, or on a value that refusals lack: groups may differ
     conditions = {each.column: each for each in spec.where}
     for axis in (each for each in cube.plan.outcomes if not each.bins):
@@ -147,18 +162,24 @@ def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if condition is None:
             gone = _refusals_without_value(left, kept, axis.column, spec)
         else:
-            actions = are_actions(axis.column, [*kept, *left])
+            every, positive = [*kept, *left], spec.positive_of(axis.column) or (1,)
+            actions = words.are_actions(axis.column, every)
+            none = {
+                words.action_code(value)
+                for value in words.no_decisions(axis.column, every, positive)
+            }
             gone = {
                 value: cases
                 for value, cases in left.items()
                 if not condition.holds(value)  # that another one may leave out
-                if is_denied(value) or (actions and action_code(value) == "3")
+                if (
+                    words.action_code(value) in {*_DENIED} - none
+                    if actions
+                    else words.is_denied(value)
+                )
             }
         if gone:
-            yield Diagnostic.warning(
-                DiagnosticCode.GROUPS_LEFT_OUT, axis.column, groups=tuple(gone),
-                rows=sum(gone.values()), why="outcome", **spec.unit,
-            )  # fmt: skip
+            yield axis.column, gone
 
 
 def _refusals_without_value(
@@ -178,15 +199,17 @@ def _refusals_without_value(
 
 
 def zeros_of_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of averaged amounts of 0 far below all others, in few rows, as placeholders are."""
-    for axis in cube.plan.axes:
-        if axis.role is not Role.CODES or axis.column not in (spec.label, spec.prediction):
+    """Warn of amounts of 0 far below all others, in few rows, as placeholders are."""
+    for axis in (each for each in cube.plan.axes if each.role is Role.CODES):
+        meant = [c for e in spec.where if e.column == axis.column for c in (*e.cuts, *e.values)]
+        if is_one_of(0, meant) or not re.match(_NEVER_ZERO, words.parted(axis.column)):
             continue
         rows, low = cube.cases_by_level[axis][:-1], np.array([-np.inf, *axis.cuts])
         zero = low == -LEAST
         zeros, others = int(rows[zero].sum()), low[(rows > 0) & ~zero]
         median = low[np.searchsorted(rows.cumsum(), rows.sum() / 2)]
-        is_few = 0 < zeros <= _FEW_ZEROS * rows.sum()
+        chosen = any(each.column == axis.column for each in spec.where)
+        is_few = 0 < zeros <= _FEW_ZEROS[chosen] * rows.sum()
         if is_few and others.min() >= max(_LEAST_AMOUNT, _HARDLY * median):
             yield Diagnostic.warning(
                 DiagnosticCode.CODED_NUMBERS, column=axis.column, value=0, rows=zeros,

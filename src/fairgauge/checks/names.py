@@ -28,6 +28,10 @@ _LEAST_OF_COUNTS, _FAR_ABOVE, _FAR_FROM_0 = 999, 0.1, 0.25
 """Of counts the least code, and the part of it that no other one reaches; of scores, of a range."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
 _MANY_SCORES = 30
+_ALL_PLACES = (
+    r"(?i)(grand )?totals?|all (locations|sites|offices|branches|departments|regions|stores|units"
+    r"|teams|jobs|products|states|counties|countries)"
+)
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
@@ -65,18 +69,24 @@ def doubtful_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[Diagnostic]:
-    """Warn of strata that may be one, or none: of a missing value, or spelt as another one."""
+    """Warn of strata that may be one, none or all: of a missing value, spelt alike, or a total."""
     for axis in axes_of(cube, [*columns]):
         if axis.bins:
             continue
         levels, cases = cube.levels[axis], levels_with_cases(cube, axis)
-        if missing := (*words.missing_words(levels), *words.codes_of_missing(levels)):
-            names = tuple(map(name_of, missing))
-            yield Diagnostic.warning(
-                DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=names,
-                rows=sum(n for value, n in cases if value in missing),
-                line=spec.recoding_line(axis.column, {UNKNOWN: names}),
-            )  # fmt: skip
+        known = axis.names(levels)
+        missing = map(name_of, (*words.missing_words(levels), *words.codes_of_missing(levels)))
+        kinds = {
+            False: [n for n in missing if not words.may_be_group(n, axis.column, known)],
+            True: [n for n in known if _is_total(n)],
+        }
+        for total, names in kinds.items():
+            if names:
+                yield Diagnostic.warning(
+                    DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=tuple(names),
+                    rows=sum(n for value, n in cases if name_of(value) in names),
+                    line=spec.recoding_line(axis.column, {UNKNOWN: names}), total=total,
+                )  # fmt: skip
         held = (_Spelling(axis.column, name_of(v), n, name_of(v)) for v, n in cases)
         several = [*_same_reading_groups(held)]
         if several:  # one note of a column, which may have hundreds of values
@@ -84,6 +94,12 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
             yield _same_names(several[0], spec).but(
                 strata=True, more=len(several) - 1, line=spec.recoding_line(axis.column, named)
             )
+
+
+def _is_total(stratum: str) -> bool:
+    # one word, or several that are no "total loss" and no "all risks"
+    named = stratum.isalpha() and words.is_total(stratum)
+    return named or bool(re.fullmatch(_ALL_PLACES, stratum))
 
 
 def _known_groups(cube: Cube, spec: Spec) -> Levels:

@@ -51,7 +51,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_HALF, _NO_CHANCE = 0.5, 1e-6
+_HALF, _ONE_SIDED, _NO_CHANCE = 0.5, 0.9, 1e-6
 _FAR_APART, _ERRORS_APART = 0.1, 5.0
 _LETTER = r"[^\W\d_]"
 _PAIR = (Role.LABEL, Role.PREDICTION)
@@ -476,22 +476,29 @@ def strata_of_outcomes(
             yield Diagnostic.warning(DiagnosticCode.STRATUM_IS_OUTCOME, **facts)
 
 
-def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Iterator[Diagnostic]:
-    """Warn of controls of which no value has rows of two groups of a feature."""
+def strata_of_one_side(
+    cube: Cube, spec: Spec, columns: Collection[str], controls: Collection[str] = ()
+) -> Iterator[Diagnostic]:
+    """Warn of strata and controls by which nearly all rows are of a group alone, or of others."""
     for name, feature in spec.recorded.items():
         groups = [
             a for a in cube.plan.axes if a.role is Role.FEATURE and a.column in feature.columns
         ]
-        for control in axes_of(cube, controls):
-            if not counts_together(cube, control, *groups):
+        for stratum in axes_of(cube, {*columns} - {*feature.columns}):
+            if not counts_together(cube, stratum, *groups):
                 continue
-            table = cube.marginal([control, *groups])
-            known = (table.codes >= 0).all(axis=1) & (table.sums[cube.plan.cases] > 0)
-            held = table.codes[known]
-            if len(held) > 1 and len(np.unique(held[:, 0])) == len(held):
+            table = cube.marginal([stratum, *groups])
+            known = (table.codes >= 0).all(axis=1)
+            level, rows = table.codes[known, 0], table.cases[known].astype(np.float64)
+            of_group = np.unique(table.codes[known, 1:], axis=0, return_inverse=True)[1].ravel()
+            every = np.bincount(level, rows)
+            of_groups = (np.bincount(level, rows * (of_group == g)) for g in {*of_group.tolist()})
+            share = max((resolved.share_determined(of, every) for of in of_groups), default=0.0)
+            if share >= _ONE_SIDED:
                 yield Diagnostic.warning(
-                    DiagnosticCode.STRATUM_IS_GROUP, name, column=control.column
-                )
+                    DiagnosticCode.STRATUM_OF_ONE_SIDE, name, column=stratum.column,
+                    rows=int(rows.sum()), control=stratum.column in controls, **spec.unit,
+                )  # fmt: skip
 
 
 # ---- the favourable outcome

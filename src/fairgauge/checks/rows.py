@@ -35,6 +35,7 @@ from fairgauge.results.scopes import (
     ALIKE,
     APART,
     OF_ONE,
+    REFUSALS,
     SCORE_APART,
     SPELT,
     STRATUM,
@@ -103,7 +104,7 @@ OF_OUTCOMES = (
     *OF_VALUES[:2],
     DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
-    DataCheck(lambda c: missing.zeros_of_amounts(c.cube, c.spec), _NUMBERS),
+    DataCheck(lambda c: missing.zeros_of_amounts(c.cube, c.spec)),
     DataCheck(lambda c: missing.identifiers_as_weights(c.spec)),
 )
 CHECKS = (
@@ -119,6 +120,7 @@ CHECKS = (
     DataCheck(
         lambda c: outcomes.strata_of_outcomes(c.cube, c.spec, c.strata, OUTCOMES), exact=True
     ),
+    DataCheck(lambda c: outcomes.strata_of_one_side(c.cube, c.spec, c.strata), exact=True),
     *OF_VALUES[2:],
     DataCheck(lambda c: missing.values_outside_groups(c.cube, c.spec)),
     DataCheck(lambda c: missing.copied_rows(c.cube)),
@@ -220,7 +222,7 @@ def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
     if note["why"] != "outcome":
         return _group_doubts(note.feature, "group of {} that is counted", note["rows"], spec)
     role = "label" if note.feature == spec.label else "prediction"
-    return [Doubt("outcome that is counted", note["rows"], frozenset({role}))]
+    return [Doubt(REFUSALS, note["rows"], frozenset({role}))]
 
 
 def _unlike_amounts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
@@ -242,6 +244,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [
         Doubt("clear stratum", note["rows"], frozenset({STRATUM}))
     ],
+    DiagnosticCode.STRATUM_OF_ONE_SIDE: lambda note, spec, _: _group_doubts(
+        note.feature, "row of another group in their stratum", note["rows"], spec, STRATUM
+    ),
     DiagnosticCode.SAME_NAMES: _spelt,
     DiagnosticCode.CODED_NUMBERS: _code_doubts,
     DiagnosticCode.UNDECIDED_OUTCOMES: _outcome_doubts,

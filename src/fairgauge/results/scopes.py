@@ -281,6 +281,8 @@ OF_ONE = "clear identifier of one {}"
 SPELT = "consistent spelling of "
 """What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
 UNSTATED = "stated favourable outcome"
+REFUSALS = "refusals"
+"""What rows have, and do not lack, that conditions leave out."""
 APART = "prediction that differs from the label"
 """What all rows lack where the prediction may be a copy of the label."""
 SCORE_APART = "score apart from the label"
@@ -337,7 +339,8 @@ def stated_doubts(notes: Iterable[Diagnostic], total: int) -> tuple[StatedDoubt,
         values = note.get("values") or note.get("groups") or (note.get("value"),)
         rows = note.get("rows")
         rows = sum(rows) if isinstance(rows, tuple) else rows
-        share = None if rows is None or not total else rows / total
+        read = note.get("total") or total  # with those that conditions leave out
+        share = None if rows is None or not read else rows / read
         names = tuple(name_of(value) for value in values if value is not None)
         found.append(StatedDoubt(note.code, column, names, rows, share, accepted))
     return tuple(found)

@@ -715,8 +715,9 @@ class _Audit(PageStatements):
     @property
     def strata_leave_nothing(self) -> bool:
         # where strata are outcomes or groups by another name
-        codes = (DiagnosticCode.STRATUM_IS_OUTCOME, DiagnosticCode.STRATUM_IS_GROUP)
-        return any(self.notes[code] for code in codes)
+        code = DiagnosticCode
+        same = (code.STRATUM_IS_OUTCOME, code.STRATUM_IS_GROUP, code.STRATUM_OF_ONE_SIDE)
+        return any(self.notes[each] for each in same)
 
     @property
     def estimated(self) -> bool:

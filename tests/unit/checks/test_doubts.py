@@ -281,6 +281,33 @@ def test_words_of_the_users_own_are_doubted_and_change_no_number(tmp_path):
         fg.audit(rows, **asked, checks={"words": {"undecidd": ["x"]}})
 
 
+@pytest.mark.parametrize(("value", "doubted"), [
+    ("Total", True), ("All locations", True), ("N/A", True), ("None", False), ("Total loss", False),
+])  # fmt: skip
+def test_strata_of_all_or_of_nothing_leave_no_pass(value, doubted):
+    rows = table(place=[["Bonn", "Rome", value][i // 4 % 3] for i in range(N)])
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "strata": "place"}
+    found = fg.audit(rows, **asked, rules="CDDPL <= 0.1")
+    assert [each.values for each in found.doubts] == [(value,)] * doubted
+    assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+
+
+@pytest.mark.parametrize(("own", "doubted"), [(1.0, True), (0.92, True), (0.8, False)])
+def test_strata_of_one_group_alone_leave_no_pass(own, doubted):
+    """A stratum that was the group by another name, or nearly: |CDDPL| is 0."""
+    draws = np.random.default_rng(2).random(N)
+    of = [g if draw < own else "ab"[g == "a"] for g, draw in zip(G, draws, strict=True)]
+    p = [int(draw * 7 % 1 < (0.6 if g == "a" else 0.4)) for g, draw in zip(G, draws, strict=True)]
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "strata": "branch"}
+    rows = table(branch=[each + str(i // 2 % 2) for i, each in enumerate(of)], p=p)
+    code = DiagnosticCode.STRATUM_OF_ONE_SIDE
+    found = fg.audit(rows, **asked, rules="|CDDPL| <= 0.2")
+    assert {each.code for each in found.doubts} == {code} & {code if doubted else None}
+    assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+    accepted = fg.audit(rows, **asked, rules="|CDDPL| <= 0.2", accept=f"{code}:branch")
+    assert (accepted.verdict, numbers(accepted)) == (Outcome.PASS, numbers(found))
+
+
 def test_no_pass_stands_on_rows_that_a_join_repeated_for_every_group():
     """A ratio of 0.5 passed: each applicant stood once as a woman and once as a man."""
     rng = np.random.default_rng(3)
@@ -363,6 +390,19 @@ def test_refusals_that_another_condition_leaves_out_are_no_doubt():
     assert doubt
 
 
+@pytest.mark.parametrize(("where", "positive", "left"), [
+    ("action_taken = 7 or 8", 8, []), ("action_taken = 8", 8, [(("7",), 0.2)]),
+    ("action_taken = 1 or 7", 1, [(("3",), 0.4)]), ("action_taken = 1 or 3", 1, []),
+])  # fmt: skip
+def test_requests_for_a_preapproval_have_refusals_of_their_own(where, positive, left):
+    actions = [1, 1, 3, 3, 3, 3, 7, 7, 8, 8]
+    rows = pl.DataFrame({"sex": ["F", "M"] * 500, "action_taken": actions * 100})
+    report = fg.audit(rows, prediction="action_taken", positive=positive, sensitive="sex",
+                      where=where, rules=RULE)  # fmt: skip
+    found = [each for each in report.doubts if each.code is DiagnosticCode.GROUPS_LEFT_OUT]
+    assert [(each.values, each.share) for each in found] == left
+
+
 def test_the_control_group_of_a_preset_is_no_doubt():
     rates = {"White": 0.52, "Black": 0.49, "Asian": 0.7}
     counts = fg.confusion("race", {name: {"tp": round(9_000 * rate), "fp": 0, "tn": 0,
@@ -432,7 +472,7 @@ AMOUNTS = {
     "zero": (
         np.where(np.arange(N) % 20 == 3, 0, PAY),
         "mean_label.ratio >= 0.8",
-        "coded_numbers:y",
+        "coded_numbers:pay",
     ),
     "unit": (PAY * MONTHS, "mean_error.difference <= 1000", "unlike_amounts:g"),
     "limit": (PAY / 10_000, "-50 <= mean_label.difference <= 50", "limits_the_better_off"),
@@ -443,14 +483,24 @@ AMOUNTS = {
 def test_amounts_that_nobody_could_fail_leave_no_pass(mistake):
     """Pay of 0 where it is not known, of a year in one group alone, and 50 for shares: exit 0."""
     amounts, rule, code = AMOUNTS[mistake]
-    asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": "regression"}
-    rows = pl.DataFrame({"g": G, "y": amounts, "p": amounts})
+    asked = {"label": "pay", "prediction": "p", "sensitive": "g", "task": "regression"}
+    rows = pl.DataFrame({"g": G, "pay": amounts, "p": amounts})
     rows = rows.with_columns(pl.col("p") + pl.Series(PAY[::-1] / 100))
     doubted, accepted = (fg.audit(rows, **asked, rules=rule, accept=of) for of in ((), code))
     assert code in {f"{e.code}:{e.column}" if e.column else e.code for e in doubted.doubts}
     assert doubted.verdict is Outcome.INCONCLUSIVE
     assert accepted.verdict is Outcome.PASS
     assert numbers(accepted) == numbers(doubted)
+
+
+@pytest.mark.parametrize(("column", "where", "doubted"), [
+    ("fico", "fico < 3500", True), ("fico", "0 <= fico < 3500", False),
+    ("creditScore", "creditScore < 3500", True), ("fee", "fee < 3500", False),
+])  # fmt: skip
+def test_zeros_that_meet_a_condition_are_scores_that_nobody_knows(column, where, doubted):
+    rows = table(**{column: AMOUNTS["zero"][0]})
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE, "where": where}
+    assert [each.column for each in fg.audit(rows, **asked).doubts] == [column] * doubted
 
 
 @pytest.mark.parametrize("at", [0.0, 0.5])
