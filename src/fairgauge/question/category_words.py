@@ -456,10 +456,12 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     denied = any(map(is_denied, texts.values()))
     ahead = [_pattern("exists"), *[_words("stage")] * (len(refused) > 1 and denied)]
     steps = [v for v in refused if any(pattern.search(_fold(v)) for pattern in ahead)]
-    if any(is_adverse(each) or is_harm(each) for each in map(name_of, positive)):
-        # of those who may be dismissed, the active ones have the other outcome
-        steps = [v for v in steps if not _pattern("in_place").search(_fold(v))]
-    codes += steps
+    # of those who may be dismissed the active ones have the other outcome, and of those who may
+    # be late, where none has paid off a loan, those who are not
+    harm = any(is_adverse(each) or is_harm(each) for each in map(name_of, positive))
+    paid = any(_pattern("paid_off").search(_fold(each)) for each in texts)
+    lasting = [*[_pattern("in_place")] * harm, *[_pattern("not_late")] * (not paid)]
+    codes += [v for v in steps if not any(pattern.search(_fold(v)) for pattern in lasting)]
     codes += [each for each in texts if is_total(each) and _TOTAL.fullmatch(each.strip())]
     scale = any(_pattern("severity").search(_fold(name)) for name in texts.values())
     decided = not positive or denied or any(map(is_favourable, texts.values()))

@@ -184,7 +184,8 @@ OF_HARMS = (
     "|In force|Cancelled by insured||flight|Cancelled|On time|Delayed||student|Dropped out"
     "|Enrolled||loan|Default|Current||stop|Arrest|Warning|No action||post|Removed|Kept up"
     "||driver|Deactivated|Active||riesgo|Alto|Bajo|Medio||controle|Contrôlé|Non contrôlé"
-    "||Verdacht|Verdacht|Kein Verdacht"
+    "||Verdacht|Verdacht|Kein Verdacht||delinquency|90+ DPD|30 DPD|Current||loan|Charged Off|Late"
+    "|Current||status|60 DPD|90 DPD|In grace period"
 )
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
 CLEAN += [named(*each, favourable="negative") for each in cells(OF_HARMS)]
@@ -246,7 +247,8 @@ def both(cases, folder):
         path.write_text(text, encoding="utf-8")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield text, fg.audit(path, **asked), page
+            stated = {} if "preset" not in asked else {"favourable": None}  # the preset's
+            yield text, fg.audit(path, **asked | stated), page
 
 
 @pytest.mark.parametrize("code", DOUBTED)

@@ -71,7 +71,8 @@ const noOutcomes = (values, asked = []) => {
   if (names.some((v) => isYes(v.trim())) && names.some((v) => isNo(v.trim()))) codes = [...codes, ...names.filter((v) => /^\p{L}$/u.test(v.trim()) && !isYes(v.trim()) && !isNo(v.trim()))];
   if (has(0) && asked.length && asked.every((name) => meaning(name) === 1)) codes = [...codes, ...names.filter((v) => /^-?[\d.]+$/.test(v) && ![0, 1].includes(meaning(v)))];
   const every = values.map(String), refused = every.filter((v) => !asked.some((name) => meaning(name) === meaning(v))), denied = every.some(isDenied);
-  const harm = asked.some((name) => isAdverse(name) || isHarm(name)), isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text))) && !(harm && PATTERNS.in_place.test(text));
+  const harm = asked.some((name) => isAdverse(name) || isHarm(name)), paid = values.some((v) => typeof v === "string" && PATTERNS.paid_off.test(plainText(v)));
+  const isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text))) && !(harm && PATTERNS.in_place.test(text)) && (paid || !PATTERNS.not_late.test(text));
   if (asked.length) codes = [...codes, ...refused.filter((v) => isStep(plainText(v)))];
   const decided = !asked.length || denied || every.some(isFavourable);
   const isTotal = (v) => typeof v === "string" && PATTERNS.total.test(plainText(v)) && /^(\S+|.*\btotals?|all\b.*)$/i.test(v.trim());
