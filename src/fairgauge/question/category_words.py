@@ -526,12 +526,24 @@ def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
 
     >>> no_groups("applicant_race_1", [5, 6]), no_groups("co-applicant_sex", ["2", "04"])
     ([6], ['04'])
-    >>> no_groups("race", [5, 6])
-    []
+    >>> no_groups("race", [5, 6]), no_groups("race", ["W", "B", "U"]), no_groups("sex", [0, 1, 2])
+    ([], ['U'], [0])
+    >>> no_groups("area", ["U", "R", "S"]), no_groups("state", ["ND", "SD", "NY"])
+    ([], [])
     """
     found = re.search(_COLUMN_OF_GROUPS, column.casefold())
-    none = () if found is None else _NO_GROUP[found[1] or found[2]]
-    return [value for value in values if name_of(value).lstrip("0") in none]
+    none = [] if found is None else [*_NO_GROUP[found[1] or found[2]]]
+    names = {value: name_of(value).strip().casefold() for value in values}
+    if {"1", "2"} <= {*names.values()} <= {*"0129"} and _pattern("sex").search(_fold(column)):
+        none += ["", "9"]  # by ISO 5218
+    untold = {value: n for value, n in names.items() if _pattern("untold").search(n)}
+    others = {n for n in names.values() if n not in untold.values() and not means_missing(n)}
+    plain = {n for n in others if len(n) == 1 or _pattern("of_all_people").search(n)}
+    codes = plain and all(n in plain or len(n) == _TWO for n in others)
+    # neither urban nor unemployed beside rural and employed, nor a grade
+    codes = codes and not others & {"r", "e"} and not others <= {*"abcde"}
+    coded = len(others) > 1 and (codes or _pattern("race_or_sex").search(_fold(column)))
+    return [v for v, name in names.items() if name.lstrip("0") in none or (coded and v in untold)]
 
 
 @lru_cache(maxsize=1_024)

@@ -112,7 +112,12 @@ DOUBTED = {
         named("hired", 1, 0, favourable="negative"),
         named("outcome", "Booked", "Denied", favourable="negative"),
     ],
-    "missing_marker": [(table(extra=word, column="sex"), {}) for word in NO_GROUP.split("|")],
+    "missing_marker": [
+        *[(table(extra=word, column="sex"), {}) for word in NO_GROUP.split("|")],
+        *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
+          for name, a, b, c in cells("gender|F|M|U||g|Male|Female|PNTS||race|W|B|U||group|WH|B|UN"
+                                     "||veteran|Y|N|u||Geschlecht|m|w|*||sex|1|2|0")],
+    ],
     "doubled_rows": [
         *[copied(times, numbered) for times in (2, 5, 9, 10) for numbered in (False, True)],
         copied(10, numbered=True, place="in place"),
@@ -205,7 +210,8 @@ CLEAN += [
         "||region|North|South|Allier||hormone|+|-|+/-||disabled|-|yes|yes||team|Totality|Summit|Selecta"
         "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft"
         "||region|EU|APAC|NA||country|ZA|BW|NA"
-        "||ward|95|97|99||team|20|30|40||price|199|499|999||grade|10|11|9")],
+        "||sex|F|M|X||g|f|m|n||area|R|S|U||emp|E|S|U||grade|A|B|U||state|SD|NY|ND||region|N|E|NS"
+        "||race|1|2|0||sex|1|3|0||country|DE|FR|DK||sex|Female|Male|Both||ward|95|97|99||team|20|30|40||price|199|499|999||grade|10|11|9")],
     (table(outcome=("Terminated", "Active"), extra="Retired"), {"positive": ["Terminated"],
      "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
     (table(outcome=("Denied", "Approved"), extra="Offer made"), {"positive": ["Denied"],

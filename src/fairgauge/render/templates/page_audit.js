@@ -527,7 +527,7 @@ const doubtOf = (counts, q, features) => {
   counts.columns.forEach((c, i) => {
     if (c.cuts) return;
     const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
-    const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names)]);
+    const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names), ...noGroups(c.name, c.names)]);
     for (const k of held) {
       const total = typeof c.levels[k] === "string" && PATTERNS.total.test(plainText(c.names[k]));
       if (!(missing.has(c.names[k]) || total) || c.names[k] in recoding) continue;
