@@ -133,6 +133,15 @@ def is_price(column: str) -> bool:
     return bool(_pattern("price").search(_fold(column)))
 
 
+def is_cost(column: str) -> bool:
+    """Return whether a column is of what people pay, of which less is better, by its name.
+
+    >>> [is_cost(name) for name in ("rate_spread", "loanCosts", "credit_limit", "lender_credits")]
+    [True, True, False, False]
+    """
+    return bool(_pattern("cost").search(_fold(column)))
+
+
 def has_words(people: str) -> bool:
     """Return whether names of a group of people, whom a preset compares with, are listed."""
     return people in _lists()
@@ -570,12 +579,16 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     (True, False)
     >>> are_actions("x", ["Loan originated", "Application denied"])
     True
+    >>> are_actions("disposition", [1, 2, 3, 4, 5]), are_actions("disposition", [1, 2, 3])
+    (True, False)
     """
     names = [name_of(value) for value in values]
     codes = sum(action_code(name) in ACTION_NAMES for name in names)
     # a stray value or two does not hide what the others are
     if _pattern("action_column").search(column.casefold()):
         return codes > max(1, len(names) - codes) or codes == len(names)
+    if _pattern("action_or_other").search(column.casefold()) and codes == len(names):
+        return {*"1345"} <= {*map(action_code, names)}
     return codes == len(names) and not all(name.strip().isdigit() for name in names)
 
 

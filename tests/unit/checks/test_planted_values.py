@@ -152,6 +152,11 @@ DOUBTED = {
           ("Approved", "Submitted"), ("Bewilligt", "Eingereicht"), ("Offered", "Invited"))],
         *[named("loan_status", "Fully Paid", "Charged Off", word)
           for word in ("Current", "In Grace Period")],
+        (table(outcome=("1", "3"), extra="8").rename({"outcome": "act_taken"}),
+         {"prediction": "act_taken", "positive": ["1", "8"]}),
+        *[(table(outcome=("1", "3"), extra="4").with_columns(pl.when(pl.int_range(N) % 24 == 2)
+            .then(pl.lit("5")).otherwise("outcome").alias(name)), {"prediction": name,
+           "positive": ["1"]}) for name in ("action", "final_action", "disposition")],
         named("action_taken", "1.0", "3.0", "4.0"), named("action_taken", "1", "3", "Exempt"),
         named("deal", "Won", "Lost", "Open"),
         named("loan", "Charged Off", "Fully Paid", "Current", favourable="negative"),
