@@ -231,10 +231,12 @@ def _strange_positives(
     asked = spec.positive_of(axis.column)
     none = no_outcomes(cube.levels[axis])
     accepted = [e for e in levels_with_cases(cube, axis) if is_one_of(e[0], asked)]
+    # a preapproval is no decision on an application
+    approved = {*APPROVED[:2]} & {action_code(name_of(value)) for value, _ in accepted} or APPROVED
 
     def is_strange(value: Value) -> bool:
         name = name_of(value)
-        return action_code(name) not in APPROVED if codes else value in none or is_adverse(name)
+        return action_code(name) not in approved if codes else value in none or is_adverse(name)
 
     strange = [each for each in accepted if is_strange(each[0])]
     negative = spec.favourable is Favourable.NEGATIVE
@@ -505,6 +507,7 @@ def strata_of_one_side(
 
 # metrics in which every outcome counts alike, as consistency does
 _OF_ALL_OUTCOMES = (DifferentialFairness, Distance)
+_NO_DIRECTION = (None, Favourable.POSITIVE)  # of amounts
 # TP, FP, FN and TN; reversed, they are those with the other outcome as the positive one
 _COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
 
@@ -545,6 +548,9 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     Raises ``SpecError``: A preset would call such an outcome by the word for its opposite, whether
         or not it is stated.
     """
+    if task is Task.REGRESSION and spec.preset and spec.favourable in _NO_DIRECTION:
+        column = spec.label or spec.prediction
+        yield Diagnostic.warning(DiagnosticCode.UNFAVOURABLE_POSITIVE, column=column, amounts=True)
     if task is not Task.BINARY:
         return
     negative, word = spec.favourable is Favourable.NEGATIVE, _word_of_preset(spec)

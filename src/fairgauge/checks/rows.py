@@ -90,7 +90,7 @@ OF_VALUES = (
 OF_OUTCOMES = (
     DataCheck(lambda c: missing.single_row_identifiers(c.cube, c.spec)),
     DataCheck(lambda c: missing.alike_identifiers(c.cube, c.spec)),
-    DataCheck(lambda c: outcomes.unfavourable_positive(c.cube, c.spec, c.task), _BINARY),
+    DataCheck(lambda c: outcomes.unfavourable_positive(c.cube, c.spec, c.task)),
     DataCheck(lambda c: outcomes.codes_as_favourable(c.cube, c.spec, c.task), _BINARY),
     DataCheck(lambda c: outcomes.copies_of_label(c.cube, c.spec, c.task, c.masks), exact=True),
     DataCheck(lambda c: outcomes.copied_outcomes(c.cube, c.spec), exact=True),

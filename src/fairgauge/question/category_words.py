@@ -133,6 +133,15 @@ def is_price(column: str) -> bool:
     return bool(_pattern("price").search(_fold(column)))
 
 
+def is_cost(column: str) -> bool:
+    """Return whether a column is of what people pay, of which less is better, by its name.
+
+    >>> [is_cost(name) for name in ("rate_spread", "loanCosts", "credit_limit", "lender_credits")]
+    [True, True, False, False]
+    """
+    return bool(_pattern("cost").search(_fold(column)))
+
+
 def has_words(people: str) -> bool:
     """Return whether names of a group of people, whom a preset compares with, are listed."""
     return people in _lists()
@@ -456,10 +465,12 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     denied = any(map(is_denied, texts.values()))
     ahead = [_pattern("exists"), *[_words("stage")] * (len(refused) > 1 and denied)]
     steps = [v for v in refused if any(pattern.search(_fold(v)) for pattern in ahead)]
-    if any(is_adverse(each) or is_harm(each) for each in map(name_of, positive)):
-        # of those who may be dismissed, the active ones have the other outcome
-        steps = [v for v in steps if not _pattern("in_place").search(_fold(v))]
-    codes += steps
+    # of those who may be dismissed the active ones have the other outcome, and of those who may
+    # be late, where none has paid off a loan, those who are not
+    harm = any(is_adverse(each) or is_harm(each) for each in map(name_of, positive))
+    paid = any(_pattern("paid_off").search(_fold(each)) for each in texts)
+    lasting = [*[_pattern("in_place")] * harm, *[_pattern("not_late")] * (not paid)]
+    codes += [v for v in steps if not any(pattern.search(_fold(v)) for pattern in lasting)]
     codes += [each for each in texts if is_total(each) and _TOTAL.fullmatch(each.strip())]
     scale = any(_pattern("severity").search(_fold(name)) for name in texts.values())
     decided = not positive or denied or any(map(is_favourable, texts.values()))
@@ -524,12 +535,24 @@ def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
 
     >>> no_groups("applicant_race_1", [5, 6]), no_groups("co-applicant_sex", ["2", "04"])
     ([6], ['04'])
-    >>> no_groups("race", [5, 6])
-    []
+    >>> no_groups("race", [5, 6]), no_groups("race", ["W", "B", "U"]), no_groups("sex", [0, 1, 2])
+    ([], ['U'], [0])
+    >>> no_groups("area", ["U", "R", "S"]), no_groups("state", ["ND", "SD", "NY"])
+    ([], [])
     """
     found = re.search(_COLUMN_OF_GROUPS, column.casefold())
-    none = () if found is None else _NO_GROUP[found[1] or found[2]]
-    return [value for value in values if name_of(value).lstrip("0") in none]
+    none = [] if found is None else [*_NO_GROUP[found[1] or found[2]]]
+    names = {value: name_of(value).strip().casefold() for value in values}
+    if {"1", "2"} <= {*names.values()} <= {*"0129"} and _pattern("sex").search(_fold(column)):
+        none += ["", "9"]  # by ISO 5218
+    untold = {value: n for value, n in names.items() if _pattern("untold").search(n)}
+    others = {n for n in names.values() if n not in untold.values() and not means_missing(n)}
+    plain = {n for n in others if len(n) == 1 or _pattern("of_all_people").search(n)}
+    codes = plain and all(n in plain or len(n) == _TWO for n in others)
+    # neither urban nor unemployed beside rural and employed, nor a grade
+    codes = codes and not others & {"r", "e"} and not others <= {*"abcde"}
+    coded = len(others) > 1 and (codes or _pattern("race_or_sex").search(_fold(column)))
+    return [v for v, name in names.items() if name.lstrip("0") in none or (coded and v in untold)]
 
 
 @lru_cache(maxsize=1_024)
@@ -556,12 +579,16 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     (True, False)
     >>> are_actions("x", ["Loan originated", "Application denied"])
     True
+    >>> are_actions("disposition", [1, 2, 3, 4, 5]), are_actions("disposition", [1, 2, 3])
+    (True, False)
     """
     names = [name_of(value) for value in values]
     codes = sum(action_code(name) in ACTION_NAMES for name in names)
     # a stray value or two does not hide what the others are
     if _pattern("action_column").search(column.casefold()):
         return codes > max(1, len(names) - codes) or codes == len(names)
+    if _pattern("action_or_other").search(column.casefold()) and codes == len(names):
+        return {*"1345"} <= {*map(action_code, names)}
     return codes == len(names) and not all(name.strip().isdigit() for name in names)
 
 

@@ -229,9 +229,10 @@ def adverse_end(row: Metric | Statistic, favourable: Favourable) -> int:
 
 def depends_on_favourable(spec: Spec) -> bool:
     """Return whether the reference or a rule with one limit turns with what is favourable."""
+    better = Favourable.HIGHER if spec.task is Task.REGRESSION else Favourable.POSITIVE
     one_sided = (rule for rule in spec.rules if math.isinf(rule.high - rule.low))
     return spec.reference is ReferenceRule.BEST or any(
-        adverse_end(spec.catalogue.row(rule.metric), Favourable.POSITIVE) for rule in one_sided
+        adverse_end(spec.catalogue.row(rule.metric), better) for rule in one_sided
     )
 
 

@@ -486,6 +486,9 @@ class _Audit(PageStatements):
                 event=self.event("decision" if decided else "outcome", True),
                 assumed=bool(self.notes[DiagnosticCode.ASSUMED_POSITIVE]),
                 asked=bool(spec.get("positive")), side=side)  # fmt: skip
+        if spec.get("preset") and self.favourable in AMOUNTS:
+            of = spec.get("label") or spec.get("prediction")
+            yield fact("taken_as_better", "spec", of=of, side=side)
         for note in self.notes[DiagnosticCode.NOT_FAVOURABLE][:1]:
             rows = note["rows"] or [0] * len(note["values"])  # of people no rows are counted
             counted = sorted(zip(rows, note["values"], strict=True), key=lambda each: -each[0])
@@ -751,13 +754,14 @@ class _Audit(PageStatements):
         # what nobody stated, without which it is not known who is worse off
         spec = self.spec
         directed = self.favourable in AMOUNTS or self.favourable is enums.Favourable.NEITHER
+        directed &= not self.notes[DiagnosticCode.UNFAVOURABLE_POSITIVE]
         if self.report.task is Task.REGRESSION and not directed:
             yield step("state_direction", column=spec.get("label") or spec.get("prediction"))
         if self.notes[DiagnosticCode.ASSUMED_POSITIVE]:
             yield step("state_positive", classes=False)
         reasons = [reason for v in self.report.verdicts for reason in reasons_of(v)]
         doubted = {reason["what"] for reason in reasons if reason.code in _NOT_BESIDE}
-        if UNSTATED in doubted:
+        if UNSTATED in doubted and self.report.task is not Task.REGRESSION:
             yield step("state_favourable")
         if doubted - {UNSTATED} or self.notes[DiagnosticCode.SAME_NAMES]:
             yield step("heed_warnings")

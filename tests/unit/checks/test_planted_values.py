@@ -112,7 +112,12 @@ DOUBTED = {
         named("hired", 1, 0, favourable="negative"),
         named("outcome", "Booked", "Denied", favourable="negative"),
     ],
-    "missing_marker": [(table(extra=word, column="sex"), {}) for word in NO_GROUP.split("|")],
+    "missing_marker": [
+        *[(table(extra=word, column="sex"), {}) for word in NO_GROUP.split("|")],
+        *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
+          for name, a, b, c in cells("gender|F|M|U||g|Male|Female|PNTS||race|W|B|U||group|WH|B|UN"
+                                     "||veteran|Y|N|u||Geschlecht|m|w|*||sex|1|2|0")],
+    ],
     "doubled_rows": [
         *[copied(times, numbered) for times in (2, 5, 9, 10) for numbered in (False, True)],
         copied(10, numbered=True, place="in place"),
@@ -147,6 +152,11 @@ DOUBTED = {
           ("Approved", "Submitted"), ("Bewilligt", "Eingereicht"), ("Offered", "Invited"))],
         *[named("loan_status", "Fully Paid", "Charged Off", word)
           for word in ("Current", "In Grace Period")],
+        (table(outcome=("1", "3"), extra="8").rename({"outcome": "act_taken"}),
+         {"prediction": "act_taken", "positive": ["1", "8"]}),
+        *[(table(outcome=("1", "3"), extra="4").with_columns(pl.when(pl.int_range(N) % 24 == 2)
+            .then(pl.lit("5")).otherwise("outcome").alias(name)), {"prediction": name,
+           "positive": ["1"]}) for name in ("action", "final_action", "disposition")],
         named("action_taken", "1.0", "3.0", "4.0"), named("action_taken", "1", "3", "Exempt"),
         named("deal", "Won", "Lost", "Open"),
         named("loan", "Charged Off", "Fully Paid", "Current", favourable="negative"),
@@ -184,7 +194,8 @@ OF_HARMS = (
     "|In force|Cancelled by insured||flight|Cancelled|On time|Delayed||student|Dropped out"
     "|Enrolled||loan|Default|Current||stop|Arrest|Warning|No action||post|Removed|Kept up"
     "||driver|Deactivated|Active||riesgo|Alto|Bajo|Medio||controle|Contrôlé|Non contrôlé"
-    "||Verdacht|Verdacht|Kein Verdacht"
+    "||Verdacht|Verdacht|Kein Verdacht||delinquency|90+ DPD|30 DPD|Current||loan|Charged Off|Late"
+    "|Current||status|60 DPD|90 DPD|In grace period"
 )
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
 CLEAN += [named(*each, favourable="negative") for each in cells(OF_HARMS)]
@@ -204,7 +215,8 @@ CLEAN += [
         "||region|North|South|Allier||hormone|+|-|+/-||disabled|-|yes|yes||team|Totality|Summit|Selecta"
         "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft"
         "||region|EU|APAC|NA||country|ZA|BW|NA"
-        "||ward|95|97|99||team|20|30|40||price|199|499|999||grade|10|11|9")],
+        "||sex|F|M|X||g|f|m|n||area|R|S|U||emp|E|S|U||grade|A|B|U||state|SD|NY|ND||region|N|E|NS"
+        "||race|1|2|0||sex|1|3|0||country|DE|FR|DK||sex|Female|Male|Both||ward|95|97|99||team|20|30|40||price|199|499|999||grade|10|11|9")],
     (table(outcome=("Terminated", "Active"), extra="Retired"), {"positive": ["Terminated"],
      "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
     (table(outcome=("Denied", "Approved"), extra="Offer made"), {"positive": ["Denied"],
@@ -246,7 +258,8 @@ def both(cases, folder):
         path.write_text(text, encoding="utf-8")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield text, fg.audit(path, **asked), page
+            stated = {} if "preset" not in asked else {"favourable": None}  # the preset's
+            yield text, fg.audit(path, **asked | stated), page
 
 
 @pytest.mark.parametrize("code", DOUBTED)

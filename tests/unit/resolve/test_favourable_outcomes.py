@@ -157,13 +157,28 @@ def test_a_harm_that_nobody_stated_passes_no_rule(assumed):
     assert "worse off" not in pages
     assert "better off" not in pages
     assert "--favourable negative" in pages
-    assert "because nobody stated whether the positive outcome is favourable" in pages
+    assert "because nobody stated what is better for people" in pages
     lenient = ["selection_rate.ratio >= 0.1"]
     assert fg.audit(data, **asked, rules=lenient).verdict is Outcome.INCONCLUSIVE
     both = ["0.1 <= selection_rate.ratio <= 10"]  # of neither side alone
     assert fg.audit(data, **asked, rules=both).verdict is Outcome.PASS
     for stated, outcome in (("negative", Outcome.FAIL), ("positive", Outcome.INCONCLUSIVE)):
         assert fg.audit(data, **asked, **best, favourable=stated).verdict is outcome
+
+
+@pytest.mark.parametrize("column", ["credit_limit", "loanAmount", "lender_credits", "APR"])
+def test_a_preset_has_less_as_better_of_prices_alone(column):
+    """Half the limit of credit met ratio <= 1.25, as a lower price would."""
+    rows = {"race": ["White", "Black", "White"] * 400, column: [6e3, 3e3, 6.1e3] * 400}
+    asked = {"label": column, "task": "regression", "sensitive": "race", "preset": "us-lending",
+             "rules": ["mean_label.ratio <= 1.25"]}  # fmt: skip
+    report, is_price = fg.audit(pl.DataFrame(rows), **asked), column == "APR"
+    assert report.verdict is (Outcome.PASS if is_price else Outcome.INCONCLUSIVE)
+    brief = str(report.brief())
+    assert ("A lower APR is taken as better" in brief) is is_price
+    assert ("--favourable higher, or lower" in brief) is not is_price
+    stated = fg.audit(pl.DataFrame(rows), **asked, favourable="lower")
+    assert stated.verdict is Outcome.PASS
 
 
 @pytest.mark.parametrize(

@@ -503,6 +503,7 @@ const APPROVED = ["1", "2", "8"];
 const actionCode = (name) => Object.keys(data.actions).find((code) => new RegExp(`^(0*${code}(\\.0+)?|(0*${code}(\\.0+)?[\\W_]+)?(${data.actions[code]}))$`).test(name.trim().toLowerCase())) ?? name;
 const areActions = ({ name, names }) => {
   const codes = names.filter((each) => actionCode(each) in data.actions).length, all = codes === names.length;
+  if (PATTERNS.action_or_other.test(name.toLowerCase()) && all) return ["1", "3", "4", "5"].every((code) => names.some((each) => actionCode(each) === code));
   return PATTERNS.action_column.test(name.toLowerCase()) ? all || codes > Math.max(1, names.length - codes) : all && !names.every((each) => /^\d+$/.test(each.trim()));
 };
 // of refused outcomes those that may be no decision; of two outcomes, one is meant
@@ -527,7 +528,7 @@ const doubtOf = (counts, q, features) => {
   counts.columns.forEach((c, i) => {
     if (c.cuts) return;
     const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
-    const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names)]);
+    const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names), ...noGroups(c.name, c.names)]);
     for (const k of held) {
       const total = typeof c.levels[k] === "string" && PATTERNS.total.test(plainText(c.names[k]));
       if (!(missing.has(c.names[k]) || total) || c.names[k] in recoding) continue;
@@ -556,7 +557,8 @@ const doubtOf = (counts, q, features) => {
       if (of.length) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + o.sizes[each], 0), [roles[k]], null);
     // what is no decision, or a refusal, among several values that are positive
     const yes = o.cuts ? [] : range(o.levels.length).filter((c) => good(c) && o.sizes[c]), actions = !o.cuts && areActions(o), none = o.cuts || actions ? [] : noOutcomes(o.levels);
-    const strange = yes.filter((c) => (actions ? !APPROVED.includes(actionCode(o.names[c])) : none.includes(o.levels[c]) || isAdverse(o.names[c])));
+    const codes = yes.map((c) => actionCode(o.names[c])), approved = APPROVED.slice(0, 2).some((code) => codes.includes(code)) ? APPROVED.slice(0, 2) : APPROVED;
+    const strange = yes.filter((c) => (actions ? !approved.includes(actionCode(o.names[c])) : none.includes(o.levels[c]) || isAdverse(o.names[c])));
     if (q.favourable !== "negative" && strange.length && strange.length < yes.length) add("undecided_outcomes", `clear ${roles[k]}`, strange.reduce((a, c) => a + o.sizes[c], 0), [roles[k]]);
     const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))

@@ -155,7 +155,7 @@ const askGroups = () => fill("spellings", ...[...document.querySelectorAll("[nam
   const c = column(box.value);
   if (isBanded(c)) return make("label", { className: "choice" }, `${inWords(UI.cut, { name: c.name })} `, make("input", { type: "text", name: "cuts", inputMode: "decimal", placeholder: "30, 40, 50", "data-column": c.name }),
     " ", make("small", {}, notKnown(c).length ? inWords(UI.cut_without, { values: listed(notKnown(c)) }) : ""));
-  const by = suggestions(byRows(c)), merged = [...by].some(([text, to]) => to !== text);
+  const by = suggestions(byRows(c), c.name), merged = [...by].some(([text, to]) => to !== text);
   const table = valueTable(c, [UI.in_table, UI.rows, UI.counts_as], (v) => {
     const input = make("input", { type: "text", value: by.get(v) ?? "", placeholder: UI.not_known, "aria-label": `${c.name} ${v} ${UI.counts_as}` });
     Object.assign(input.dataset, { column: c.name, value: v });

@@ -61,6 +61,14 @@ const missingNames = (values) => {
   const exempt = (v) => /^exempt(ed)?$/.test(plainText(v)), others = values.filter((v) => !meansMissing(v) && !exempt(v));
   return values.filter((v) => meansMissing(v) || (exempt(v) && 2 * others.filter((each) => /\d/.test(plainText(each))).length > others.length));
 };
+// of a column of groups, codes of people of none next to those of others, and of sex by ISO 5218
+const noGroups = (column, values) => {
+  const names = values.map((v) => v.trim().toLowerCase()), text = plainText(column), untold = (n) => PATTERNS.untold.test(n), others = names.filter((n) => !untold(n) && !meansMissing(n));
+  const iso = PATTERNS.sex.test(text) && ["1", "2"].every((n) => names.includes(n)) && names.every((n) => "0129".split("").includes(n));
+  const plain = (n) => [...n].length === 1 || PATTERNS.of_all_people.test(n), codes = others.some(plain) && others.every((n) => plain(n) || [...n].length === 2);
+  const coded = new Set(others).size > 1 && ((codes && !others.some((n) => ["r", "e"].includes(n)) && !others.every((n) => /^[a-e]$/.test(n))) || PATTERNS.race_or_sex.test(text));
+  return values.filter((_, i) => (iso && ["0", "9"].includes(names[i])) || (coded && untold(names[i])));
+};
 // outcomes of no decision, or often codes of missing ones; values as they are typed
 const noOutcomes = (values, asked = []) => {
   const known = values.filter((v) => !isUndecided(v)), names = known.map(String), has = (n) => known.some((v) => meaning(v) === meaning(n));
@@ -71,7 +79,8 @@ const noOutcomes = (values, asked = []) => {
   if (names.some((v) => isYes(v.trim())) && names.some((v) => isNo(v.trim()))) codes = [...codes, ...names.filter((v) => /^\p{L}$/u.test(v.trim()) && !isYes(v.trim()) && !isNo(v.trim()))];
   if (has(0) && asked.length && asked.every((name) => meaning(name) === 1)) codes = [...codes, ...names.filter((v) => /^-?[\d.]+$/.test(v) && ![0, 1].includes(meaning(v)))];
   const every = values.map(String), refused = every.filter((v) => !asked.some((name) => meaning(name) === meaning(v))), denied = every.some(isDenied);
-  const harm = asked.some((name) => isAdverse(name) || isHarm(name)), isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text))) && !(harm && PATTERNS.in_place.test(text));
+  const harm = asked.some((name) => isAdverse(name) || isHarm(name)), paid = values.some((v) => typeof v === "string" && PATTERNS.paid_off.test(plainText(v)));
+  const isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text))) && !(harm && PATTERNS.in_place.test(text)) && (paid || !PATTERNS.not_late.test(text));
   if (asked.length) codes = [...codes, ...refused.filter((v) => isStep(plainText(v)))];
   const decided = !asked.length || denied || every.some(isFavourable);
   const isTotal = (v) => typeof v === "string" && PATTERNS.total.test(plainText(v)) && /^(\S+|.*\btotals?|all\b.*)$/i.test(v.trim());
@@ -98,8 +107,8 @@ const alike = (items, nameOf, meaningOf) => {
   return [...sets.values()].filter((several) => new Set(several.map(meaningOf)).size > 1);
 };
 // the name that each value of a column of people is proposed to count as; null is "not known"
-const suggestions = (values) => {
-  const by = new Map(), sets = new Map(), names = values.map(([text]) => text), missing = [...missingNames(names), ...codesOfMissing(names)];
+const suggestions = (values, column) => {
+  const by = new Map(), sets = new Map(), names = values.map(([text]) => text), missing = [...missingNames(names), ...codesOfMissing(names), ...noGroups(column, names)];
   for (const [text, rows] of values) {
     if (missing.includes(text)) { by.set(text, null); continue; }
     sets.set(compact(text), [...(sets.get(compact(text)) ?? []), [text, rows]]);
