@@ -255,6 +255,7 @@ class WhyIncomplete(StrEnum):
     MORE_LACK = "more lack"  # an outcome or a group, or are doubtful
     OTHER_ROWS = "other rows"  # of only one report do conditions leave out by some column
     GROUP_GONE = "group gone"  # or has insufficient data now
+    SAME_COUNTS = "same counts"  # to the last one, as of the same report twice
 
 
 class WhyInconclusive(StrEnum):
