@@ -511,6 +511,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
     # The first is no coincidence where the rows that differ could not all be in other periods, or,
     # where there are none, of other groups; the second from six deviations on.
     held = [each.rows.agreement for each in feed.periods]
+    column = feed.question.prediction or feed.question.score
     whole = add_up([each.get(OF_ALL, (0, 0))[:2] for each in held])
     of_everybody = set[int]()  # those of all rows come first
     for subject in dict.fromkeys([OF_ALL, *itertools.chain.from_iterable(held)]):
@@ -534,7 +535,8 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
             if subject == OF_ALL:
                 of_everybody.add(t)
             found = HistoryProblem.COPIED_LABEL
-            yield Suspected(t, found, *subject, rows=n, share=share, expected=expected)
+            of = subject._replace(column=column)
+            yield Suspected(t, found, *of, rows=n, share=share, expected=expected)
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
