@@ -211,7 +211,7 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
 """What withholds a pass until it is corrected or accepted."""
 FEED_DOUBTS = frozenset({
     "doubled_rows", "volume", "new_value", "vanished_value", "one_value", "missing_values",
-    "other_scores",
+    "other_scores", "copied_label",
 })  # fmt: skip
 """What may be wrong with the periods of a monitor, and be accepted."""
 
@@ -255,6 +255,7 @@ class WhyIncomplete(StrEnum):
     MORE_LACK = "more lack"  # an outcome or a group, or are doubtful
     OTHER_ROWS = "other rows"  # of only one report do conditions leave out by some column
     GROUP_GONE = "group gone"  # or has insufficient data now
+    SAME_COUNTS = "same counts"  # to the last one, as of the same report twice
 
 
 class WhyInconclusive(StrEnum):

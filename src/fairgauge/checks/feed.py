@@ -37,10 +37,10 @@ from fairgauge.stats.departures import (
 )
 from fairgauge.values import Value, is_one_of, name_of
 
-_DEVIATIONS = 6.0
+_DEVIATIONS, _RECENT = 6.0, 14
 _VOLUME, _OF_VOLUME = math.log(4 / 3), 4.2
 """A volume is unusual from a third on, and from so many usual deviations on."""
-_SUPPOSED_DEVIATION, _AS_IF_KNOWN, _MEMORY, _LAST_WEEKDAYS = 0.3, 5, 56, 4
+_SUPPOSED_DEVIATIONS, _AS_IF_KNOWN, _MEMORY, _LAST_WEEKDAYS = (0.12, 0.3), 5, 56, 4
 _FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
 # shares of scores that move by days alone hardly reach, and by another scale far surpass
 _OTHER_RANGE = 0.2
@@ -209,11 +209,13 @@ def _overdue(feed: Feed) -> Iterator[Suspected]:
 
 
 def _volume(feed: Feed) -> Iterator[Suspected]:
-    # A period is compared with the median of the last four of its weekday. Every row stands several
-    # times by the counts of many cells, or by those of a few where the volume is as many times the
-    # usual one.
+    # A period is compared with the median of the last four of its weekday. Until its kind shows
+    # how much days vary, they are supposed to vary as working days do, their weekly course
+    # included. Every row stands several times by the counts of many cells, or by those of a few
+    # where the volume is as many times the usual one.
     by_weekday: dict[int, list[float]] = {}
     deviations: dict[int, list[float]] = {}
+    working: list[float] = []
     multiples, change, known = _find_multiples(feed), Change(), 0
     for t, period in enumerate(feed.periods):
         each, value = period.rows, math.log(max(period.rows.rows, 1))
@@ -223,7 +225,11 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
         single = usual if compared else _usual_of_kind(feed, t)
         as_often = max(round(math.exp(min(value - single, 10.0))), 1)
         past = deviations.setdefault(period.kind % 2, [])
-        times, spread = multiples.get(t, 1), _scale(past)
+        supposed = np.std(working[-_RECENT:]) if len(working) >= _AS_IF_KNOWN else math.inf
+        sampling = 2 / math.sqrt(math.exp(value) + math.exp(usual))
+        supposed = math.hypot(sampling, np.clip(supposed, *_SUPPOSED_DEVIATIONS))
+        spread = _scale(past, supposed)
+        times = multiples.get(t, 1)
         surely = each.cells >= _FEWEST_CELLS and value - single > 2 * spread
         if times == 1 and each.divisor % as_often == 0 and surely:
             times = as_often
@@ -232,13 +238,14 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
             yield Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=expected)
             if "doubled_rows" not in feed.question.accept:
                 continue
-        sampling = math.sqrt(2 / math.exp(max(value, usual)))
         most = max(_VOLUME, _OF_VOLUME * max(spread, sampling))
         if change.lasts(value - usual, found=abs(value - usual) > most):
             yield Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=math.exp(usual))
             continue
         same.append(value)
         known += 1
+        if not period.kind % 2:
+            working.append(value)
         if compared:
             past.append(value - usual)
 
@@ -312,11 +319,11 @@ def _usual_of_kind(feed: Feed, t: int) -> float:
     return rows[t]
 
 
-def _scale(apart: Sequence[float]) -> float:
+def _scale(apart: Sequence[float], supposed: float) -> float:
     # of few it is what is supposed beforehand, as if five of these were known
     held = np.sort(np.abs(apart[-_MEMORY:]))
     if len(held) < FEWEST:
-        squares = float(np.sum(held**2)) + _AS_IF_KNOWN * _SUPPOSED_DEVIATION**2
+        squares = float(np.sum(held**2)) + _AS_IF_KNOWN * supposed**2
         return math.sqrt(squares / (len(held) + _AS_IF_KNOWN))
     kept = held[: math.ceil(0.8 * len(held))]  # the factor makes it that of a normal distribution
     return 1.5 * math.sqrt(float(np.mean(kept**2))) * (1 + 3 / len(held))
@@ -504,6 +511,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
     # The first is no coincidence where the rows that differ could not all be in other periods, or,
     # where there are none, of other groups; the second from six deviations on.
     held = [each.rows.agreement for each in feed.periods]
+    column = feed.question.prediction or feed.question.score
     whole = add_up([each.get(OF_ALL, (0, 0))[:2] for each in held])
     of_everybody = set[int]()  # those of all rows come first
     for subject in dict.fromkeys([OF_ALL, *itertools.chain.from_iterable(held)]):
@@ -527,7 +535,8 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
             if subject == OF_ALL:
                 of_everybody.add(t)
             found = HistoryProblem.COPIED_LABEL
-            yield Suspected(t, found, *subject, rows=n, share=share, expected=expected)
+            of = subject._replace(column=column)
+            yield Suspected(t, found, *of, rows=n, share=share, expected=expected)
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (

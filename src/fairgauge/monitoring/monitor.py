@@ -128,7 +128,9 @@ def monitor(
     findings = [*check_feed(_make_feed(asked, periods, followed, until))] if periods else []
     findings = [finding for finding in findings if not _is_accepted(finding, asked.question)]
     if cubes:
-        findings += _doubted_values(names[-1], cubes, resolved.question, comparisons)
+        spelt = {f"same_names:{of.column}" for of in findings if of.other and of.last == names[-1]}
+        doubted = _doubted_values(names[-1], cubes, resolved.question, comparisons)
+        findings += [each for each in doubted if each.other not in spelt]  # said of a new value
     # of rows without a weight or a count nobody knows how many people or cases they are
     unit, of_rows = asked.question.unit.get("unit"), (asked.question.weight, asked.question.count)
     for i, each in enumerate(findings):

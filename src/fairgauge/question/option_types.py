@@ -333,7 +333,7 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
         if code not in known:
             near = suggest(code, known)
             at.report(f"has no doubt {quote(code)}; there are {listing(known)}.{near}")
-        elif code in enums.DOUBTS_OF_A_COLUMN and not column:
+        elif code in {*enums.DOUBTS_OF_A_COLUMN, "copied_label"} and not column:
             at.report(f"name the column, as in {code}:COLUMN")
         found.append(f"{code}:{column}" if column else code)
     return tuple(found)

@@ -394,6 +394,7 @@ class Change(ResultOfMetrics):
             WhyIncomplete.UNTESTED: self._verdicts_untested() or any(map(self._open, self.changes)),
             WhyIncomplete.OTHER_ROWS: any(map(_leaves_out_other_rows, self.differences)),
             WhyIncomplete.GROUP_GONE: any(each.hardly_left for each in self.sizes),
+            WhyIncomplete.SAME_COUNTS: self._is_of_a_copy(),
         }
         if not (self.stayed or self.flips):  # no verdict shows what is hidden
             sizes = [(each.old_n or 0, each.new_n or 0) for each in self.sizes]
@@ -406,6 +407,13 @@ class Change(ResultOfMetrics):
                 or self.new.share_lacking - self.old.share_lacking >= MANY_MORE,
             }
         return tuple(why for why, holds in reasons.items() if holds)
+
+    def _is_of_a_copy(self) -> bool:
+        # unless it is stated that the rows are the same, or what is asked of them is not
+        assert self.new is not None
+        stated = self.refused is not None and self.refused.get("evidence") == "stated"
+        asked = any(each.key != "fairgauge" for each in self.differences)
+        return self.old.fingerprint == self.new.fingerprint and not (stated or asked)
 
     def _open(self, each: DisparityChange) -> bool:
         # groups that are nearly alike take turns as the reference: little that moves is no sign

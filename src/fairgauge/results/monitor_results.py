@@ -282,12 +282,14 @@ class MonitorReport(ResultOfMetrics):
         return (*self.alarms, *sorted(quiet, key=lambda e: (not e.is_sufficient, e.nearness)))
 
     def concerning(self, period: str) -> tuple[HistoryFinding, ...]:
-        """Return what may be wrong with a period, or with labels that were due by it."""
-        due, label = period, self.spec["label"]
+        """Return what may be wrong with a period, or with labels that came or were due by it."""
+        with_labels, label = (period,), self.spec["label"]
         if (within := self.spec["monitor"].get("labels_within")) and self.periods[-1] == period:
-            due = self.periods[max(len(self.periods) - 1 - within, 0)]
-        return tuple(e for e in self.findings
-            if e.concerns(period) or (label and e.column == label and e.concerns(due)))  # fmt: skip
+            counted = self.periods[: len(self.periods) - len(self.waiting)]
+            with_labels = counted[max(len(self.periods) - 1 - within, 0) :]
+        return tuple(e for e in self.findings if e.concerns(period)
+            or (label and (e.column == label or e.problem is HistoryProblem.COPIED_LABEL)
+                and any(map(e.concerns, with_labels))))  # fmt: skip
 
     @property
     def undefined(self) -> tuple[MonitoredComparison, ...]:

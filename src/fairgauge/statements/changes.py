@@ -128,6 +128,7 @@ class _Changes(PageStatements):
             "moved": any(e.moved for e in c.changes), "not_tested": went["untested"],
             "tested": sum(e.moved and e.change_p_adjusted is not None for e in c.changes),
             "same": not (c.flips or c.alone or c.unmatched or c.differences),
+            "copy": enums.WhyIncomplete.SAME_COUNTS in c.why_incomplete,
         }  # fmt: skip
         parts = () if c.new is not None and self.is_untested else tuple(self.shown[:1])
         return Statement(code="changes_headline", verdict=str(best.verdict), facts=facts,
@@ -255,7 +256,8 @@ class _Changes(PageStatements):
                 source=origin.source if origin.name else None)  # fmt: skip
         if c.same_rows or c.refused is None:
             evidence = c.refused.get("evidence") if c.same_rows and c.refused else None
-            yield step("same_rows", same=c.same_rows, evidence=evidence)
+            copy = enums.WhyIncomplete.SAME_COUNTS in c.why_incomplete
+            yield step("same_rows", same=c.same_rows, evidence=evidence, copy=copy)
         if c.differences:
             other = enums.WhyIncomplete.OTHER_ROWS in c.why_incomplete
             keys = [each.key for each in c.differences]

@@ -241,7 +241,7 @@ def test_strata_are_compared_each_with_itself():
 
 def test_a_report_against_itself_has_not_changed():
     old, _ = pairs.months()
-    found = fg.compare(old, old)
+    found = fg.compare(old, old, same_rows=True)
     assert not found.worse
     assert not any(each.moved for each in found.changes)
     assert (found.flips, found.alone, found.differences, found.verdict) == ((), (), (), "none")
@@ -259,6 +259,23 @@ def test_the_same_rows_give_no_interval_where_dependence_could_explain_a_change(
     assert all(each.interval is None and not each.significant for each in found.changes)
     assert any(each.direction is Direction.FURTHER for each in found.changes)
     assert fg.compare(old, old).refused["evidence"] == "fingerprint"
+
+
+@pytest.mark.parametrize(
+    ("stated", "asked", "why"),
+    [
+        (None, {}, (WhyIncomplete.SAME_COUNTS,)),
+        (False, {}, (WhyIncomplete.SAME_COUNTS,)),
+        (True, {}, ()),
+        (None, {"min_n": 50}, ()),
+    ],
+)
+def test_the_same_counts_are_no_comparison_unless_they_are_meant(stated, asked, why):
+    """A file that was copied to the name of the next month had ended with 0."""
+    old, _ = pairs.models()
+    found = fg.compare(old, spec(old, **asked), same_rows=stated)
+    assert (found.why_incomplete, found.exit_code) == (why, 3 if why else 0)
+    assert ("a copy of the other" in " ".join(str(found).split())) is bool(why)
 
 
 def test_different_rows_give_intervals(months):

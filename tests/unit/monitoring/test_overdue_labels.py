@@ -114,3 +114,19 @@ def test_an_alarm_stays_one_when_labels_stop() -> None:
     report = fg.monitor(counts | later, asked(RECALL, labels_within=1))
     assert (report.state, report.exit_code) == (MonitorState.ALARM, 1)
     assert len(report.overdue) == 9
+
+
+@pytest.mark.parametrize("came", [1, 3], ids=["before they are due", "when they are due"])
+def test_late_labels_that_are_copies_leave_no_pass_until_they_are_due(came: int) -> None:
+    def run(night: int) -> int:
+        counts = {}
+        for i, name in enumerate(day_names(night + 1)):
+            rng = np.random.default_rng(i)
+            rows = pd.DataFrame({"sex": ["F", "M"] * 200, "prediction": rng.integers(0, 2, 400)})
+            right = (rng.random(400) < 0.8) | (i == 20)
+            rows["label"] = np.where(right, rows.prediction, 1 - rows.prediction).astype(float)
+            counts[name] = fg.count(rows.assign(label=None) if i > night - came else rows,
+                                    **QUESTION)  # fmt: skip
+        return fg.monitor(counts, asked(WIDE_RECALL, labels_within=3)).exit_code
+
+    assert [run(20 + later) for later in range(5)] == [0] * came + [3] * (4 - came) + [0]

@@ -72,6 +72,8 @@ def test_what_cannot_be_tested_claims_nothing() -> None:
     assert "cannot be tested" in str(brief.headline)
     assert "compare-models" in str(brief.steps[0])
     same = fg.compare(old, old).brief()
+    assert str(same.headline) == "Both reports are of the same counts: no comparison"
+    same = fg.compare(old, old, same_rows=True).brief()
     assert str(same.headline) == "Nothing changed between the two reports"
     little = months_compared(BEFORE, cells(398, 202, 80, 320)).brief()
     assert str(little.headline) == (
