@@ -21,7 +21,7 @@ import numpy as np
 
 from fairgauge.checks.names import compact_reading
 from fairgauge.question.specification import Spec
-from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
+from fairgauge.results.monitor_results import HistoryProblem
 from fairgauge.start.records import dataclass, field
 from fairgauge.stats.arrays import Array
 from fairgauge.stats.departures import (
@@ -164,42 +164,6 @@ class Suspected(NamedTuple):
     rows: int | None = None
     share: float | None = None
     expected: float | None = None
-
-
-def check_feed(feed: Feed) -> tuple[HistoryFinding, ...]:
-    """Return what may be wrong with the periods of a feed, in the order of the periods."""
-    found = [
-        HistoryFinding(problem=HistoryProblem.GAP, period=first, last=last, other=after, rows=n)
-        for first, last, after, n in feed.gaps
-    ]
-    found += _merge_periods([each for check in FEED_CHECKS for each in check(feed)], feed)
-    return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))
-
-
-def _merge_periods(suspected: Sequence[Suspected], feed: Feed) -> Iterator[HistoryFinding]:
-    # findings, one for the same thing in successive periods: the rows of all
-    runs: dict[tuple[object, ...], list[list[Suspected]]] = {}
-    for each in sorted(suspected, key=lambda each: each.at):
-        found = each.rows if each.share is None else each.share
-        more = (found or 0) > (each.expected or 0)
-        held = runs.setdefault((*each[1:7], more), [])
-        if held and held[-1][-1].at == each.at - 1:
-            held[-1].append(each)
-        else:
-            held.append([each])
-    for run in itertools.chain.from_iterable(runs.values()):
-        first, rows = run[0], [each.rows or 0 for each in run]
-        keys = first._asdict() | {"rows": sum(rows) or None}
-        shares, usual = [[e.share or 0 for e in run], [e.expected or 0 for e in run]]
-        if first.share is not None:
-            keys |= {
-                "share": float(np.average(shares, weights=rows)),
-                "expected": float(np.average(usual, weights=rows)),
-            }
-        elif first.problem is not HistoryProblem.DOUBLED_ROWS and first.expected is not None:
-            keys["expected"] = sum(usual)
-        period, last = feed.periods[keys.pop("at")].name, feed.periods[run[-1].at].name
-        yield HistoryFinding(period=period, last=last, **keys)
 
 
 def _overdue(feed: Feed) -> Iterator[Suspected]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Unpack
 
-from fairgauge.checks.feed import Feed, FeedPeriod, check_feed
+import numpy as np
+
+from fairgauge.checks.feed import FEED_CHECKS, Feed, FeedPeriod, Suspected
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
@@ -125,7 +128,7 @@ def monitor(
         resolved = replace(asked, question=question)
     followed = follow(names, cubes, resolved, of_two)
     comparisons = followed.comparisons
-    findings = [*check_feed(_make_feed(asked, periods, followed, until))] if periods else []
+    findings = _check_feed(_make_feed(asked, periods, followed, until)) if periods else []
     findings = [finding for finding in findings if not _is_accepted(finding, asked.question)]
     if cubes:
         spelt = {f"same_names:{of.column}" for of in findings if of.other and of.last == names[-1]}
@@ -219,6 +222,42 @@ def _make_feed(
         overdue=followed.overdue,
         baselines={twin(baseline.cube)[0]: baseline.source for baseline in asked.baselines},
     )
+
+
+def _check_feed(feed: Feed) -> list[HistoryFinding]:
+    # what may be wrong with the periods, in their order
+    found = [
+        HistoryFinding(problem=HistoryProblem.GAP, period=first, last=last, other=after, rows=n)
+        for first, last, after, n in feed.gaps
+    ]
+    found += _merge_periods([each for check in FEED_CHECKS for each in check(feed)], feed)
+    return sorted(found, key=lambda each: (each.period, each.problem, each.column or ""))
+
+
+def _merge_periods(suspected: Sequence[Suspected], feed: Feed) -> Iterator[HistoryFinding]:
+    # findings, one for the same thing in successive periods: the rows of all
+    runs: dict[tuple[object, ...], list[list[Suspected]]] = {}
+    for each in sorted(suspected, key=lambda each: each.at):
+        found = each.rows if each.share is None else each.share
+        more = (found or 0) > (each.expected or 0)
+        held = runs.setdefault((*each[1:7], more), [])
+        if held and held[-1][-1].at == each.at - 1:
+            held[-1].append(each)
+        else:
+            held.append([each])
+    for run in chain.from_iterable(runs.values()):
+        first, rows = run[0], [each.rows or 0 for each in run]
+        keys = first._asdict() | {"rows": sum(rows) or None}
+        shares, usual = [[e.share or 0 for e in run], [e.expected or 0 for e in run]]
+        if first.share is not None:
+            keys |= {
+                "share": float(np.average(shares, weights=rows)),
+                "expected": float(np.average(usual, weights=rows)),
+            }
+        elif first.problem is not HistoryProblem.DOUBLED_ROWS and first.expected is not None:
+            keys["expected"] = sum(usual)
+        period, last = feed.periods[keys.pop("at")].name, feed.periods[run[-1].at].name
+        yield HistoryFinding(period=period, last=last, **keys)
 
 
 def _doubted_values(
