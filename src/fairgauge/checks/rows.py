@@ -278,7 +278,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
 def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:
     """Return notes, of which those that the user accepts are closed: stated, and no warning.
 
-    Those that withhold nothing say so, whatever others of their code do: they are no doubts.
+    Those that withhold nothing are marked, whatever others of their code do: they are no doubts.
     """
 
     def marked(note: Diagnostic) -> Diagnostic:
