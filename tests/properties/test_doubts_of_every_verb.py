@@ -66,7 +66,7 @@ def of_models(rows: pl.DataFrame, **more: Any) -> Any:
 
 def of_gaps(rows: pl.DataFrame, **more: Any) -> Any:
     asked = {"metrics": "selection_rate.difference", "margins": {"selection_rate": 0.2}}
-    return fg.why(rows, prediction="p", strata="h", **asked, **ASKED | more)
+    return fg.why(rows, prediction="p", **{"strata": "h"} | asked | ASKED | more)
 
 
 def of_thresholds(rows: pl.DataFrame, **more: Any) -> Any:
@@ -140,14 +140,17 @@ def planted(column: str, value: str, instead_of: str | None = None, share: float
 MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
     "a group that is none": (
         DiagnosticCode.MISSING_MARKER, "g", planted("g", "Unknown"),
-        ("audit", "compare_models", "why", "thresholds", "monitor", "pairs"),
+        ("audit", "compare_models", "why", "thresholds", "find", "monitor", "pairs"),
     ),
     "a group in two spellings": (
         DiagnosticCode.SAME_NAMES, "g", planted("g", "A ", "a"),
-        ("audit", "compare_models", "why", "thresholds", "monitor", "pairs"),
+        ("audit", "compare_models", "why", "thresholds", "find", "monitor", "pairs"),
     ),
     "a stratum that is none": (
         DiagnosticCode.STRATUM_OF_MISSING, "h", planted("h", "N/A"), ("why",),
+    ),
+    "a feature that is none": (
+        DiagnosticCode.MISSING_MARKER, "h", planted("h", "N/A"), ("find",),
     ),
     "a stratum in two spellings": (
         DiagnosticCode.SAME_NAMES, "h", planted("h", "X ", "x"), ("why",),
@@ -320,6 +323,18 @@ def test_codes_in_a_column_that_is_cut_leave_no_pass(verb, code):
             assert again.diagnostics == doubted.diagnostics
         cleared = ask(with_codes(-9), **BANDS, recode={"age": {"unknown": [-9]}})
         assert "coded_numbers" not in {each.code for each in cleared.diagnostics}
+
+
+@pytest.mark.parametrize(("verb", "asked"), [
+    ("why", {"strata": BANDS["sensitive"]}), ("find", {"features": ["g", *BANDS["sensitive"]]}),
+    ("why", {"controls": BANDS["sensitive"]}),
+])  # fmt: skip
+def test_codes_in_strata_and_searched_features_leave_no_pass(verb, asked):
+    ask, passes = VERBS[verb]
+    i = pl.int_range(pl.len())
+    rows = table().with_columns(age=pl.when(i % 13 < 12).then(20 + i % 51).otherwise(-9))
+    assert not passes(ask(rows, **asked))
+    assert passes(ask(rows, **asked, accept="coded_numbers:age"))
 
 
 @pytest.mark.parametrize("values", [

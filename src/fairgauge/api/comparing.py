@@ -17,8 +17,7 @@ from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, Problem, SpecError, cells, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
-from fairgauge.measure._changes import rate_margins
-from fairgauge.measure.compare_models import compare_candidates
+from fairgauge.measure.compare_models import compare_candidates, metrics_of_margins
 from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.conditions import NOT
@@ -219,10 +218,8 @@ def _models(cube: Cube, spec: Spec) -> list[_Model]:
     of_scores = (each for each in coded_numbers(cube, spec) if each["column"] in candidates)
     coded = [each.but(**spec.unit) for each in of_scores]  # as `doubtful_names` states them
 
-    of_margins = [f"{rate}.difference" for rate, _ in rate_margins(spec)]  # these may need labels
-
     def found(counts: Cube, asked: Spec) -> tuple[Diagnostic, ...]:
-        judged = replace(asked, metrics=(*asked.metrics, *of_margins))
+        judged = replace(asked, metrics=(*asked.metrics, *metrics_of_margins(spec)))
         notes = [e for e in likely_mistakes(counts, judged, task) if e not in coded]
         if asked.label is not None:
             notes += reversed_outcomes_of(resolve(counts, asked))

@@ -19,7 +19,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.checks.missingness_checks import copied_rows, left_out_groups
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive
-from fairgauge.checks.rows import OF_ALL_ROWS, OF_OUTCOMES, open_doubts
+from fairgauge.checks.rows import OF_OUTCOMES, open_doubts
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import (
@@ -223,17 +223,14 @@ def find(
     turned = reversed_outcomes_of(resolve(cube, whole)) if decided else ()
     own = (*doubtful_names(cube, spec), *left_out_groups(cube, spec), *copied_rows(cube))
     mistakes = run.mistakes((*turned, *own), OF_OUTCOMES)
-    # of one group it is no matter of a feature here, as all rows are searched
-    copied = DiagnosticCode.PREDICTION_IS_LABEL
-    of_all = [replace(each, feature=None) if each.code is copied else each for each in mistakes]
+    alone = replace(spec, intersections=())
     unclear = (
         Diagnostic.warning(
             DiagnosticCode.UNCOUNTED_ROWS, what=doubt.what, rows=doubt.rows, total=cube.read,
             ruled=False, counted=True, **spec.unit,
         )
-        for doubt in open_doubts(of_all, cube, whole)
-        if (doubt.needs and doubt.needs <= row.needs and doubt.rows < cube.read)
-        or doubt.what in OF_ALL_ROWS
+        for doubt in open_doubts(mistakes, cube, alone)
+        if any(doubt.concerns(row.needs, each) for each in alone.recorded)
     )  # fmt: skip
     diagnostics = (
         *_exclusion_notes(cube, spec, row.needs),
@@ -243,7 +240,7 @@ def find(
         *mistakes,
         *run.row_notes(),
         *unmatched_values(cube, spec),
-        *single_row_groups(cube, replace(spec, intersections=())),
+        *single_row_groups(cube, alone),
     )
     if any(note.code in HIDING and not note.get("counted") for note in diagnostics):
         unbounded = replace(found["largest"], by_at_most=None, by_at_most_of_large=None)

@@ -142,8 +142,6 @@ def likely_mistakes(
 _OF_COPIES = "content of their own: they may be copies"
 _OF_CONDITION = "clear value of a condition"
 _SPELT_CONDITION = f"{SPELT}the values of conditions"
-OF_ALL_ROWS = (_OF_COPIES, _OF_CONDITION, _SPELT_CONDITION)
-"""What rows lack, whatever is measured of them."""
 
 
 def _outcome_doubts(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
@@ -168,16 +166,17 @@ def _group_doubts(column: str | None, what: str, rows: int, spec: Spec, *needs: 
     ]
 
 
-def _code_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
+def _code_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     # that rows have no clear number: in a column of groups, of an outcome, or of both
     column = note["column"]
+    found = _group_doubts(column, "clear {}", note["rows"], spec)
     if column == spec.count:
-        yield Doubt("clear count", cases)
+        found.append(Doubt("clear count", cases))
     if column in {each.column for each in spec.where}:
-        yield Doubt(_OF_CONDITION, note["rows"])
-    yield from _group_doubts(column, "clear {}", note["rows"], spec)
+        found.append(Doubt(_OF_CONDITION, note["rows"]))
     if column in (spec.label, spec.prediction, spec.score):
-        yield from _outcome_doubts(note, spec)
+        found += _outcome_doubts(note, spec)
+    return found or [Doubt("clear stratum", note["rows"], frozenset({STRATUM}))]
 
 
 def _missing_group(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
@@ -284,7 +283,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
 def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:
     """Return notes, of which those that the user accepts are closed: stated, and no warning.
 
-    Those that withhold nothing say so, whatever others of their code do: they are no doubts.
+    Those that withhold nothing are marked, whatever others of their code do: they are no doubts.
     """
 
     def marked(note: Diagnostic) -> Diagnostic:

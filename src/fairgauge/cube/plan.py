@@ -143,7 +143,7 @@ class Axis:
             else:
                 low, high = self.bounds
                 nearest = np.rint((numbers - low) / (high - low) * self.grid)
-                edge = nearest * (high - low) / self.grid + low
+                edge = (nearest * (high - low) + low * self.grid) / self.grid
             with np.errstate(invalid="ignore"):  # of NaN
                 found = nearest.astype(np.int32)
             found *= 2
@@ -160,10 +160,14 @@ class Axis:
         return np.searchsorted(np.array(self.cuts), numbers, side=side).astype(np.int64)
 
     def edge(self, k: int) -> float:
-        """Return an edge of the grid, computed as every engine does."""
+        """Return an edge of the grid, computed as every engine does.
+
+        >>> Axis(Role.SCORE, "score", bounds=(-1.0, 1.0), grid=1_000).edge(675)
+        0.35
+        """
         assert self.bounds is not None
         low, high = self.bounds
-        return k * (high - low) / self.grid + low
+        return (k * (high - low) + low * self.grid) / self.grid
 
     def edges(
         self, codes: NDArray[np.int64], levels: tuple[Value, ...]

@@ -521,8 +521,8 @@ def _check_between_bins(histogram: Histogram, threshold: float) -> None:
     inside = (histogram.low < threshold) & (threshold < histogram.high)
     for low, high in zip(histogram.low[inside], histogram.high[inside], strict=True):
         message = (
-            f"the scores between {low:g} and {high:g} are counted together, and the threshold "
-            f"{threshold:g} lies among them; give {low:g} or {high:g}"
+            f"the scores between {low:.12g} and {high:.12g} are counted together, and the "
+            f"threshold {threshold:g} lies among them; give {low:.12g} or {high:.12g}"
         )
         raise SpecError(Problem("threshold", message))
 

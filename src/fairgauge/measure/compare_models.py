@@ -47,6 +47,11 @@ STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
 odds."""
 
 
+def metrics_of_margins(spec: Spec) -> tuple[str, ...]:
+    """Return the differences of the rates that have margins, which may need labels."""
+    return tuple(f"{rate}.difference" for rate, _ in _changes.rate_margins(spec))
+
+
 def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
     """Return what every candidate changes against the model in use, and its verdict."""
     refused = {

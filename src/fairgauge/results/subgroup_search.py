@@ -163,7 +163,7 @@ class SubgroupSearch(shown_result.ResultOfMetrics):
 
     @property
     def lacks_outcomes(self) -> bool:
-        """Return whether rows without a clear outcome or a count could hide a worse subgroup."""
+        """Return whether rows without a clear outcome, group or count could hide a worse one."""
         return any(each.code in HIDING for each in self.diagnostics)
 
     @property

@@ -259,7 +259,8 @@ def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
     width = columns.constant(axis.bounds[1] - axis.bounds[0])
     grid = columns.constant(float(axis.grid))
     nearest = f"round(({value} - {low}) / {width} * {grid})"
-    edge = f"({nearest} * {width} / {grid} + {low})"
+    below = columns.constant(axis.bounds[0] * axis.grid)
+    edge = f"(({nearest} * {width} + {below}) / {grid})"
     inside = f"{value} BETWEEN {low} AND {high}"
     return f"CASE WHEN {inside} THEN CAST(2 * {nearest} + 1 + sign({value} - {edge}) AS BIGINT) END"
 

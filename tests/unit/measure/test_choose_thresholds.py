@@ -221,3 +221,14 @@ def test_weights_count_as_repeated_rows_do_in_rates_and_widen_intervals():
     decided = PEOPLE["score"].to_numpy() >= 0.5
     right = decided == PEOPLE["repaid"].to_numpy()
     assert rate.old == pytest.approx(np.average(right, weights=PEOPLE["weight"]), abs=0.02)
+
+
+def test_a_threshold_of_a_scale_around_0_can_be_searched():
+    """0.35 of scores from -1 to 1 is an edge; where none is, what is advised is accepted."""
+    rows = {"g": ["a", "b"] * 200, "y": [1, 1, 0, 0] * 100, "s": [0.9, 0.35, -0.2, 0.4] * 100}
+    asked = {"label": "y", "score": "s", "sensitive": "g", "rules": "selection_rate.ratio >= 0.1"}
+    assert fg.thresholds(rows, threshold=0.35, score_range=(-1, 1), **asked).today == 0.35
+    scores = rows | {"s": [9, 6, 2, 3] * 100}
+    with pytest.raises(fg.SpecError, match=r"give 5\.995 or 6\.004"):
+        fg.thresholds(scores, threshold=6, score_range=(1, 10), **asked)
+    assert fg.thresholds(scores, threshold=5.995, score_range=(1, 10), **asked).today == 5.995
