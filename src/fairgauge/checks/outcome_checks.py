@@ -50,7 +50,7 @@ from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_HALF, _ONE_SIDED, _NO_CHANCE = 0.5, 0.9, 1e-6
+_LACKING, _ONE_SIDED, _NO_CHANCE = 0.1, 0.9, 1e-6
 _FAR_APART, _ERRORS_APART = 0.1, 5.0
 _LETTER = r"[^\W\d_]"
 _PAIR = (Role.LABEL, Role.PREDICTION)
@@ -95,7 +95,7 @@ def one_outcome(
 def groups_of_one_outcome(
     cube: Cube, spec: Spec, masks: Sequence[resolved.OutcomeMasks]
 ) -> Iterator[Diagnostic]:
-    """Warn of groups that have one outcome alone, which fewer than half of the others have.
+    """Warn of groups that have one outcome alone, where by the others' rate that is no chance.
 
     These may be the cases of a numerator, without the other people of the group; not where some
     groups have the one outcome alone, and some the other.
@@ -107,13 +107,15 @@ def groups_of_one_outcome(
         for feature, groups, of_sides, every in rows_by(cube, axis, sides, (Role.FEATURE,)):
             having, lacking = of_sides
             held = ~np.isin(groups, [*absent])
-            found = [
-                (groups[at], int(this[at]), share, side)
-                for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1]))
-                for at in np.flatnonzero(held & (other == 0) & (this >= FEWEST_ROWS)).tolist()
-                if (share := 1 - other.sum() / max(this.sum() + other.sum() - this[at], 1.0))
-                < _HALF
-            ]
+            found = []
+            for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1])):
+                of_others = other.sum() / np.maximum((this + other).sum() - this, 1.0)
+                expected = (of_others >= _LACKING) & ((1 - of_others) ** this < _NO_CHANCE)
+                alone = held & (other == 0) & (this >= FEWEST_ROWS) & expected
+                found += [
+                    (groups[at], int(this[at]), 1 - of_others[at], side)
+                    for at in np.flatnonzero(alone).tolist()
+                ]
             one_sided = len({id(side) for *_, side in found}) == 1
             if not (one_sided and p_of_shares(cube, having, every) < HARDLY_CHANCE):
                 continue
