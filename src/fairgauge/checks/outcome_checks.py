@@ -52,6 +52,8 @@ from fairgauge.values import Value, is_one_of, matches, name_of
 
 _LACKING, _ONE_SIDED, _NO_CHANCE = 0.1, 0.9, 1e-6
 _FAR_APART, _ERRORS_APART = 0.1, 5.0
+# a correlation, and of how many rows it is significant (p < 0.001)
+_REVERSED, _FEWEST_REVERSED = 0.5, 40
 _LETTER = r"[^\W\d_]"
 _PAIR = (Role.LABEL, Role.PREDICTION)
 
@@ -150,19 +152,36 @@ def unlike_classes(cube: Cube, masks: Sequence[resolved.OutcomeMasks]) -> Iterat
 
 
 def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
-    """Warn of predicted numbers that are on average many times the labels of the same rows."""
+    """Warn of predicted numbers that are many times the labels of their rows, or run against them.
+
+    The product of both follows from the squares of each and of their difference.
+    """
     label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None:
         return
     table = cube.marginal([label, prediction])
     known = (table.codes >= 0).all(axis=1)
-    of_centre = float(table.sums.get("w", table.cases)[known].sum()) * centre_of(cube.plan)
-    sums = [float(table.sums[name][known].sum()) + of_centre for name in ("y", "p")]
+    given = {name: float(each[known].sum()) for name, each in table.sums.items()}
+    y, p, yy, pp, n = (
+        *(given[m] for m in ("y", "p", "yy", "pp")),
+        given.get("w", given[cube.plan.cases]),
+    )
+    sums = [each + n * centre_of(cube.plan) for each in (y, p)]
     if min(sums) > 0 and max(sums) >= OTHER_UNIT * min(sums):
         most, least = (label, prediction) if sums[0] > sums[1] else (prediction, label)
         yield Diagnostic.warning(
             DiagnosticCode.UNLIKE_AMOUNTS, column=most.column, other=least.column,
             times=max(sums) / min(sums),
+        )  # fmt: skip
+    covariance = (yy + pp - given["gap2"]) / 2 - y * p / max(n, 1.0)
+    variances = [
+        max(squares - total**2 / max(n, 1.0), 0.0) for squares, total in ((yy, y), (pp, p))
+    ]
+    spread = math.sqrt(math.prod(variances))
+    if given["rows"] >= _FEWEST_REVERSED and covariance <= -_REVERSED * spread < 0:
+        yield Diagnostic.warning(
+            DiagnosticCode.REVERSED_PREDICTIONS, column=prediction.column, label=label.column,
+            correlation=covariance / spread,
         )  # fmt: skip
 
 

@@ -290,7 +290,7 @@ FEW_PUBLISHED = 10
 _MANY_SINGLE = 20
 OTHER_UNIT = 10.0
 """The ratio of means from which one of them may be in another unit: per cent, or a month's."""
-_FEWEST_CONSTANT, _ROUNDING = 30, 1e-9
+_FEWEST_CONSTANT, _ROUNDING = 30, 1e-11
 # the ratio that they must exceed by so many standard errors
 _SURELY_TIMES, _SURELY_ERRORS = OTHER_UNIT / 2, 3.0
 

@@ -449,6 +449,7 @@ AMOUNTS = {
         "group_of_one_outcome:g",
     ),
     "unit": (PAY * MONTHS, "mean_error.difference <= 1000", "unlike_amounts:g"),
+    "reversed": (PAY, "mean_absolute_error.ratio <= 1.25", "reversed_predictions:p"),
     "limit": (PAY / 10_000, "-50 <= mean_label.difference <= 50", "limits_the_better_off"),
 }
 
@@ -458,7 +459,8 @@ def test_amounts_that_nobody_could_fail_leave_no_pass(mistake):
     """Pay of 0 where it is not known, of a year in one group alone, and 50 for shares: exit 0."""
     amounts, rule, code = AMOUNTS[mistake]
     asked = {"label": "pay", "prediction": "p", "sensitive": "g", "task": "regression"}
-    rows = pl.DataFrame({"g": G, "pay": amounts, "p": amounts})
+    predicted = 6_000 - PAY if mistake == "reversed" else amounts
+    rows = pl.DataFrame({"g": G, "pay": amounts, "p": predicted})
     rows = rows.with_columns(pl.col("p") + pl.Series(PAY[::-1] / 100))
     doubted, accepted = (fg.audit(rows, **asked, rules=rule, accept=of) for of in ((), code))
     assert code in {f"{e.code}:{e.column}" if e.column else e.code for e in doubted.doubts}
