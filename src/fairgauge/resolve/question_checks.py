@@ -372,7 +372,8 @@ def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         if column is None or name * 2 not in counts.counts:
             continue
         n, total, squares = (
-            counts.counts[each][large, 0].sum(axis=(1, 2)) for each in ("n", name, name * 2)
+            counts.counts[each][large, 0].sum(axis=(1, 2))
+            for each in ("w" if counts.weighted else "n", name, name * 2)
         )
         means = quotient(total, n)
         spread, cases = quotient(squares, n) - means**2, counts.cases[large]
