@@ -115,6 +115,15 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(
             DiagnosticCode.ALIKE_CONDITION, condition=condition, rows=rows, total=total
         )
+    apart = {each.column for each in spec.where} - {
+        each.column for each in cube.plan.axes if each.role in (Role.FEATURE, *OUTCOMES, Role.SCORE)
+    }
+    for column, value, rows, _ in (e for e in cube.left_out if e[0] in apart and e[1]):
+        line = spec.recoding_line(column, {UNKNOWN: [value]})
+        yield Diagnostic.warning(
+            DiagnosticCode.ALIKE_CONDITION, condition=f"{column} = {value}", column=column,
+            value=value, rows=rows, total=total, line=line,
+        )  # fmt: skip
     if rows := sum(rows for column, value, rows, _ in cube.left_out if not (column or value)):
         yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=rows)
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):

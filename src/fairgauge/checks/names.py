@@ -12,7 +12,7 @@ import numpy as np
 
 from fairgauge.checks.missingness_checks import axes_of
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.plan import CODES, LEAST, NEARBY, OLDEST, OUTCOMES, YEARS, Axis
+from fairgauge.cube.plan import CODES, NEARBY, OLDEST, OUTCOMES, YEARS, Axis, outlying_codes
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.errors import closest, refuse
 from fairgauge.question import category_words as words
@@ -28,10 +28,6 @@ _LEAST_OF_COUNTS, _FAR_ABOVE, _FAR_FROM_0 = 999, 0.1, 0.25
 """Of counts the least code, and the part of it that no other one reaches; of scores, of a range."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
 _MANY_SCORES = 30
-_ALL_PLACES = (
-    r"(?i)(grand )?totals?|all (locations|sites|offices|branches|departments|regions|stores|units"
-    r"|teams|jobs|products|states|counties|countries)"
-)
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
@@ -78,7 +74,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
         missing = map(name_of, (*words.missing_words(levels), *words.codes_of_missing(levels)))
         kinds = {
             False: [n for n in missing if not words.may_be_group(n, axis.column, known)],
-            True: [n for n in known if _is_total(n)],
+            True: [n for n in known if words.is_total_of_rows(n)],
         }
         for total, names in kinds.items():
             if names:
@@ -94,12 +90,6 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
             yield _same_names(several[0], spec).but(
                 strata=True, more=len(several) - 1, line=spec.recoding_line(axis.column, named)
             )
-
-
-def _is_total(stratum: str) -> bool:
-    # one word, or several that are no "total loss" and no "all risks"
-    named = stratum.isalpha() and words.is_total(stratum)
-    return named or bool(re.fullmatch(_ALL_PLACES, stratum))
 
 
 def _known_groups(cube: Cube, spec: Spec) -> Levels:
@@ -223,20 +213,11 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
     ]
     least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
     years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
-    ordinary = (rows > 0) & ~years & ~np.isin(high, CODES)
-    coded = years & ~ordinary[low >= OLDEST].any()
+    others = np.where(years, 0, rows)
+    coded = years & ~((others > 0) & ~np.isin(high, CODES))[low >= OLDEST].any()
     found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
-    for code in CODES:
-        held = rows[high == code].sum()
-        if not held or not (code > most if code > 0 else code < least):
-            continue
-        if code > 0:
-            of_scale = ordinary[low >= NEARBY * code].any()
-        elif code <= _FAR_BELOW:
-            of_scale = ordinary[high <= NEARBY * code].any()
-        else:  # other negative numbers, or none but those of the scale of -1 to 1
-            of_scale = ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any()
-        if not of_scale:
+    for code, held in outlying_codes(others).items():
+        if code > most if code > 0 else code < least:
             found[canonical(code)] = held
             coded |= high == code
     if words.is_age(axis.column) and most < OLDEST:

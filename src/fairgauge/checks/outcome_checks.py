@@ -51,8 +51,10 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_HALF, _ONE_SIDED, _NO_CHANCE = 0.5, 0.9, 1e-6
+_LACKING, _ONE_SIDED, _NO_CHANCE = 0.1, 0.9, 1e-6
 _FAR_APART, _ERRORS_APART = 0.1, 5.0
+# a correlation, and of how many rows it is significant (p < 0.001)
+_REVERSED, _FEWEST_REVERSED = 0.5, 40
 _LETTER = r"[^\W\d_]"
 _PAIR = (Role.LABEL, Role.PREDICTION)
 
@@ -96,7 +98,7 @@ def one_outcome(
 def groups_of_one_outcome(
     cube: Cube, spec: Spec, masks: Sequence[resolved.OutcomeMasks]
 ) -> Iterator[Diagnostic]:
-    """Warn of groups that have one outcome alone, which fewer than half of the others have.
+    """Warn of groups that have one outcome alone, where by the others' rate that is no chance.
 
     These may be the cases of a numerator, without the other people of the group; not where some
     groups have the one outcome alone, and some the other.
@@ -108,13 +110,15 @@ def groups_of_one_outcome(
         for feature, groups, of_sides, every in rows_by(cube, axis, sides, (Role.FEATURE,)):
             having, lacking = of_sides
             held = ~np.isin(groups, [*absent])
-            found = [
-                (groups[at], int(this[at]), share, side)
-                for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1]))
-                for at in np.flatnonzero(held & (other == 0) & (this >= FEWEST_ROWS)).tolist()
-                if (share := 1 - other.sum() / max(this.sum() + other.sum() - this[at], 1.0))
-                < _HALF
-            ]
+            found = []
+            for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1])):
+                of_others = other.sum() / np.maximum((this + other).sum() - this, 1.0)
+                expected = (of_others >= _LACKING) & ((1 - of_others) ** this < _NO_CHANCE)
+                alone = held & (other == 0) & (this >= FEWEST_ROWS) & expected
+                found += [
+                    (groups[at], int(this[at]), 1 - of_others[at], side)
+                    for at in np.flatnonzero(alone).tolist()
+                ]
             one_sided = len({id(side) for *_, side in found}) == 1
             if not (one_sided and p_of_shares(cube, having, every) < HARDLY_CHANCE):
                 continue
@@ -149,19 +153,36 @@ def unlike_classes(cube: Cube, masks: Sequence[resolved.OutcomeMasks]) -> Iterat
 
 
 def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
-    """Warn of predicted numbers that are on average many times the labels of the same rows."""
+    """Warn of predicted numbers that are many times the labels of their rows, or run against them.
+
+    The product of both follows from the squares of each and of their difference.
+    """
     label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None:
         return
     table = cube.marginal([label, prediction])
     known = (table.codes >= 0).all(axis=1)
-    of_centre = float(table.sums.get("w", table.cases)[known].sum()) * centre_of(cube.plan)
-    sums = [float(table.sums[name][known].sum()) + of_centre for name in ("y", "p")]
+    given = {name: float(each[known].sum()) for name, each in table.sums.items()}
+    y, p, yy, pp, n = (
+        *(given[m] for m in ("y", "p", "yy", "pp")),
+        given.get("w", given[cube.plan.cases]),
+    )
+    sums = [each + n * centre_of(cube.plan) for each in (y, p)]
     if min(sums) > 0 and max(sums) >= OTHER_UNIT * min(sums):
         most, least = (label, prediction) if sums[0] > sums[1] else (prediction, label)
         yield Diagnostic.warning(
             DiagnosticCode.UNLIKE_AMOUNTS, column=most.column, other=least.column,
             times=max(sums) / min(sums),
+        )  # fmt: skip
+    covariance = (yy + pp - given["gap2"]) / 2 - y * p / max(n, 1.0)
+    variances = [
+        max(squares - total**2 / max(n, 1.0), 0.0) for squares, total in ((yy, y), (pp, p))
+    ]
+    spread = math.sqrt(math.prod(variances))
+    if given["rows"] >= _FEWEST_REVERSED and covariance <= -_REVERSED * spread < 0:
+        yield Diagnostic.warning(
+            DiagnosticCode.REVERSED_PREDICTIONS, column=prediction.column, label=label.column,
+            correlation=covariance / spread,
         )  # fmt: skip
 
 

@@ -273,7 +273,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
         Doubt(f"clear {note['role']}", cases)
     ],
     DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
-    DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [Doubt(_SPELT_CONDITION, note["rows"])],
+    DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [
+        Doubt(_OF_CONDITION if note.get("line") else _SPELT_CONDITION, note["rows"])
+    ],
     DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
     DiagnosticCode.DOUBLED_ROWS: lambda _note, _spec, cases: [Doubt(_OF_COPIES, cases)],
     **dict.fromkeys(_OF_VERDICTS, lambda *_: ()),

@@ -156,7 +156,8 @@ class Cube:
     left_out : rows that conditions leave out, with their cases: all that do not meet them, by two
         empty texts; those that have no value of the column of one and that no other excludes, by
         that column and an empty text; and those of every group, by its column and name. An empty
-        text and a condition: the rows of a value that is spelt nearly as one that is named.
+        text and a condition: the rows of a value that is spelt nearly as one that is named. Of a
+        column of a condition alone: those of a value that may be a missing one or a total.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
     copies : what shows that rows are copies of others, numbers by name; they count as all others.

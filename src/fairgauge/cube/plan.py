@@ -74,6 +74,31 @@ AROUND_CODES = tuple(sorted({
     -LEAST, 1.0, OLDEST, *YEARS,
 }))  # fmt: skip
 
+# a code that no scale with other negative numbers ends at
+_FAR_BELOW = -99
+
+
+def outlying_codes(rows: NDArray[np.number[Any]]) -> dict[float, float]:
+    """Return the rows of the codes near which no other number is, or further from 0.
+
+    ``rows``: of each interval that `AROUND_CODES` cuts.
+    """
+    low, high = np.array([-np.inf, *AROUND_CODES]), np.array([*AROUND_CODES, np.inf])
+    ordinary = (rows > 0) & ~np.isin(high, CODES)
+    found: dict[float, float] = {}
+    for code in CODES:
+        if code > 0:
+            of_scale = ordinary[low >= NEARBY * code].any()
+        elif code <= _FAR_BELOW:
+            of_scale = ordinary[high <= NEARBY * code].any()
+        else:  # other negative numbers, or none but those of the scale of -1 to 1
+            of_scale = ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any()
+        held = rows[high == code].sum()
+        if held and not of_scale:
+            found[code] = held
+    return found
+
+
 REPLICATE = "@"
 """What stands before the column of a replicate weight in the name of a sum that it makes."""
 # the sums that means are made of, which replicate weights make too

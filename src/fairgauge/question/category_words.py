@@ -161,6 +161,22 @@ def is_total(category: str) -> bool:
     return bool(_words("total").search(_fold(category)))
 
 
+_ALL_PLACES = re.compile(
+    r"(grand )?totals?|all (locations|sites|offices|branches|departments|regions|stores|units|teams"
+    r"|jobs|products|states|counties|countries)",
+    re.IGNORECASE,
+)
+
+
+def is_total_of_rows(value: str) -> bool:
+    """Return whether a value of any column is that of all rows.
+
+    >>> [is_total_of_rows(each) for each in ("Total", "All offices", "Total loss", "All risks")]
+    [True, True, False, False]
+    """
+    return bool(_ALL_PLACES.fullmatch(value)) or (value.isalpha() and is_total(value))
+
+
 def is_unknown(category: str) -> bool:
     """Return whether a category is that of people whose category is not known.
 

@@ -291,6 +291,7 @@ FEW_PUBLISHED = 10
 _MANY_SINGLE = 20
 OTHER_UNIT = 10.0
 """The ratio of means from which one of them may be in another unit: per cent, or a month's."""
+_FEWEST_CONSTANT, _ROUNDING = 30, 1e-11
 # the ratio that they must exceed by so many standard errors
 _SURELY_TIMES, _SURELY_ERRORS = OTHER_UNIT / 2, 3.0
 
@@ -361,7 +362,10 @@ def weightless_groups(counts: GroupCounts) -> Iterator[Diagnostic]:
 
 
 def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn where numbers of one large group are on average many times those of another."""
+    """Warn where numbers of one large group are on average many times those of another.
+
+    Also where they are all the same number, not 0, and those of another group are not.
+    """
     large = np.flatnonzero(large_groups(counts, spec))
     if spec.task is not Task.REGRESSION or len(large) < 2:
         return
@@ -369,12 +373,21 @@ def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         if column is None or name * 2 not in counts.counts:
             continue
         n, total, squares = (
-            counts.counts[each][large, 0].sum(axis=(1, 2)) for each in ("n", name, name * 2)
+            counts.counts[each][large, 0].sum(axis=(1, 2))
+            for each in ("w" if counts.weighted else "n", name, name * 2)
         )
         means = quotient(total, n)
-        variances = (quotient(squares, n) - means**2) / counts.cases[large]
+        spread, cases = quotient(squares, n) - means**2, counts.cases[large]
+        variances = spread / cases
         least, most = means.argmin(), means.argmax()
+        constant = (spread <= _ROUNDING * quotient(squares, n)) & (cases >= _FEWEST_CONSTANT)
         means = means + counts.centre
+        for at in np.flatnonzero(constant & (means != 0) & (not constant.all())).tolist():
+            yield Diagnostic.warning(
+                DiagnosticCode.GROUP_OF_ONE_OUTCOME, counts.feature, column=column,
+                role="label" if name == "y" else "prediction", values=(f"{means[at]:.6g}",),
+                group=counts.groups[large[at]], rows=int(cases[at]), **spec.unit,
+            )  # fmt: skip
         # nor as one large number makes it, in a group of few
         error = math.hypot(*np.sqrt(np.maximum(variances, 0.0))[[most, least]] * (1, _SURELY_TIMES))
         surely = means[most] - _SURELY_TIMES * means[least] > _SURELY_ERRORS * error

@@ -47,6 +47,9 @@ _FEWEST_COMPARED, _UNSORTED, _FEWEST_IN_PLACE = 100, 1.1, 3
 """Runs of equal rows, beside different rows too, of an unsorted table, and their mean length."""
 # of different rows with a value of their own, the share from which those that stand again are many.
 _COPIED = 0.01
+# of different rows, the share that differs in a number that is measured, as a score is; of copies,
+# the part that may differ in one other column alone
+_CONTINUOUS, _OF_ONE = 0.5, 0.25
 # a column with fewer distinct values than this share of its rows is no identifier, unless its name
 # is one of people or sessions, and it has more values than the next.
 _FEWEST_DIFFERENT = 0.1
@@ -164,7 +167,8 @@ def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) ->
 
 
 def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> dict[str, int]:
-    # rows that are ``numbered`` may be alike, unless they stand in the same order again
+    # rows that are ``numbered`` may be alike, unless they stand in the same order again, or a
+    # measurement, which no two people share, is alike too
     held: dict[tuple[object, ...], int] = {}
     rows = np.array([held.setdefault(r, len(held)) for r in zip(*columns, strict=True)])
     times_of = np.bincount(rows)
@@ -177,10 +181,23 @@ def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> dict[str,
     if _are_multiples(times_of, combinations, again=again):
         return found
     named = len(times_of) in different and repeated >= max(FEWEST_ROWS, _COPIED * len(times_of))
-    copied = _stand_in_order(rows) or (not numbered and _are_of_two_times(times_of, named=named))
+    copied = _stand_in_order(rows) or (
+        _are_of_two_times(times_of, named=named)
+        and (not numbered or _are_measured(columns, len(times_of)))
+    )
     if in_place or (copied and combinations > len(rows)):
         return found | {"copied": int(times_of[times_of > 1].sum())}
     return {}
+
+
+def _are_measured(columns: Sequence[Sequence[Any]], rows: int) -> bool:
+    # that a number nearly distinguishes the different rows, and that hardly any two of them differ
+    # in one other column alone, as those of one person do
+    numbers = [{v for v in each if isinstance(v, float) and v % 1} for each in columns]
+    plain = [i for i, each in enumerate(numbers) if len(each) < _CONTINUOUS * rows]
+    others = ((column for j, column in enumerate(columns) if j != i) for i in plain)
+    fewest = min((len({*zip(*each, strict=True)}) for each in others), default=rows)
+    return len(plain) < len(columns) and rows - fewest <= _OF_ONE * (len(columns[0]) - rows)
 
 
 def _are_multiples(times_of: Index, combinations: int, *, again: bool) -> bool:

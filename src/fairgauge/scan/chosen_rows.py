@@ -27,7 +27,16 @@ from fairgauge.cube.cube import (
     round_sums,
     values_together,
 )
-from fairgauge.cube.plan import LARGEST, OUTCOMES, Axis, Moment, Plan, centre_moments, read_as
+from fairgauge.cube.plan import (
+    LARGEST,
+    OUTCOMES,
+    Axis,
+    Moment,
+    Plan,
+    centre_moments,
+    outlying_codes,
+    read_as,
+)
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import (
     DataError,
@@ -42,6 +51,7 @@ from fairgauge.errors import (
     suggest,
 )
 from fairgauge.identity import Bin
+from fairgauge.question import category_words as words
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
@@ -49,7 +59,7 @@ from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
 from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
 from fairgauge.start.records import dataclass, field, replace
-from fairgauge.values import Value, is_one_of, matches, name_of
+from fairgauge.values import Value, canonical, is_one_of, matches, name_of
 
 _Values: TypeAlias = tuple[Value, ...]
 _Levels: TypeAlias = Mapping[Axis, _Values]
@@ -186,6 +196,7 @@ class _ChosenRows(_RowsOfSource):
         undecided, measures = [*self._undecided_rows(cube, kept)], ("rows", cube.plan.cases)
         yield from undecided
         yield from self._alike_values(cube, kept)
+        yield from self._doubtful_values(cube, kept)
         tables = [table.where(~_cells_that_meet(table, kept)) for table in cube.tables]
         rows, cases = (int(tables[0].sums[m].sum()) for m in measures)
         rows, cases = rows - sum(n for *_, n, _ in undecided), cases - sum(n for *_, n in undecided)
@@ -224,6 +235,36 @@ class _ChosenRows(_RowsOfSource):
                 same = RowCondition(axis.column, (level,))
                 if rows:
                     yield "", same.to_text(), rows, cases
+
+    def _doubtful_values(
+        self, cube: Cube, kept: list[NDArray[np.bool_]]
+    ) -> Iterator[tuple[str, str, int, int]]:
+        # of columns that no check reads: kept, what means a missing value or a total, and codes of
+        # missing ones, kept among categories or dropped among numbers
+        for i, (axis, asked) in enumerate(zip(self.axes, self.spec.where, strict=True)):
+            coded = cube.plan.axis(Role.CODES, axis.column) if axis.bins else None
+            if axis.column in _checked_columns(self.spec) or (axis.bins and coded is None):
+                continue
+            by = coded or axis
+            table = next(each for each in cube.tables if by in each.axes)
+            own, codes = table.codes[:, table.axes.index(by)], table.codes.T[-len(kept) :]
+            meets = [mask[column] for mask, column in zip(kept, codes, strict=True)]
+            if coded:
+                meets[i] = ~meets[i]
+                every = np.bincount(own[own >= 0], table.sums["rows"][own >= 0], coded.bins)
+                found = {
+                    coded.cuts.index(code): canonical(code)
+                    for code in outlying_codes(every)
+                    if not is_one_of(code, asked.cuts)
+                }
+            else:
+                meets[i] = np.ones(len(own), dtype=bool)
+                found = _doubtful_levels(axis, cube.levels[axis], kept[i], asked)
+            for code, level in found.items():
+                held = np.logical_and.reduce([*meets, own == code])
+                rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
+                if rows:
+                    yield axis.column, name_of(level), rows, cases
 
     @property
     def streams(self) -> bool:
@@ -328,9 +369,44 @@ def _missing_codes(
     none = condition.negated or kept[-1] or None in condition.values
     # unknown values are those of sensitive features: 4 may be a sex not stated, and an outcome
     columns = {column for each in spec.recorded.values() for column in each.columns}
-    unknown = spec.unknown if condition.column in columns else ()
+    unknown = [*spec.unknown] if condition.column in columns else []
+    if condition.column not in _checked_columns(spec):
+        unknown = [v for v in _missing_words(condition.column, levels)
+                   if not is_one_of(v, condition.values)]  # fmt: skip
     stated = (i for i, level in enumerate(levels) if is_one_of(level, unknown))
     return [*([] if none else [-1]), *(i for i in stated if not kept[i])]
+
+
+def _checked_columns(spec: Spec) -> set[str]:
+    # what a value of a group or an outcome is, checks of these state
+    groups = {column for each in spec.recorded.values() for column in each.columns}
+    return groups | {column for column in _outcome_columns(spec) if column}
+
+
+def _missing_words(column: str, levels: _Values) -> list[Value]:
+    # none of a column of numbers, whose levels are intervals, and none that may be a category
+    names = [name_of(level) for level in levels]
+    return [
+        value
+        for value in words.missing_words(levels)
+        if not words.may_be_group(name_of(value), column, names)
+        and not words.may_be_value(name_of(value), {*names} - {name_of(value)})
+    ]
+
+
+def _doubtful_levels(
+    axis: Axis, levels: _Values, kept: NDArray[np.bool_], asked: RowCondition
+) -> dict[int, Value]:
+    # what means a missing value or a total, and is kept, and codes of missing values
+    codes = words.codes_of_missing(levels)
+    missing = _missing_words(axis.column, levels)
+    return {
+        i: level
+        for i, level in enumerate(levels)
+        if not is_one_of(level, asked.values)
+        if level in codes
+        or (kept[i] and (level in missing or words.is_total_of_rows(name_of(level))))
+    }
 
 
 def _cells_that_meet(table: CountTable, kept: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:

@@ -298,6 +298,19 @@ def test_strata_of_all_or_of_nothing_leave_no_pass(value, doubted):
     assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
 
 
+@pytest.mark.parametrize(("denied", "of_others", "doubted"), [
+    (0, 0.2, True), (0, 0.05, False), (3, 0.2, False),
+])  # fmt: skip
+def test_a_group_without_any_denial_leaves_no_pass(denied, of_others, doubted):
+    """Where its denials are absent from the file, all of it is approved."""
+    p = np.where(np.arange(N) // 2 < of_others * N / 2, 0, 1)
+    p[::2] = np.arange(N)[::2] >= 2 * denied
+    report = fg.audit(table(p=p.tolist()), prediction="p", positive=1, sensitive="g", rules=RULE)
+    code = DiagnosticCode.GROUP_OF_ONE_OUTCOME
+    assert [each.code for each in report.doubts] == [code] * doubted
+    assert report.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+
+
 @pytest.mark.parametrize(("own", "doubted"), [(1.0, True), (0.92, True), (0.8, False)])
 def test_strata_of_one_group_alone_leave_no_pass(own, doubted):
     """A stratum that was the group by another name, or nearly: |CDDPL| is 0."""
@@ -480,7 +493,13 @@ AMOUNTS = {
         "mean_label.ratio >= 0.8",
         "coded_numbers:pay",
     ),
+    "constant": (
+        np.where(np.array(G) == "a", 3_000, PAY),
+        "-100 <= mean_label.difference <= 100",
+        "group_of_one_outcome:g",
+    ),
     "unit": (PAY * MONTHS, "mean_error.difference <= 1000", "unlike_amounts:g"),
+    "reversed": (PAY, "mean_absolute_error.ratio <= 1.25", "reversed_predictions:p"),
     "limit": (PAY / 10_000, "-50 <= mean_label.difference <= 50", "limits_the_better_off"),
 }
 
@@ -490,7 +509,8 @@ def test_amounts_that_nobody_could_fail_leave_no_pass(mistake):
     """Pay of 0 where it is not known, of a year in one group alone, and 50 for shares: exit 0."""
     amounts, rule, code = AMOUNTS[mistake]
     asked = {"label": "pay", "prediction": "p", "sensitive": "g", "task": "regression"}
-    rows = pl.DataFrame({"g": G, "pay": amounts, "p": amounts})
+    predicted = 6_000 - PAY if mistake == "reversed" else amounts
+    rows = pl.DataFrame({"g": G, "pay": amounts, "p": predicted})
     rows = rows.with_columns(pl.col("p") + pl.Series(PAY[::-1] / 100))
     doubted, accepted = (fg.audit(rows, **asked, rules=rule, accept=of) for of in ((), code))
     assert code in {f"{e.code}:{e.column}" if e.column else e.code for e in doubted.doubts}

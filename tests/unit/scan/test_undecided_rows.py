@@ -52,3 +52,31 @@ def test_rows_that_a_condition_cannot_decide_are_stated_and_no_rule_passes(where
     assert report.verdict is Outcome.INCONCLUSIVE
     assert "150 rows without a value of r could change that" in " ".join(str(report).split())
     assert "all used" not in str(report)
+
+
+@pytest.mark.parametrize(("value", "where", "doubted"), [
+    ("N/A", "r = 5", False), ("Unknown", "r = 5", False), ("N/A", "r != 1", True),
+    ("TOTAL", "r != 1", True), ("Total loss", "r != 1", None), ("7", "r = 5", None),
+    ("None", "r = 5", None),
+])  # fmt: skip
+def test_missing_words_and_totals_in_a_condition_are_no_plain_values(value, where, doubted):
+    """Refusals of a region "N/A" were left out unseen, and a total was kept: a ratio passed."""
+    data = rows(value, 300).with_columns(pl.col("r").replace({"5": "five"}))
+    found = fg.audit(data, **ASKED, where=where.replace("5", "five"))
+    excluded = {"missing r (where)": 300} if doubted is False else {}
+    assert found.data.excluded == excluded
+    codes = [(each.code, each.column, each.values) for each in found.doubts]
+    assert codes == [(DiagnosticCode.ALIKE_CONDITION, "r", (value,))] * (doubted is True)
+    assert doubted is None or found.verdict is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("code", "where"), [
+    (999, "r < 90"), (-1, "r >= 0"), (99, "0 <= r <= 40"), (41, "0 <= r <= 40")
+])  # fmt: skip
+def test_codes_of_missing_numbers_that_a_condition_drops_are_doubted(code, where):
+    data = rows(str(code), kind=int)
+    found = fg.audit(data, **ASKED, where=where)
+    doubts = [(each.column, each.values) for each in found.doubts]
+    assert doubts == [("r", (str(code),))] * (code != 41)
+    assert found.verdict is (Outcome.PASS if code == 41 else Outcome.INCONCLUSIVE)
+    assert fg.audit(data, **ASKED, where=where, accept="alike_condition:r").verdict is Outcome.PASS
