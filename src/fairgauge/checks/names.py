@@ -152,7 +152,7 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         elif axis.role is Role.CODES:
             found = _coded_counts(cube, axis) if of_counts else _codes_beyond_cuts(cube, axis, spec)
         for value, cases in found.items():
-            priced = value in (99, 999) and words.is_price(axis.column)
+            priced = value in (99, 999) and words.is_column_of("price", axis.column)
             if cases and not priced and not is_one_of(value, ends):
                 plain = not (of_counts or isinstance(value, str))
                 line = (
@@ -220,7 +220,7 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
         if code > most if code > 0 else code < least:
             found[canonical(code)] = held
             coded |= high == code
-    if words.is_age(axis.column) and most < OLDEST:
+    if words.is_column_of("age", axis.column) and most < OLDEST:
         found[f">{OLDEST:g}"] = rows[(low >= OLDEST) & ~coded].sum()
     return found
 

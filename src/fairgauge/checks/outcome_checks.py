@@ -240,7 +240,9 @@ def _favoured_levels(
         if compact_reading(name) in map(compact_reading, names) or not re.search(_LETTER, name):
             return False  # `doubtful_names` warns of the same name in two spellings
         forms = [each for each in names if is_adverse(each) or not is_adverse(name)]
-        return (plain and is_favourable(name)) or any(is_form_of(name, each) for each in forms)
+        booked = name.casefold() == "booked" and any(map(is_favourable, names))  # no arrest
+        favoured = plain and (is_favourable(name) or booked)
+        return favoured or any(is_form_of(name, each) for each in forms)
 
     return [each for each in refused if is_favoured(name_of(each[0]))]
 
@@ -260,8 +262,8 @@ def _strange_positives(
         return action_code(name) not in approved if codes else value in none or is_adverse(name)
 
     strange = [each for each in accepted if is_strange(each[0])]
-    negative = spec.favourable is Favourable.NEGATIVE
-    return strange if len(strange) < len(accepted) and not negative else []
+    meant = spec.favourable is Favourable.NEGATIVE or len(strange) == len(accepted)
+    return [] if meant else strange
 
 
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -329,13 +331,9 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for axis in cube.plan.outcomes:
         levels = [] if axis.bins else [e for e in levels_with_cases(cube, axis) if e[1]]
         if missing := classes_of_missing(level for level, _ in levels):
-            rows = sum(rows for level, rows in levels if level in missing)
-            facts: dict[str, Any] = {"column": axis.column, "rows": rows, **spec.unit}
-            names = tuple(map(name_of, missing))
-            line = spec.recoding_line(axis.column, {UNKNOWN: names})
-            yield Diagnostic.warning(
-                DiagnosticCode.CLASSES_OF_MISSING, values=names, line=line, **facts
-            )
+            held = _describe_values(axis, [e for e in levels if e[0] in missing], spec, sum)
+            line = spec.recoding_line(axis.column, {UNKNOWN: held["values"]})
+            yield Diagnostic.warning(DiagnosticCode.CLASSES_OF_MISSING, line=line, **held)
 
 
 def copies_of_label(
@@ -528,7 +526,6 @@ def strata_of_one_side(
 
 # metrics in which every outcome counts alike, as consistency does
 _OF_ALL_OUTCOMES = (DifferentialFairness, Distance)
-_NO_DIRECTION = (None, Favourable.POSITIVE)  # of amounts
 # TP, FP, FN and TN; reversed, they are those with the other outcome as the positive one
 _COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
 
@@ -569,13 +566,11 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     Raises ``SpecError``: A preset would call such an outcome by the word for its opposite, whether
         or not it is stated.
     """
-    if task is Task.REGRESSION and spec.preset and spec.favourable in _NO_DIRECTION:
+    if task is Task.REGRESSION and spec.preset and spec.favourable in (None, Favourable.POSITIVE):
         column = spec.label or spec.prediction
         yield Diagnostic.warning(DiagnosticCode.UNFAVOURABLE_POSITIVE, column=column, amounts=True)
-    if task is not Task.BINARY:
-        return
     negative, word = spec.favourable is Favourable.NEGATIVE, _word_of_preset(spec)
-    if spec.favourable is not None and not negative and not word:
+    if task is not Task.BINARY or (spec.favourable is not None and not (negative or word)):
         return  # as it is stated
     scored = spec.score if spec.prediction is None else None
     axes = _axes_of_outcomes(cube, spec)

@@ -214,7 +214,8 @@ def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
 
 def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
     for role in ("label", "prediction", "score"):  # any of them may be coded in reverse
-        yield from _group_doubts(note.feature, f"clear {role}", cases, spec, role)
+        what = "score" if note.code is DiagnosticCode.REVERSED_SCORES else role
+        yield from _group_doubts(note.feature, f"clear {what}", cases, spec, role)
 
 
 def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
@@ -266,12 +267,10 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: lambda note, *_: [
         Doubt(OF_ONE.format(note["role"]), note["rows"])
     ],
-    DiagnosticCode.NEVER_REPEATS: lambda _note, _spec, cases: [
-        Doubt("other row of their cluster", cases)
-    ],
-    DiagnosticCode.WEIGHT_IS_IDENTIFIER: lambda note, _spec, cases: [
-        Doubt(f"clear {note['role']}", cases)
-    ],
+    **dict.fromkeys(
+        (DiagnosticCode.NEVER_REPEATS, DiagnosticCode.WEIGHT_IS_IDENTIFIER),
+        lambda note, _spec, cases: [Doubt(f"clear {note['role']}", cases)],
+    ),
     DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
     DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [
         Doubt(_OF_CONDITION if note.get("line") else _SPELT_CONDITION, note["rows"])

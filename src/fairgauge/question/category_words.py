@@ -119,27 +119,15 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     )
 
 
-def is_age(column: str) -> bool:
-    """Return whether a column is of the ages of people in years, by its name.
+def is_column_of(kind: str, column: str) -> bool:
+    """Return whether a column is of ages in years, prices, or costs of people, by its name.
 
-    >>> [is_age(name) for name in ("applicantAge", "Edad", "Alter (Jahre)", "loan_age", "page")]
-    [True, True, True, False, False]
+    >>> [is_column_of("age", name) for name in ("applicantAge", "Alter (Jahre)", "loan_age")]
+    [True, True, False]
+    >>> [is_column_of("cost", name) for name in ("rate_spread", "loanCosts", "lender_credits")]
+    [True, True, False]
     """
-    return bool(_pattern("age").search(_fold(column)))
-
-
-def is_price(column: str) -> bool:
-    """Return whether a column is of prices, by its name: 99 and 999 are no codes there."""
-    return bool(_pattern("price").search(_fold(column)))
-
-
-def is_cost(column: str) -> bool:
-    """Return whether a column is of what people pay, of which less is better, by its name.
-
-    >>> [is_cost(name) for name in ("rate_spread", "loanCosts", "credit_limit", "lender_credits")]
-    [True, True, False, False]
-    """
-    return bool(_pattern("cost").search(_fold(column)))
+    return bool(_pattern(kind).search(_fold(column)))
 
 
 def has_words(people: str) -> bool:
@@ -310,9 +298,10 @@ def is_denied(name: str) -> bool:
 def is_favourable(name: str) -> bool:
     """Return whether an outcome is a plain yes, or named as the better one of a decision."""
     text = _fold(name)
-    plain = bool(_words("favourable").search(text) or _pattern("favourable_part").search(text))
-    negated = _pattern("negated").search(re.sub(r"approved\W+(but )?not \w+", "", text))
-    return is_yes(text) or (plain and not (is_adverse(name) or negated))
+    if is_yes(text) or _pattern("not_taken").search(text):
+        return True
+    plain = _words("favourable").search(text) or _pattern("favourable_part").search(text)
+    return bool(plain) and not (is_adverse(name) or _pattern("negated").search(text))
 
 
 _ENDING = re.compile(r"(e?d|ing|(?<!s)e?s|al|ance|ion|e)$")
@@ -480,13 +469,13 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     refused = [each for each in texts if positive and not is_one_of(each, positive)]
     denied = any(map(is_denied, texts.values()))
     ahead = [_pattern("exists"), *[_words("stage")] * (len(refused) > 1 and denied)]
+    if any(_pattern("paid_off").search(_fold(each)) for each in texts):
+        ahead.append(_pattern("running"))
     steps = [v for v in refused if any(pattern.search(_fold(v)) for pattern in ahead)]
-    # of those who may be dismissed the active ones have the other outcome, and of those who may
-    # be late, where none has paid off a loan, those who are not
-    harm = any(is_adverse(each) or is_harm(each) for each in map(name_of, positive))
-    paid = any(_pattern("paid_off").search(_fold(each)) for each in texts)
-    lasting = [*[_pattern("in_place")] * harm, *[_pattern("not_late")] * (not paid)]
-    codes += [v for v in steps if not any(pattern.search(_fold(v)) for pattern in lasting)]
+    if any(is_adverse(each) or is_harm(each) for each in map(name_of, positive)):
+        # of those who may be dismissed, the active ones have the other outcome
+        steps = [v for v in steps if not _pattern("in_place").search(_fold(v))]
+    codes += steps
     codes += [each for each in texts if is_total(each) and _TOTAL.fullmatch(each.strip())]
     scale = any(_pattern("severity").search(_fold(name)) for name in texts.values())
     decided = not positive or denied or any(map(is_favourable, texts.values()))

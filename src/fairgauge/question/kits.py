@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.errors import Problem, SpecError, listing, problems_where, quote, refuse, suggest
-from fairgauge.question.category_words import is_cost
+from fairgauge.question.category_words import is_column_of
 from fairgauge.question.features import read_features
 from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
@@ -92,7 +92,7 @@ class Kit:
         if given.get("task") == "regression":
             found |= self.with_amounts
             amount = given.get("label") or given.get("prediction")
-            if found["favourable"] == "lower" and not (isinstance(amount, str) and is_cost(amount)):
+            if found["favourable"] == "lower" and not is_column_of("cost", str(amount)):
                 del found["favourable"]  # of loans and limits, less is no better
         columns = [each.column for each in read_features(given.get("sensitive"), Location())]
         if self.intersect and len(columns) > 1:

@@ -204,9 +204,9 @@ def _check_bounds(axis: Axis, ends: tuple[float, float]) -> None:
             line = write_recodings({axis.column: {UNKNOWN: [canonical(value)]}})[0]
             raise DataError(
                 f"column {quote(axis.column)} is the {what} and must lie in [{low:g}, {high:g}], "
-                f"but has {name_of(value)}; if it means that the {what} is missing, list it as "
-                f"unknown: {recoding_flag(line)}; if the {what} is on another scale, state the "
-                "range of all of its values: score_range=(LOW, HIGH) (--score-range LOW HIGH)"
+                f"but has {name_of(value)}; if the {what} is on another scale, state the range of "
+                "all of its values: score_range=(LOW, HIGH) (--score-range LOW HIGH); if it means "
+                f"that the {what} is missing, list it as unknown: {recoding_flag(line)}"
             )
 
 

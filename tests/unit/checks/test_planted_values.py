@@ -85,20 +85,28 @@ def cells(line):
 NO_GROUP = (
     "N/A|undefined|Please select|Select one|-- select --|Invalid|see notes|TBD|#N/A|None|nil|-"
     "|Total|Subtotal|All|Gesamt|Summe|Grand Total|Bitte wählen|Veuillez choisir|Seleccione|#WERT!"
+    "|Unable to determine|TBC|Redacted|Unclassified|Not matched|Anonymous|No EEO data"
 )
-FAVOURABLE = "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
+FAVOURABLE = (
+    "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
+    "|Originated|Disbursed|NTU|Not Taken Up|Customer declined offer|Offer expired|APPR"
+    "|Ready for Hire|Background Check|Onboarding"
+)
 UNDECIDED = (
     "Withdrawn|Retirado|Zurückgezogen|Missing data|#VALUE!|#N/A|#REF!|#DIV/0!|#NAME?|#WERT!"
     "|Submitted|Received|ongoing|Draft|Active"
     "|Interview|Assessment|Shortlisted|Requested info|Exempt|offen|Phone screening|Eingereicht"
     "|Vorstellungsgespräch|Entretien|Entrevista|Candidature reçue|Preseleccionada|Please select"
+    "|Pended|W/D|Not Decisioned|Undispositioned|Abandoned|Counteroffer|Parse Error|Abstain|Unscored"
+    "|Under investigation|Not Interested|Accepted other offer|Phone Screen Scheduled|Gegenangebot"
+    "|Hiring Manager Review|Unable to contact"
 )
 HARMS = (
     "adverse_action deny_flag write_off written_off laid_off foreclosed evicted suspended expelled"
     " delinquent charged_off no_show revoked banned muted shadowbanned waitlisted downgraded"
     " surcharged lapsed bankruptcy repossessed late_payment overdue dropout detained cited"
     " use_of_force readmitted deported blacklisted overpayment disconnected mora despido"
-    " Kündigung Zahlungsverzug Mahnung résilié impayé"
+    " ko dq archived red_flag turnover_risk Kündigung Zahlungsverzug Mahnung résilié impayé"
 )
 ACTIONS = (
     ("1.0", "3.0", "2.0"),
@@ -110,6 +118,8 @@ DOUBTED = {
         *[named(column, 1, 0, favourable=None) for column in HARMS.split()],
         named("action_taken", "3 - Application denied", "1 - Loan originated", favourable=None),
         named("hired", 1, 0, favourable="negative"),
+        *[named("outcome", *pair, favourable=None)
+          for pair in (("Archived", "Advanced"), ("Regret", "Invite"), ("Below cut", "Above cut"))],
         named("outcome", "Booked", "Denied", favourable="negative"),
     ],
     "missing_marker": [
@@ -134,6 +144,7 @@ DOUBTED = {
           for word in ("APPROVED_MANUAL", "AUTO_APPROVED", "Approved with conditions")],
         *[(table(outcome=("Booked", "Denied"), extra=word), {"positive": ["Booked"]})
           for word in ("Approved Not Accepted", "Approved/Not Booked", "Conditional Approval")],
+        named("decision", "Approved", "Declined", "Booked"),
         *[(table(outcome=("Recommended", "Not Recommended"), extra=word),
            {"positive": ["Recommended"]}) for word in ("Highly Recommended", "5. Hired")],
         (table(outcome=("Zugesagt", "Abgelehnt"), extra="Zusage"), {"positive": ["Zugesagt"]}),
@@ -151,7 +162,7 @@ DOUBTED = {
         *[named("status", *pair) for pair in (("Graduated", "Enrolled"), ("Hired", "Applied"),
           ("Approved", "Submitted"), ("Bewilligt", "Eingereicht"), ("Offered", "Invited"))],
         *[named("loan_status", "Fully Paid", "Charged Off", word)
-          for word in ("Current", "In Grace Period")],
+          for word in ("Current", "In Grace Period", "Forbearance", "Active")],
         (table(outcome=("1", "3"), extra="8").rename({"outcome": "act_taken"}),
          {"prediction": "act_taken", "positive": ["1", "8"]}),
         *[(table(outcome=("1", "3"), extra="4").with_columns(pl.when(pl.int_range(N) % 24 == 2)
@@ -185,6 +196,9 @@ NO_HARMS = (
     "||status|Admitted|Denied|Enrolled elsewhere||stay|Retained|Left|Transferred"
     "||triage|Immediate|Urgent|Nonurgent||bail|Released|Detained||match|Match|No match"
     "||reclamacion|Estimada|Desestimada|Estimada en parte||mention|Très bien|Passable|Bien"
+    "||custody|Released|Cited|Booked||call|Answered|Abandoned||photo|Matched|Not matched"
+    "||course|Completed|Did not complete||file|Classified|Unclassified||form|Scored|Unscored"
+    "||claim|Interested|Not interested|Later||contact|Contacted|Unable to contact"
     "||antrag|Genehmigt|Abgelehnt|Teilweise genehmigt||Kredit|Gut|Schlecht||estado|Activa|Cancelada"
     "|Vencida||account|Active|Suspended||reply|Positive response|Negative response|No response"
 )

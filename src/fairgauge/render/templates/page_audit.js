@@ -517,7 +517,7 @@ const undecidedCodes = (o) => {
 const favouredCodes = (o, q) => {
   const { refused, asked } = o, undecided = undecidedCodes(o), plain = q.favourable !== "negative" && refused.length > 1 && !asked.some((name) => isDenied(name) || isHarm(name, o.name));
   const isApproved = (name) => APPROVED.includes(actionCode(name)), isFavoured = areActions(o) ? (name) => isApproved(name) && asked.every(isApproved)
-    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && isFavourable(name)) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
+    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && (isFavourable(name) || (name.toLowerCase() === "booked" && asked.some(isFavourable)))) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
   return o.cuts ? [] : refused.filter((code) => !undecided.includes(code) && isFavoured(o.names[code]));
 };
 const doubtOf = (counts, q, features) => {

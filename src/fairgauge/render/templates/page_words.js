@@ -23,7 +23,7 @@ const isUndecided = (value) => {
 const isYes = (name) => meaning(name) === 1 || /^(yes|y|t|true|positive|ja?|oui|s[i\u00ed])$/iu.test(name), isNo = (name) => /^(no|n|f|false|negative|nein|non)$/i.test(name);
 const isOfDenials = (column) => isHarm(column) || (isAdverse(column) && !PATTERNS.favoured.test(plainText(column).replace(everyMatch("negated"), " ")));
 const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
-const isFavourable = (name) => isYes(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && !PATTERNS.negated.test(plainText(name).replace(/approved\W+(but )?not \w+/, "")));
+const isFavourable = (name) => isYes(plainText(name)) || PATTERNS.not_taken.test(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && !PATTERNS.negated.test(plainText(name)));
 // a name that is another one misspelt, in another form of its words, or annotated
 const isFormOf = (annotated, other) => {
   const name = annotated.replace(/^.*\bstatus *: */i, ""), [one, two] = [name, other].map((each) => unaccented(each).replace(/^[^\p{L}\p{N}_]+/u, "").trimEnd());
@@ -80,7 +80,7 @@ const noOutcomes = (values, asked = []) => {
   if (has(0) && asked.length && asked.every((name) => meaning(name) === 1)) codes = [...codes, ...names.filter((v) => /^-?[\d.]+$/.test(v) && ![0, 1].includes(meaning(v)))];
   const every = values.map(String), refused = every.filter((v) => !asked.some((name) => meaning(name) === meaning(v))), denied = every.some(isDenied);
   const harm = asked.some((name) => isAdverse(name) || isHarm(name)), paid = values.some((v) => typeof v === "string" && PATTERNS.paid_off.test(plainText(v)));
-  const isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text))) && !(harm && PATTERNS.in_place.test(text)) && (paid || !PATTERNS.not_late.test(text));
+  const isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text)) || (paid && PATTERNS.running.test(text))) && !(harm && PATTERNS.in_place.test(text));
   if (asked.length) codes = [...codes, ...refused.filter((v) => isStep(plainText(v)))];
   const decided = !asked.length || denied || every.some(isFavourable);
   const isTotal = (v) => typeof v === "string" && PATTERNS.total.test(plainText(v)) && /^(\S+|.*\btotals?|all\b.*)$/i.test(v.trim());
