@@ -23,27 +23,28 @@ from fairgauge.checks.names import compact_reading
 from fairgauge.question.specification import Spec
 from fairgauge.results.monitor_results import HistoryProblem
 from fairgauge.start.records import dataclass, field
-from fairgauge.stats.arrays import Array
 from fairgauge.stats.departures import (
     COINCIDENCE,
     DESIGN,
     FEWEST,
+    MEMORY,
     RARE,
     SHARE,
     Change,
     add_up,
+    estimate_deviation,
     find_departures,
+    find_other_ranges,
+    find_other_sides,
     log_chance,
 )
 from fairgauge.values import Value, is_one_of, name_of
 
-_DEVIATIONS, _RECENT = 6.0, 14
+_DEVIATIONS = 6.0
 _VOLUME, _OF_VOLUME = math.log(4 / 3), 4.2
 """A volume is unusual from a third on, and from so many usual deviations on."""
-_SUPPOSED_DEVIATIONS, _AS_IF_KNOWN, _MEMORY, _LAST_WEEKDAYS = (0.12, 0.3), 5, 56, 4
+_LAST_WEEKDAYS = 4
 _FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
-# shares of scores that move by days alone hardly reach, and by another scale far surpass
-_OTHER_RANGE = 0.2
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
 # what numbers are rounded to, rather than copies; the fewest rows of two periods in a cell of which
@@ -189,10 +190,8 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
         single = usual if compared else _usual_of_kind(feed, t)
         as_often = max(round(math.exp(min(value - single, 10.0))), 1)
         past = deviations.setdefault(period.kind % 2, [])
-        supposed = np.std(working[-_RECENT:]) if len(working) >= _AS_IF_KNOWN else math.inf
         sampling = 2 / math.sqrt(math.exp(value) + math.exp(usual))
-        supposed = math.hypot(sampling, np.clip(supposed, *_SUPPOSED_DEVIATIONS))
-        spread = _scale(past, supposed)
+        spread = estimate_deviation(past, working, sampling)
         times = multiples.get(t, 1)
         surely = each.cells >= _FEWEST_CELLS and value - single > 2 * spread
         if times == 1 and each.divisor % as_often == 0 and surely:
@@ -242,7 +241,7 @@ def _shared_rows(feed: Feed) -> Iterator[Suspected]:
     changes = [_change_within_groups(one.rows, two.rows) for one, two in pairwise(feed.periods)]
     found, before = set[int](), 0
     for t in range(len(changes)):
-        varies, freedom = np.cumsum(changes[t::-1][:_MEMORY], axis=0).T
+        varies, freedom = np.cumsum(changes[t::-1][:MEMORY], axis=0).T
         part = np.clip(varies / np.maximum(freedom, 1.0), _SMALLEST_PART, 1.0)
         chance = freedom / 4 * (np.log(part) + 1 - part)
         if chance.min() < RARE:
@@ -281,16 +280,6 @@ def _usual_of_kind(feed: Feed, t: int) -> float:
         if len(others) > 2 or (len(others) == 2 and abs(others[0] - others[1]) < _VOLUME):
             return median(others)
     return rows[t]
-
-
-def _scale(apart: Sequence[float], supposed: float) -> float:
-    # of few it is what is supposed beforehand, as if five of these were known
-    held = np.sort(np.abs(apart[-_MEMORY:]))
-    if len(held) < FEWEST:
-        squares = float(np.sum(held**2)) + _AS_IF_KNOWN * supposed**2
-        return math.sqrt(squares / (len(held) + _AS_IF_KNOWN))
-    kept = held[: math.ceil(0.8 * len(held))]  # the factor makes it that of a normal distribution
-    return 1.5 * math.sqrt(float(np.mean(kept**2))) * (1 + 3 / len(held))
 
 
 def _same_counts(feed: Feed) -> Iterator[Suspected]:
@@ -441,34 +430,23 @@ def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
 
 
 def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
-    whole = set[int]()
+    # another scale, of all rows or else of groups, states more than that a median moved
+    ranges, sides, whole = set[int](), dict[int, tuple[float, float]](), set[int]()
+    problem = HistoryProblem.OTHER_SCORES
     for subject in dict.fromkeys([each for period in feed.periods for each in period.rows.scores]):
-        usual, known = np.zeros(PARTS), 0
-        for t, each in enumerate(feed.periods):
-            parts, held = np.zeros(PARTS), each.rows.scores.get(subject, {})
+        histograms = np.zeros((len(feed.periods), PARTS))
+        for parts, period in zip(histograms, feed.periods, strict=True):
+            held = period.rows.scores.get(subject, {})
             parts[[*map(int, held)]] = [*held.values()]
-            rows = int(parts.sum())
-            shares = _share_outside_usual_range(parts, usual) if known >= FEWEST and rows else None
-            if shares is None:
-                usual, known = usual + parts, known + (rows > 0)
-            elif t not in whole:
-                whole |= {t} if subject.feature is None else set()
-                yield Suspected(t, HistoryProblem.OTHER_SCORES, *subject, None, None, rows, *shares)
-
-
-def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float] | None:
-    # none where these may be a coincidence: that the first so many of all rows by score are new
-    # ones, or that all of these are between two that have so few of the others between them
-    rows, every = float(parts.sum()), float(usual.sum())
-    low, high = np.flatnonzero(usual)[[0, -1]]
-    outside = int(parts[:low].sum() + parts[high + 1 :].sum())
-    chance = math.log1p(outside) + log_chance(outside, rows, rows + every)
-    if outside > _OTHER_RANGE * rows and chance < RARE:
-        return outside / rows, 0.0
-    first, last = np.flatnonzero(parts)[[0, -1]]
-    inside = float(usual[first : last + 1].sum())
-    chance = 2 * math.log(rows) + (rows - 2) * math.log((inside + 1) / (every + 1))
-    return (0.0, inside / every) if inside < SHARE * every and chance < RARE else None
+        sizes, found = histograms.sum(axis=1).astype(int).tolist(), find_other_ranges(histograms)
+        for t in found.keys() - whole:
+            yield Suspected(t, problem, *subject, None, None, sizes[t], *found[t])
+        ranges |= found.keys()
+        if subject.feature is None:
+            whole, every, of = {*found}, subject, sizes
+            sides = find_other_sides(histograms, feed.kinds)
+    for t in sides.keys() - ranges:
+        yield Suspected(t, problem, *every, None, None, of[t], *sides[t])
 
 
 def _copies(feed: Feed) -> Iterator[Suspected]:

@@ -382,7 +382,8 @@ def _decided_by_counts(each: Estimate, rule: Rule, measured: Measured) -> Decisi
         noted = {False} if by_value and rule.decide is Decide.POINT else set()
         bounded = {worst.outcomes for worst in cases} | noted
         for code, rows in _many_missing(each, rule, measured, bounded):
-            why = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
+            unit, passed = measured.unit, str(outcome)
+            why = Reason.of(code, rows=rows, unit=unit, alone=passed, unbounded=True)
             return Outcome.INCONCLUSIVE, why
     return outcome, reason
 

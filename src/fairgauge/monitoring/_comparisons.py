@@ -372,7 +372,8 @@ def _reason_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> R
         if rows := reason.get("open_rows"):  # beside what the interval leaves open
             groups = reason.get("open_groups")
             code = ReasonCode.MISSING_GROUPS if groups else ReasonCode.MISSING_OUTCOMES
-            return Reason.of(code, rows=rows, unit=measured.unit, alone=str(Outcome.PASS))
+            alone = str(Outcome.PASS)
+            return Reason.of(code, rows=rows, unit=measured.unit, alone=alone, unbounded=True)
     return None
 
 

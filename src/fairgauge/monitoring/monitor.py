@@ -133,7 +133,7 @@ def monitor(
     if cubes:
         spelt = {f"same_names:{of.column}" for of in findings if of.other and of.last == names[-1]}
         doubted = _doubted_values(names[-1], cubes, resolved.question, comparisons)
-        findings += [each for each in doubted if each.other not in spelt]  # said of a new value
+        findings += [each for each in doubted if each.other not in spelt]  # a new value states it
     # of rows without a weight or a count nobody knows how many people or cases they are
     unit, of_rows = asked.question.unit.get("unit"), (asked.question.weight, asked.question.count)
     for i, each in enumerate(findings):

@@ -283,7 +283,8 @@ class MonitorReport(ResultOfMetrics):
 
     def concerning(self, period: str) -> tuple[HistoryFinding, ...]:
         """Return what may be wrong with a period, or with labels that came or were due by it."""
-        with_labels, label = (period,), self.spec["label"]
+        with_labels: tuple[str, ...] = (period,)
+        label = self.spec["label"]
         if (within := self.spec["monitor"].get("labels_within")) and self.periods[-1] == period:
             counted = self.periods[: len(self.periods) - len(self.waiting)]
             with_labels = counted[max(len(self.periods) - 1 - within, 0) :]

@@ -6,6 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
+import numpy as np
+
+from fairgauge.stats.arrays import Array
+
 # periods from which on the next is expected to be like them
 FEWEST = 7
 # the log of the probability below which something is no coincidence
@@ -20,6 +24,12 @@ _RECENT, _SUPPOSED, _ALIKE = 14, 4, 192
 That counts as four degrees of freedom. A period of more than 634 rows is supposed to vary as much
 as one of 192 does by sampling, as shares vary by period however many rows there are.
 """
+# the deviation of the logarithm of the volume that is supposed of days, at least and at most, as if
+# so many of them were known; and how many periods are remembered
+_SUPPOSED_DEVIATIONS, _AS_IF_KNOWN, MEMORY = (0.12, 0.3), 5, 56
+# shares of scores that move by days alone hardly reach, and by another scale far surpass: outside
+# of a range, and on one side of a median
+_OTHER_RANGE, _OTHER_SIDE = 0.2, 0.3
 _LEFT, _HINT = 2 / 3, 3.0
 """Rows of an outcome are lost where less than 2/3 are left, and its rate hints at it."""
 
@@ -158,3 +168,64 @@ def log_chance(rows: float, some: float, every: float) -> float:
         return -math.inf
     logs = [math.lgamma(n + 1) - math.lgamma(n - rows + 1) for n in (some, every)]
     return logs[0] - logs[1]
+
+
+def estimate_deviation(apart: Sequence[float], working: Sequence[float], sampling: float) -> float:
+    """Return by how much logarithms of volumes usually differ from what is expected of them.
+
+    ``apart``: by how much those before did. Of few it is what is supposed beforehand, as if five of
+    these were known: what the last ``working`` days differ by among each other, and ``sampling``.
+    """
+    held = np.sort(np.abs(apart[-MEMORY:]))
+    if len(held) < FEWEST:
+        among = float(np.std(working[-_RECENT:])) if len(working) >= _AS_IF_KNOWN else math.inf
+        supposed = float(np.clip(among, *_SUPPOSED_DEVIATIONS)) ** 2 + sampling**2
+        squares = float(np.sum(held**2)) + _AS_IF_KNOWN * supposed
+        return math.sqrt(squares / (len(held) + _AS_IF_KNOWN))
+    kept = held[: math.ceil(0.8 * len(held))]  # the factor makes it that of a normal distribution
+    return 1.5 * math.sqrt(float(np.mean(kept**2))) * (1 + 3 / len(held))
+
+
+def find_other_ranges(histograms: Array) -> dict[int, tuple[float, float]]:
+    """Return the periods that hardly have scores of the same scale, each with two shares.
+
+    These are the share of its rows outside the range of those before, and 0; or 0, and the share of
+    those before in its own range.
+    """
+    found: dict[int, tuple[float, float]] = {}
+    usual, known = np.zeros(histograms.shape[1]), 0
+    for t, parts in enumerate(histograms):
+        outside = known >= FEWEST and parts.any() and _share_outside_usual_range(parts, usual)
+        if outside:
+            found[t] = outside
+        else:
+            usual, known = usual + parts, known + int(parts.any())
+    return found
+
+
+def find_other_sides(histograms: Array, kinds: Sequence[int]) -> dict[int, tuple[float, float]]:
+    """Return the periods of which far more than usual are on one side of the first ones' median."""
+    sizes = histograms.sum(axis=1)
+    first = np.cumsum(histograms[sizes > 0][:FEWEST].sum(axis=0))
+    median = int(np.searchsorted(first, first[-1] / 2, side="right"))
+    above, every = ([*map(int, of)] for of in (histograms[:, median:].sum(axis=1), sizes))
+    found = find_departures(kinds, above, every, least=_OTHER_SIDE)
+    return {
+        t: (share, usual) if share > usual else (1 - share, 1 - usual)
+        for t, (_, share, usual) in found.items()
+    }
+
+
+def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float] | None:
+    # none where these may be a coincidence: that the first so many of all rows by score are new
+    # ones, or that all of these are between two that have so few of the others between them
+    rows, every = float(parts.sum()), float(usual.sum())
+    low, high = np.flatnonzero(usual)[[0, -1]]
+    outside = int(parts[:low].sum() + parts[high + 1 :].sum())
+    chance = math.log1p(outside) + log_chance(outside, rows, rows + every)
+    if outside > _OTHER_RANGE * rows and chance < RARE:
+        return outside / rows, 0.0
+    first, last = np.flatnonzero(parts)[[0, -1]]
+    inside = float(usual[first : last + 1].sum())
+    chance = 2 * math.log(rows) + (rows - 2) * math.log((inside + 1) / (every + 1))
+    return (0.0, inside / every) if inside < SHARE * every and chance < RARE else None

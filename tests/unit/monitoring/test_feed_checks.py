@@ -208,6 +208,19 @@ def test_one_score_in_a_group_is_found_on_its_day() -> None:
     assert (found.group, found.period, report.exit_code) == ("F", NAMES[9], 3)
 
 
+@pytest.mark.parametrize(("times", "found"), [(1.0, []), (0.5, ["other scores"])])
+def test_halved_scores_are_found_on_their_day(times: float, found: list[str]) -> None:
+    question = SCORED | {"threshold": 0.4}
+    counts = {}
+    for day, name in enumerate(NAMES[:12]):
+        rows = rows_of(day)
+        score = rows.score * (times if day == 11 else 1.0)
+        counts[name] = fg.count(rows.assign(score=score.round(3)), **question)
+    report = fg.monitor(counts, question | {"monitor": {"rules": RULES[:1]}})
+    assert [str(each.problem) for each in report.findings] == found
+    assert all("on one side of the median" in each.says for each in report.findings)
+
+
 @pytest.mark.parametrize("column", ["label", "prediction"])
 def test_one_value_in_a_group_from_the_first_day_on_is_no_pass(column: str) -> None:
     """Every woman was approved, or repaid, on all days; men have both values."""

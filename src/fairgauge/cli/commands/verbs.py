@@ -203,7 +203,7 @@ VERBS = {
         fail_help="Exit with 1 if a disparity or a verdict got statistically significantly worse; "
         "without any change, at most 5% of comparisons do. Otherwise with 3 if something may have "
         "got worse that could not be compared or tested, as where a group or its verdict is gone, "
-        "both reports are of the same rows or the same counts, or many more rows of the second lack "
+        "both reports are of the same rows or counts, or many more rows of the second lack "
         "something.",
         help="""Compare two reports that "fairgauge audit ... -o report.json" wrote.
 
