@@ -88,11 +88,11 @@ def outlying_codes(rows: NDArray[np.number[Any]]) -> dict[float, float]:
     found: dict[float, float] = {}
     for code in CODES:
         if code > 0:
-            of_scale = ordinary[low >= NEARBY * code].any()
+            of_scale = bool(ordinary[low >= NEARBY * code].any())
         elif code <= _FAR_BELOW:
-            of_scale = ordinary[high <= NEARBY * code].any()
+            of_scale = bool(ordinary[high <= NEARBY * code].any())
         else:  # other negative numbers, or none but those of the scale of -1 to 1
-            of_scale = ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any()
+            of_scale = bool(ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any())
         held = rows[high == code].sum()
         if held and not of_scale:
             found[code] = held
