@@ -173,7 +173,9 @@ def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:
     held = np.flatnonzero(rows)
     for at in {*held[:1].tolist(), *held[-1:].tolist()}:
         end = axis.edge(at // 2)
-        if at % 2 == 0 or not (words.may_be_no_number(end) or end == 0):  # between two edges
+        if at % 2 == 0 or not (
+            words.is_code_of_missing(f"{end:.15g}") or end == 0
+        ):  # between two edges
             continue
         nearby = NEARBY * end or _FAR_FROM_0 * axis.bounds[1]  # type: ignore[index]
         points = np.clip([-end, 0.0, nearby], *axis.bounds)  # type: ignore[misc]

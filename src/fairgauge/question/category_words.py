@@ -373,11 +373,6 @@ def is_unclear_code(outcome: str) -> bool:
     return is_no(text) or bool(re.fullmatch(r"[^\W\d_]{1,2}|[A-Z]{3,4}|[^\W_]{0,4}[ -]?\d+", text))
 
 
-def may_be_no_number(number: float) -> bool:
-    """Return whether the least or the greatest of many numbers is one that codes often are."""
-    return is_code_of_missing(f"{number:.15g}")
-
-
 def is_code_of_missing(name: str) -> bool:
     """Return whether a text is a number that codes of missing values often are."""
     return bool(_pattern("code_of_no_number").search(name))
@@ -413,7 +408,7 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     if among_names and len(numbers) == 1:
         words = [name for name in known if not any(map(str.isdigit, name))]
         short = ("0", "9", "99") if len(words) == len(known) - 1 >= 2 else ()
-        return [known[n] for n in numbers if may_be_no_number(int(n)) or n in short]
+        return [known[n] for n in numbers if is_code_of_missing(str(int(n))) or n in short]
     if len(known) > _MOST_CODES and not among_names:
         return []
     code = _pattern("code_of_no_number" if among_names else "code_of_missing")
@@ -542,8 +537,6 @@ def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
     ([6], ['04'])
     >>> no_groups("race", [5, 6]), no_groups("race", ["W", "B", "U"]), no_groups("sex", [0, 1, 2])
     ([], ['U'], [0])
-    >>> no_groups("area", ["U", "R", "S"]), no_groups("state", ["ND", "SD", "NY"])
-    ([], [])
     """
     found = re.search(_COLUMN_OF_GROUPS, column.casefold())
     none = [] if found is None else [*_NO_GROUP[found[1] or found[2]]]
