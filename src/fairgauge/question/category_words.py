@@ -370,7 +370,7 @@ def is_unclear_code(outcome: str) -> bool:
     text = outcome.strip()
     if is_yes(text) or _pattern("favourable_code").match(text.casefold()):
         return False
-    return is_no(text) or bool(re.fullmatch(r"[^\W\d_]{1,2}|[A-Z]{3,4}|[^\W_]{0,4}[ -]?\d+", text))
+    return is_no(text) or bool(re.fullmatch(r"[^\W\d_]{1,2}|[A-Z]{3,4}|[^\W_]{0,3}[ -]?\d+", text))
 
 
 def is_code_of_missing(name: str) -> bool:

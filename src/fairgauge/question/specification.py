@@ -96,9 +96,6 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
     if spec.person is not None and not spec.of_people and spec.cluster is None:
         spec = replace(spec, cluster=spec.person)  # each decision counts: those of a person cluster
-    if spec.preset and spec.positive and _states_favourable(options):
-        accepted = (*spec.accept, str(enums.DiagnosticCode.CODE_AS_FAVOURABLE))
-        spec = replace(spec, accept=tuple(dict.fromkeys(accepted)))
     contradictions = _contradictions(spec, given)
     problems += [p for p in contradictions if _option(p) not in misread]
     if {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
@@ -207,12 +204,6 @@ def _unknown_option(name: str) -> Problem:
 def _add_preset(options: Mapping[str, object]) -> Mapping[str, object]:
     found = kit_or_none(options.get("preset"))
     return options if found is None else {**options, **found.options_for(options)}
-
-
-def _states_favourable(options: Mapping[str, object]) -> bool:
-    # that a user does: what `Spec.to_dict` wrote has every option, and some are of the preset alone
-    written = {"seed", "profile", "max_groups"} <= options.keys()
-    return options.get("favourable") is not None and not written
 
 
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
