@@ -246,7 +246,7 @@ STANDS_ON = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 @pytest.mark.parametrize("verb", STANDS_ON)
 def test_no_doubt_that_is_stated_as_open_leaves_a_pass(verb, mistake):
-    """Of the columns that its question stands on, and not of few rows; a copy is of both outcomes."""
+    """Of columns that its question stands on, and not of few rows; a copy is of both outcomes."""
     ask, passes = VERBS[verb]
     made = ask(MISTAKES[mistake][2](table()))
     stated = (d for d in getattr(made, "doubts", ()) if d.column in STANDS_ON[verb])

@@ -301,8 +301,8 @@ def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Do
     found: dict[Doubt, int] = {}
     weights: dict[Doubt, float] = {}
     for note in notes:
-        if note.level is Level.WARNING:
-            for each in DOUBTS_RAISED_BY.get(note.code, lambda *_: ())(note, spec, cube.read):
+        if note.level is Level.WARNING and note.code in DOUBTS_RAISED_BY:
+            for each in DOUBTS_RAISED_BY[note.code](note, spec, cube.read):
                 key = replace(each, rows=0)
                 found[key] = min(found.get(key, 0) + each.rows, cube.read)
                 weights[key] = weights.get(key, 0.0) + _weight(note, cube)
