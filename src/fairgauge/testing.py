@@ -19,7 +19,8 @@ def assert_passes(report: Report, *, inconclusive: str = "fail") -> None:
 
     >>> import fairgauge as fg
     >>> from fairgauge.testing import assert_passes
-    >>> counts = fg.confusion("sex", {"F": {"tp": 450, "fn": 50}, "M": {"tp": 450, "fn": 50}})
+    >>> cells = {"tp": 450, "fn": 50, "fp": 60, "tn": 440}
+    >>> counts = fg.confusion("sex", {"F": cells, "M": cells})
     >>> assert_passes(fg.audit(counts, rules=["true_positive_rate.ratio >= 0.8"]))
     """
     __tracebackhide__ = True  # pytest shows the test that failed, not this function

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -206,10 +206,8 @@ def _copy_doubts(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
 
 
 def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    if note.code is DiagnosticCode.GROUP_OF_ONE_OUTCOME:
-        return _group_doubts(note.feature, ALIKE, note["rows"], spec, note["role"])
-    role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
-    return [Doubt(ALIKE, cases, frozenset({role}))]
+    role = note.get("role") or ("label" if note.code is DiagnosticCode.ONE_LABEL else "prediction")
+    return _group_doubts(note.feature, ALIKE, note.get("rows") or cases, spec, role)
 
 
 def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
@@ -227,8 +225,8 @@ def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
 
 def _unlike_amounts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     role = "label" if note["column"] == spec.label else "prediction"
-    needs = ("label", "prediction") if note.feature is None else (role,)
-    return _group_doubts(note.feature, "clear unit", cases, spec, *needs)
+    of_both = {"label", "prediction"} if note.feature is None else {role}
+    return _group_doubts(note.feature, "clear unit", cases, spec, *of_both)
 
 
 def _adverse(_note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
@@ -237,13 +235,20 @@ def _adverse(_note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     return [Doubt(what, cases)] * question.depends_on_favourable(spec)
 
 
+def _rows_without(what: str, *needs: str) -> Callable[[Diagnostic, Spec, int], list[Doubt]]:
+    # the doubt of the rows that a note counts, or of all cases; the role may name what they lack
+    def doubts(note: Diagnostic, _spec: Spec, cases: int) -> list[Doubt]:
+        rows = note.get("identifiers") or note.get("rows") or cases
+        return [Doubt(what.format(note.get("role")), rows, frozenset(needs))]
+
+    return doubts
+
+
 _OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES}
 """Doubts of the pass of a rule itself, which is of no use to those who are worse off."""
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
-    DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [
-        Doubt("clear stratum", note["rows"], frozenset({STRATUM}))
-    ],
+    DiagnosticCode.STRATUM_OF_MISSING: _rows_without("clear stratum", STRATUM),
     DiagnosticCode.STRATUM_OF_ONE_SIDE: lambda note, spec, _: _group_doubts(
         note.feature, "row of another group in their stratum", note["rows"], spec, STRATUM
     ),
@@ -261,22 +266,16 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.REVERSED_SCORES: _reversal_doubts,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
     DiagnosticCode.CODE_AS_FAVOURABLE: _outcome_doubts,
-    DiagnosticCode.ALIKE_IDENTIFIERS: lambda note, *_: [
-        Doubt("clear identifier", note["identifiers"])
-    ],
-    DiagnosticCode.PLACEHOLDER_IDENTIFIER: lambda note, *_: [
-        Doubt(OF_ONE.format(note["role"]), note["rows"])
-    ],
-    **dict.fromkeys(
-        (DiagnosticCode.NEVER_REPEATS, DiagnosticCode.WEIGHT_IS_IDENTIFIER),
-        lambda note, _spec, cases: [Doubt(f"clear {note['role']}", cases)],
-    ),
+    DiagnosticCode.ALIKE_IDENTIFIERS: _rows_without("clear identifier"),
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _rows_without(OF_ONE),
+    DiagnosticCode.NEVER_REPEATS: _rows_without("clear {}"),
+    DiagnosticCode.WEIGHT_IS_IDENTIFIER: _rows_without("clear {}"),
     DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
     DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [
         Doubt(_OF_CONDITION if note.get("line") else _SPELT_CONDITION, note["rows"])
     ],
     DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
-    DiagnosticCode.DOUBLED_ROWS: lambda _note, _spec, cases: [Doubt(_OF_COPIES, cases)],
+    DiagnosticCode.DOUBLED_ROWS: _rows_without(_OF_COPIES),
     **dict.fromkeys(_OF_VERDICTS, lambda *_: ()),
 }
 
@@ -295,9 +294,8 @@ def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, 
         names = {str(note.code), *(f"{note.code}:{column}" for column in columns)}
         if not names.isdisjoint(spec.accept):
             return replace(note.but(accepted=True), level=Level.NOTE)
-        idle = note.level is Level.WARNING and note.code not in _OF_VERDICTS
-        idle = idle and not any(each.rows for each in doubts_of(note, spec, 1))
-        return note.but(withholds=False) if idle else note
+        held = note.code in _OF_VERDICTS or any(each.rows for each in doubts_of(note, spec, 1))
+        return note if held or note.level is Level.NOTE else note.but(withholds=False)
 
     return tuple(map(marked, notes))
 
@@ -311,9 +309,8 @@ def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Do
     found: dict[Doubt, int] = {}
     weights: dict[Doubt, float] = {}
     for note in notes:
-        if note.level is Level.WARNING:
-            concerns = DOUBTS_RAISED_BY.get(note.code)
-            for each in concerns(note, spec, cube.read) if concerns else ():
+        if note.level is Level.WARNING and note.code in DOUBTS_RAISED_BY:
+            for each in DOUBTS_RAISED_BY[note.code](note, spec, cube.read):
                 key = replace(each, rows=0)
                 found[key] = min(found.get(key, 0) + each.rows, cube.read)
                 weights[key] = weights.get(key, 0.0) + _weight(note, cube)
@@ -356,12 +353,14 @@ def withhold(
     This is the one place where a check has an effect: on passes of every verb, and on no number.
     """
     doubts = open_doubts(notes, cube, spec)
+    rules = [n for n in notes if n.code in _OF_VERDICTS and n.level is Level.WARNING]
 
-    def why(needs: Collection[str], feature: str | None) -> Reason | None:
+    def why(of: Judged, needs: Collection[str], feature: str | None) -> Reason | None:
         """Return why a pass is withheld: of several doubts, the one of the most rows."""
         concerned = [each for each in doubts if each.concerns(needs, feature)]
         if not concerned:
-            return None
+            own = (Reason.of(ReasonCode(n.code)) for n in rules if _is_of(n, of, feature))
+            return next(own, None)
         most = max(concerned, key=lambda each: (each.what == UNSTATED, each.rows))
         return Reason.of(
             ReasonCode.FAVOURABLE_UNSTATED if most.what == UNSTATED else ReasonCode.UNCLEAR_VALUES,
@@ -371,25 +370,15 @@ def withhold(
             alone=str(Outcome.PASS),
         )
 
-    rules = [n for n in notes if n.code in _OF_VERDICTS and n.level is Level.WARNING]
-
-    def withhold_one(each: Decided) -> Decided:
-        def why_of(needs: Collection[str], feature: str | None) -> Reason | None:
-            own = (Reason.of(ReasonCode(n.code)) for n in rules if _is_of(n, each, feature))
-            return why(needs, feature) or next(own, None)
-
-        return each.withheld(why_of)
-
-    return tuple(map(withhold_one, decided))
+    return tuple(each.withheld(partial(why, each)) for each in decided)
 
 
 def _is_of(note: Diagnostic, each: Judged, feature: str | None) -> bool:
     # whether a note is of the rule, or the goal of thresholds, and of the group that passes
-    if note["rule"] != str(getattr(each, "rule", getattr(each, "goal", ""))):
-        return False
+    of_rule = note["rule"] == str(getattr(each, "rule", getattr(each, "goal", "")))
     passing = note.get("references") or (note.get("group"),)
     of_group = getattr(each, "group", passing[0]) in passing
-    return note.feature is None or (feature == note.feature and of_group)
+    return of_rule and (note.feature is None or (feature == note.feature and of_group))
 
 
 def _negligible_count(
