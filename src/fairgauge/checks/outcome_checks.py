@@ -500,10 +500,12 @@ def strata_of_one_side(
                 continue
             table = cube.marginal([stratum, *groups])
             known = (table.codes >= 0).all(axis=1)
-            level, rows = table.codes[known, 0], table.cases[known].astype(np.float64)
+            level, rows = table.codes[known, 0], table.cases[known]
             of_group = np.unique(table.codes[known, 1:], axis=0, return_inverse=True)[1].ravel()
-            every = np.bincount(level, rows)
-            of_groups = (np.bincount(level, rows * (of_group == g)) for g in {*of_group.tolist()})
+            every, *of_groups = (
+                np.bincount(level, rows * held).astype(np.float64)
+                for held in (True, *(of_group == g for g in {*of_group.tolist()}))
+            )
             share = max((resolved.share_determined(of, every) for of in of_groups), default=0.0)
             if share >= _ONE_SIDED:
                 yield Diagnostic.warning(

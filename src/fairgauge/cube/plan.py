@@ -92,7 +92,7 @@ def outlying_codes(rows: NDArray[np.number[Any]]) -> dict[float, float]:
         elif code <= _FAR_BELOW:
             of_scale = ordinary[high <= NEARBY * code].any()
         else:  # other negative numbers, or none but those of the scale of -1 to 1
-            of_scale = ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any()
+            of_scale = ordinary[high <= -LEAST].any() | ~ordinary[low >= 1].any()
         held = rows[high == code].sum()
         if held and not of_scale:
             found[code] = held
