@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, Sums, counts_together
+from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.plan import LEAST, MANY_LEVELS, OUTCOMES, Axis
-from fairgauge.cube.views import with_one_stratum
+from fairgauge.cube.views import axes_of, rows_by, with_one_stratum
 from fairgauge.enums import DiagnosticCode, Favourable, Role, Uncounted
 from fairgauge.question import category_words as words
 from fairgauge.question.recoding import UNKNOWN
@@ -38,12 +38,6 @@ _NEVER_ZERO = (
     r"(?i)(?!.*\b(bonus|overtime|fees?|extra|co|other|spouse)\b).*\b(incomes?|salar(y|ies)|wages?|pay"
     r"|earnings|hours|scores?|fico|gehalt|lohn|einkommen|salario|ingresos?|salaire|revenus?)\b"
 )
-
-
-def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
-    """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
-    either = (Role.STRATUM, Role.FEATURE)
-    return [axis for axis in cube.plan.axes if axis.role in either and axis.column in columns]
 
 
 def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator[Diagnostic]:
@@ -108,22 +102,17 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """State the rows that conditions leave out, and warn of groups of which they leave hardly any.
 
     A condition on the column of the groups states itself that they are not compared. Warn too of
-    values that differ in spelling alone from one that a condition names.
+    values that differ in spelling alone from one that a condition names, or may be none.
     """
     total = cube.read + sum(cases for _, value, _, cases in cube.left_out if not value)
-    for _, condition, rows, _ in (each for each in cube.left_out if each[1] and not each[0]):
-        yield Diagnostic.warning(
-            DiagnosticCode.ALIKE_CONDITION, condition=condition, rows=rows, total=total
-        )
-    apart = {each.column for each in spec.where} - {
-        each.column for each in cube.plan.axes if each.role in (Role.FEATURE, *OUTCOMES, Role.SCORE)
-    }
-    for column, value, rows, _ in (e for e in cube.left_out if e[0] in apart and e[1]):
-        line = spec.recoding_line(column, {UNKNOWN: [value]})
-        yield Diagnostic.warning(
-            DiagnosticCode.ALIKE_CONDITION, condition=f"{column} = {value}", column=column,
-            value=value, rows=rows, total=total, line=line,
-        )  # fmt: skip
+    checked = (Role.FEATURE, Role.SCORE, *OUTCOMES)
+    apart = {e.column for e in spec.where} - {a.column for a in cube.plan.axes if a.role in checked}
+    for column, value, rows, _ in (e for e in cube.left_out if e[1] and e[0] in {"", *apart}):
+        facts: dict[str, Any] = {"condition": value, "rows": rows, "total": total}
+        if column:
+            facts |= {"condition": f"{column} = {value}", "column": column, "value": value,
+                      "line": spec.recoding_line(column, {UNKNOWN: [value]})}  # fmt: skip
+        yield Diagnostic.warning(DiagnosticCode.ALIKE_CONDITION, **facts)
     if rows := sum(rows for column, value, rows, _ in cube.left_out if not (column or value)):
         yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=rows)
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
@@ -172,20 +161,13 @@ def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[tuple[str, dict[str, 
             gone = _refusals_without_value(left, kept, axis.column, spec)
         else:
             every, positive = [*kept, *left], spec.positive_of(axis.column) or (1,)
-            actions = words.are_actions(axis.column, every)
-            none = {
-                words.action_code(value)
-                for value in words.no_decisions(axis.column, every, positive)
-            }
+            none = map(words.action_code, words.no_decisions(axis.column, every, positive))
+            denials = {*_DENIED} - {*none} if words.are_actions(axis.column, every) else ()
             gone = {
                 value: cases
                 for value, cases in left.items()
                 if not condition.holds(value)  # that another one may leave out
-                if (
-                    words.action_code(value) in {*_DENIED} - none
-                    if actions
-                    else words.is_denied(value)
-                )
+                if (words.action_code(value) in denials if denials else words.is_denied(value))
             }
         if gone:
             yield axis.column, gone
@@ -276,28 +258,6 @@ def p_of_shares(cube: Cube, having: Sums, every: Sums) -> float:
         of_cluster = cube.marginal([cluster])
         alike = largest_design_effect(of_cluster.cases[of_cluster.codes[:, 0] >= 0])
     return float(homogeneity(having / alike, every / alike)[1])
-
-
-def rows_by(
-    cube: Cube, axis: Axis, marked: Sequence[Mask], roles: Sequence[Role]
-) -> Iterator[tuple[str, list[str], list[Sums], Sums]]:
-    """Yield the rows of each mask of values, and all, of the large levels of columns of some roles.
-
-    Beside them are the column and the names of the levels.
-    """
-    others = [a for a in cube.plan.axes if a.role in roles and not a.bins]
-    for other in (each for each in others if counts_together(cube, axis, each)):
-        table = cube.marginal([axis, other])
-        known = table.codes[:, 1] >= 0
-        codes, rows = table.codes[known], table.cases[known]
-        every = np.bincount(codes[:, 1], rows).astype(np.float64)
-        having = [
-            np.bincount(codes[:, 1], rows * mask[codes[:, 0]]).astype(np.float64) for mask in marked
-        ]
-        held = np.flatnonzero(every >= FEWEST_ROWS)
-        if len(held) > 1:
-            names = other.names(cube.levels[other])
-            yield other.column, [names[i] for i in held], [e[held] for e in having], every[held]
 
 
 def identifiers_as_weights(spec: Spec) -> Iterator[Diagnostic]:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.checks.missingness_checks import axes_of
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import CODES, NEARBY, OLDEST, OUTCOMES, YEARS, Axis, outlying_codes
+from fairgauge.cube.views import axes_of
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.errors import closest, refuse
 from fairgauge.question import category_words as words

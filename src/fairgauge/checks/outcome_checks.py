@@ -15,10 +15,11 @@ from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.checks.missingness_checks import HARDLY_CHANCE, axes_of, p_of_shares, rows_by
+from fairgauge.checks.missingness_checks import HARDLY_CHANCE, p_of_shares
 from fairgauge.checks.names import compact_reading
 from fairgauge.cube.cube import Cube, counts_together, levels_with_cases
 from fairgauge.cube.plan import Axis, centre_of
+from fairgauge.cube.views import axes_of, rows_by
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.question.category_words import (
@@ -163,22 +164,18 @@ def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
     table = cube.marginal([label, prediction])
     known = (table.codes >= 0).all(axis=1)
     given = {name: float(each[known].sum()) for name, each in table.sums.items()}
-    y, p, yy, pp, n = (
-        *(given[m] for m in ("y", "p", "yy", "pp")),
-        given.get("w", given[cube.plan.cases]),
-    )
-    sums = [each + n * centre_of(cube.plan) for each in (y, p)]
+    n = max(given.get("w", given[cube.plan.cases]), 1.0)
+    sums = [given[each] + n * centre_of(cube.plan) for each in ("y", "p")]
     if min(sums) > 0 and max(sums) >= OTHER_UNIT * min(sums):
         most, least = (label, prediction) if sums[0] > sums[1] else (prediction, label)
         yield Diagnostic.warning(
             DiagnosticCode.UNLIKE_AMOUNTS, column=most.column, other=least.column,
             times=max(sums) / min(sums),
         )  # fmt: skip
-    covariance = (yy + pp - given["gap2"]) / 2 - y * p / max(n, 1.0)
-    variances = [
-        max(squares - total**2 / max(n, 1.0), 0.0) for squares, total in ((yy, y), (pp, p))
-    ]
-    spread = math.sqrt(math.prod(variances))
+    y2, p2, gap2 = (given[each] / n for each in ("yy", "pp", "gap2"))
+    y, p = given["y"] / n, given["p"] / n
+    covariance = (y2 + p2 - gap2) / 2 - y * p
+    spread = math.sqrt(max(y2 - y * y, 0.0) * max(p2 - p * p, 0.0))
     if given["rows"] >= _FEWEST_REVERSED and covariance <= -_REVERSED * spread < 0:
         yield Diagnostic.warning(
             DiagnosticCode.REVERSED_PREDICTIONS, column=prediction.column, label=label.column,
@@ -513,8 +510,8 @@ def strata_of_one_side(
             level, rows = table.codes[known, 0], table.cases[known]
             of_group = np.unique(table.codes[known, 1:], axis=0, return_inverse=True)[1].ravel()
             every, *of_groups = (
-                np.bincount(level, each).astype(np.float64)
-                for each in (rows, *(rows * (of_group == g) for g in {*of_group.tolist()}))
+                np.bincount(level, rows * held).astype(np.float64)
+                for held in (True, *(of_group == g for g in {*of_group.tolist()}))
             )
             share = max((resolved.share_determined(of, every) for of in of_groups), default=0.0)
             if share >= _ONE_SIDED:

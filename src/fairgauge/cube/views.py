@@ -7,13 +7,13 @@ model can be computed for each of the two.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import CountTable, Cube, aggregate
+from fairgauge.cube.cube import CountTable, Cube, Sums, aggregate, counts_together
 from fairgauge.cube.plan import Axis, cuts_of, identity, sorted_levels
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError, listing, quote
@@ -21,7 +21,9 @@ from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Feature
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.start.records import dataclass, replace
+from fairgauge.stats.arrays import Mask
 from fairgauge.values import matches, name_of, plain_number
 
 T = TypeVar("T")
@@ -306,3 +308,31 @@ def _view(cube: Cube, tables: Sequence[CountTable], axes: Mapping[Axis, Axis], a
     plan = replace(cube.plan, moments=(), asked=asked)
     levels = {stands: cube.levels[axis] for axis, stands in axes.items()}
     return replace(cube, plan=plan, levels=levels, question=asked).with_tables(levels, made)
+
+
+def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
+    """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
+    either = (Role.STRATUM, Role.FEATURE)
+    return [axis for axis in cube.plan.axes if axis.role in either and axis.column in columns]
+
+
+def rows_by(
+    cube: Cube, axis: Axis, marked: Sequence[Mask], roles: Sequence[Role]
+) -> Iterator[tuple[str, list[str], list[Sums], Sums]]:
+    """Yield the rows of each mask of values, and all, of the large levels of columns of some roles.
+
+    Beside them are the column and the names of the levels.
+    """
+    others = [a for a in cube.plan.axes if a.role in roles and not a.bins]
+    for other in (each for each in others if counts_together(cube, axis, each)):
+        table = cube.marginal([axis, other])
+        known = table.codes[:, 1] >= 0
+        codes, rows = table.codes[known], table.cases[known]
+        every = np.bincount(codes[:, 1], rows).astype(np.float64)
+        having = [
+            np.bincount(codes[:, 1], rows * mask[codes[:, 0]]).astype(np.float64) for mask in marked
+        ]
+        held = np.flatnonzero(every >= FEWEST_ROWS)
+        if len(held) > 1:
+            names = other.names(cube.levels[other])
+            yield other.column, [names[i] for i in held], [e[held] for e in having], every[held]

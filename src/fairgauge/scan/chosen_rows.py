@@ -240,7 +240,7 @@ class _ChosenRows(_RowsOfSource):
         self, cube: Cube, kept: list[NDArray[np.bool_]]
     ) -> Iterator[tuple[str, str, int, int]]:
         # of columns that no check reads: kept, what means a missing value or a total, and codes of
-        # missing ones, kept among categories or dropped among numbers
+        # missing ones, kept among categories or excluded among numbers
         for i, (axis, asked) in enumerate(zip(self.axes, self.spec.where, strict=True)):
             coded = cube.plan.axis(Role.CODES, axis.column) if axis.bins else None
             if axis.column in _checked_columns(self.spec) or (axis.bins and coded is None):
