@@ -229,7 +229,7 @@ def find(
             DiagnosticCode.UNCOUNTED_ROWS, what=doubt.what, rows=doubt.rows, total=cube.read,
             ruled=False, counted=True, **spec.unit,
         )
-        for doubt in open_doubts(mistakes, cube, alone)
+        for doubt in open_doubts(mistakes, cube, alone, whole)
         if any(doubt.concerns(row.needs, each) for each in alone.recorded)
     )  # fmt: skip
     diagnostics = (

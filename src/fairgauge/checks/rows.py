@@ -300,10 +300,13 @@ def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, 
     return tuple(map(marked, notes))
 
 
-def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Doubt, ...]:
+def open_doubts(
+    notes: Iterable[Diagnostic], cube: Cube, spec: Spec, counted: Spec | None = None
+) -> tuple[Doubt, ...]:
     """Return the doubts that warnings of counts leave open: of too many rows not to matter.
 
-    Rows of which several warnings state that they lack the same are counted together.
+    Rows of which several warnings state that they lack the same are counted together. The groups
+    beside which they are few are those that are ``counted``, where not all that is asked is.
     """
     notes = [*notes]
     found: dict[Doubt, int] = {}
@@ -316,7 +319,8 @@ def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Do
                 weights[key] = weights.get(key, 0.0) + _weight(note, cube)
     if not found:
         return ()
-    few, light = (_negligible_count(notes, cube, spec, weighted=of) for of in (False, True))
+    sizes = counted or spec
+    few, light = (_negligible_count(notes, cube, sizes, weighted=of) for of in (False, True))
     return tuple(
         replace(each, rows=rows)
         for each, rows in found.items()

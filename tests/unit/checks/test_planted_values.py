@@ -97,7 +97,7 @@ UNDECIDED = (
     "|Submitted|Received|ongoing|Draft|Active"
     "|Interview|Assessment|Shortlisted|Requested info|Exempt|offen|Phone screening|Eingereicht"
     "|Vorstellungsgespräch|Entretien|Entrevista|Candidature reçue|Preseleccionada|Please select"
-    "|Pended|W/D|Not Decisioned|Undispositioned|Abandoned|Counteroffer|Parse Error|Abstain|Unscored"
+    "|Pended|W/D|Not Decisioned|Undispositioned|Abandoned|Parse Error|Abstain|Unscored"
     "|Under investigation|Not Interested|Accepted other offer|Phone Screen Scheduled|Gegenangebot"
     "|Hiring Manager Review|Unable to contact"
 )

@@ -169,9 +169,10 @@ def test_a_harm_that_nobody_stated_passes_no_rule(assumed):
 @pytest.mark.parametrize("column", ["credit_limit", "loanAmount", "lender_credits", "APR"])
 def test_a_preset_has_less_as_better_of_prices_alone(column):
     """Half the limit of credit met ratio <= 1.25, as a lower price would."""
-    rows = {"race": ["White", "Black", "White"] * 400, column: [6e3, 3e3, 6.1e3] * 400}
+    amounts = [6e3, 3e3, 6.1e3, 6e3, 3.1e3, 6.1e3]
+    rows = {"race": ["White", "Black", "White"] * 400, column: amounts * 200}
     asked = {"label": column, "task": "regression", "sensitive": "race", "preset": "us-lending",
-             "rules": ["mean_label.ratio <= 1.25"]}  # fmt: skip
+             "rules": ["mean_label.ratio <= 1.25"], "accept": "reference_decides"}  # fmt: skip
     report, is_price = fg.audit(pl.DataFrame(rows), **asked), column == "APR"
     assert report.verdict is (Outcome.PASS if is_price else Outcome.INCONCLUSIVE)
     brief = str(report.brief())

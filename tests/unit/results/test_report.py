@@ -13,9 +13,9 @@ import pytest
 import fairgauge as fg
 from fairgauge.testing import assert_passes
 
-FEW = {"F": {"tp": 12, "fn": 10}, "M": {"tp": 15, "fn": 9}}
-EQUAL = {"F": {"tp": 4_500, "fn": 500}, "M": {"tp": 4_500, "fn": 500}}
-UNEQUAL = {"F": {"tp": 100, "fn": 900}, "M": {"tp": 900, "fn": 100}}
+FEW = {"F": {"tp": 12, "fn": 10, "tn": 1}, "M": {"tp": 15, "fn": 9, "tn": 1}}
+EQUAL = {"F": {"tp": 4_500, "fn": 500, "tn": 1}, "M": {"tp": 4_500, "fn": 500, "tn": 1}}
+UNEQUAL = {"F": {"tp": 100, "fn": 900, "tn": 1}, "M": {"tp": 900, "fn": 100, "tn": 1}}
 RULE = "true_positive_rate.ratio >= 0.8"
 
 
