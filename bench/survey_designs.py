@@ -23,9 +23,7 @@ SAMPLED = 15
 REPLICATES = 32
 DESIGNS = {
     "two units of each stratum": {"cluster": "unit", "strata_of_sample": "stratum"},
-    "people within strata, finite population": {
-        "strata_of_sample": "stratum", "population_size": "size",
-    },
+    "people within strata": {"strata_of_sample": "stratum"},
     "balanced half samples (Fay 0.5)": {"replicate_weights": f"r1-r{REPLICATES}; fay 0.5"},
 }  # fmt: skip
 
@@ -51,7 +49,7 @@ def drawn(people: dict[str, np.ndarray], design: str, rng: np.random.Generator) 
         at = [s * size + rng.choice(size, n, replace=False) for s, n in enumerate(each)]
         rows, weight = np.concatenate(at), np.repeat(size / each, each)
         made = {k: v[rows] for k, v in people.items()} | {"w": weight}
-        return pl.DataFrame(made | {"size": np.full(len(rows), size)})
+        return pl.DataFrame(made)
     rows, weights, halves = [], [], []
     for s in range(STRATA):
         for half, unit in enumerate(rng.choice(UNITS, 2, replace=False)):

@@ -125,7 +125,6 @@ class Role(StrEnum):
     SCORE = "score"
     CLUSTER = "cluster"
     SAMPLE_STRATUM = "stratum of the sample"
-    POPULATION_SIZE = "population size"
     ITEM = "item"
     FAMILY = "family"
     VARIANT = "variant"

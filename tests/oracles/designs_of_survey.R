@@ -16,7 +16,6 @@ of_design <- function(name, design) {
   state(paste0(name, "_mean_difference"), SE(svycontrast(means, c(a = 1, b = -1))))
 }
 of_design("units", svydesign(~c, strata = ~h, weights = ~w, data = rows, nest = TRUE))
-of_design("finite", svydesign(~c, strata = ~h, weights = ~w, data = rows, nest = TRUE, fpc = ~size))
 options(survey.lonely.psu = "adjust")
 alone <- rows[rows$h != 3 | rows$c == min(rows$c[rows$h == 3]), ]
 of_design("lonely", svydesign(~c, strata = ~h, weights = ~w, data = alone, nest = TRUE))

@@ -23,7 +23,6 @@ STATED = json.loads(SCRIPT.with_suffix(".json").read_text())
 REPLICATES = "r1-r12; "
 DESIGNS = {
     "units": {"cluster": "c", "strata_of_sample": "h"},
-    "finite": {"cluster": "c", "strata_of_sample": "h", "population_size": "size"},
     "lonely": {"cluster": "c", "strata_of_sample": "h", "lonely": "adjust"},
     "single": {"strata_of_sample": "h"},
     "brr": {"replicate_weights": REPLICATES + "brr"},
@@ -44,7 +43,7 @@ def rows():
     made = {
         "g": np.where((at * 7) % 5 + c % 2 < 3, "a", "b"), "h": c // 5, "c": c % 5, "y": y,
         "p": ((at * 53 + 5 * y) % 13 < 5 + 3 * y).astype(int), "w": w,
-        "amount": 20 + 3 * y + (at * 31) % 23 / 4 + c / 5, "size": 8 + 3 * (c // 5),
+        "amount": 20 + 3 * y + (at * 31) % 23 / 4 + c / 5,
     }  # fmt: skip
     made |= {f"r{k}": w * (0.6 + (at * (k + 3) + c * k * k) % 11 / 12.5) for k in range(1, 13)}
     return pl.DataFrame(made)

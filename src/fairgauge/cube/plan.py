@@ -56,7 +56,7 @@ _MAY_BE_CODED = (Role.FEATURE, Role.STRATUM, *OUTCOMES, Role.CANDIDATE)
 
 _IDENTIFIERS = frozenset(
     (Role.CLUSTER, Role.ITEM, Role.FAMILY, Role.VARIANT, Role.CONDITION, Role.PROXY,
-     Role.SAMPLE_STRATUM, Role.POPULATION_SIZE)
+     Role.SAMPLE_STRATUM)
 )  # fmt: skip
 
 CODES = (-9999, -999, -99, -9, -8, -7, -1, 99, 777, 888, 999, 1111, 7777, 8888, 9999, 99_999,
@@ -477,8 +477,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         if spec.score_range == (0.0, 1.0):
             logs: dict[str, Factor] = {"ln_s": "log", "ln_1s": "log_rest"}
             moments += tuple(Moment(name, (spec.score,), (of,)) for name, of in logs.items())
-    sampling = (Role.CLUSTER, spec.cluster), (Role.SAMPLE_STRATUM, spec.strata_of_sample), (
-        Role.POPULATION_SIZE, spec.population_size)  # fmt: skip
+    sampling = (Role.CLUSTER, spec.cluster), (Role.SAMPLE_STRATUM, spec.strata_of_sample)
     if sampled := [Axis(role, column) for role, column in sampling if column]:
         axes += sampled
         tables += [

@@ -103,7 +103,6 @@ class Spec:
     weight: Column = option(None, types.COLUMN, "Column of sampling weights", counted=True, effect="the rows have different weights")
     cluster: Column = option(None, types.COLUMN, "Column identifying clusters of non-independent rows (for example user or session)", counted=True, effect="the intervals are computed differently")
     strata_of_sample: Column = option(None, types.COLUMN, "Column of the strata that a survey was sampled within; cluster then names its primary sampling units", counted=True, effect="the intervals are computed differently")
-    population_size: Column = option(None, types.COLUMN, "Column of the finite population correction: how many sampling units the stratum of a row has, or the share of them in the sample", flag="--fpc", counted=True, effect="the intervals are computed differently")
     replicate_weights: ReplicateWeights | None = option(None, types.REPLICATES, "Replicate weights of a survey, and the rule of their variance", syntax="'PWGTP1-PWGTP80; acs'. Rules: brr, fay K, jk1, jkn FACTORS, acs.", counted=True, effect="the intervals are computed differently")
     lonely: enums.Lonely = option(enums.Lonely.REFUSE, types.word(enums.Lonely, "L"), "Strata of the sample with one sampling unit: no interval, or about the mean of all", effect="the intervals are computed differently")
     person: Column = option(None, types.COLUMN, "Column identifying people, who are counted in place of rows", counted=True, effect="people are counted differently", comparable=False)
@@ -292,7 +291,6 @@ class Options(TypedDict, total=False):
     weight: str | Array | None
     cluster: str | Array | None
     strata_of_sample: str | Array | None
-    population_size: str | Array | None
     replicate_weights: str | None
     lonely: str
     person: str | Array | None
@@ -361,7 +359,7 @@ def parse_flag(
     return syntax.parse_positive(texts, at, [*map(str, columns)])
 
 
-DESIGN = ("replicate_weights", "strata_of_sample", "population_size")
+DESIGN = ("replicate_weights", "strata_of_sample")
 """The options that state the design of a survey."""
 
 OF_ROWS = (

@@ -230,7 +230,6 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         (spec.replicate_weights and spec.weight is None, "weight", "name the full-sample weight, which the replicate weights vary"),
         *((design and getattr(spec, name), name, f"cannot be combined with {design}, which states how rows were sampled")
           for name in (*(_CLUSTERED if spec.replicate_weights else ()), "candidate", "probabilities", "person")),
-        (spec.population_size and not (spec.strata_of_sample or spec.cluster), "population_size", "needs the strata of the sample (strata_of_sample) or its sampling units (cluster)"),
         (design and exact and spec.cluster is None, "method", f"{spec.method} assumes independent rows; the design of a survey has its own"),
         (spec.score_of is not None and spec.positive == () and not decided, "score_of", "needs a label, or the positive value (positive), to be compared with"),
         *((column in (spec.prediction, spec.score, *spec.candidate), "strata", same_in_a_stratum(column, "the prediction", "name a column that is known before the decision"))
@@ -260,7 +259,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     yield from _wrong_favourable(spec, own)
 
 
-_CLUSTERED = ("cluster", "strata_of_sample", "population_size")
+_CLUSTERED = ("cluster", "strata_of_sample")
 _NOT_OF_PEOPLE = {
     **dict.fromkeys(("count", "weight", "cluster"), ""),
     "score": ", or give one row for each person, with the score that counts, such as the highest, without person",

@@ -699,8 +699,7 @@ def _sample_design(
         for name in {measure.partition(REPLICATE)[0] for measure in varied}:
             counts[name or "w"] = np.stack([varied[f"{name}{REPLICATE}{c}"] for c in replicates])
         return ReplicateCounts(counts, np.array(asked.replicate_weights.factors))
-    roles = (Role.SAMPLE_STRATUM, Role.CLUSTER, Role.POPULATION_SIZE)
-    sampled = [cube.plan.axis(role) for role in roles]
+    sampled = [cube.plan.axis(role) for role in (Role.SAMPLE_STRATUM, Role.CLUSTER)]
     columns = [part.axis for part in crossing.parts]
     table = cube.marginal([*columns, *(a for a in (*sampled, *axes) if a)])
     for axis in filter(None, sampled):
@@ -708,7 +707,7 @@ def _sample_design(
             rows = int(table.sums["rows"][lacks].sum())
             raise DataError(f"{rows:,} rows have no {quote(axis.column)}, their {axis.role}")
     none = np.zeros(len(table.codes), dtype=np.int64)
-    at_stratum, at_unit = (table.codes_of([axis])[:, 0] if axis else none for axis in sampled[:2])
+    at_stratum, at_unit = (table.codes_of([axis])[:, 0] if axis else none for axis in sampled)
     strata, stratum = np.unique(at_stratum, return_inverse=True)
     stratum = stratum.astype(np.int64)
     if single := sampled[1] is None:
@@ -718,32 +717,8 @@ def _sample_design(
         pairs, unit = np.unique(np.stack([stratum, at_unit]), axis=1, return_inverse=True)
         unit, of_unit = unit.reshape(-1).astype(np.int64), pairs[0]
         units = np.bincount(of_unit, minlength=len(strata))
-    number = units.astype(np.float64)
-    sizes = _population_sizes(cube, table, sampled[2], stratum, number)
     cells = _cells_of_units(cube, table, unit, crossing, axes)
-    return SampledCells(cells, Strata(of_unit, number, sizes), single)
-
-
-def _population_sizes(
-    cube: Cube, table: CountTable, axis: Axis | None, stratum: Index, units: Array
-) -> Array:
-    # how many sampling units of the population every stratum has; inf if none is stated
-    if axis is None:
-        return np.full(len(units), np.inf)
-    named = f"{quote(axis.column)}, the {axis.role}"
-    try:
-        given = np.array([float(name_of(level)) for level in cube.levels[axis]])
-    except ValueError:
-        raise DataError(f"{named}, holds texts") from None
-    of_row = given[table.codes_of([axis])[:, 0]]
-    sizes = np.zeros(len(units))
-    sizes[stratum] = of_row
-    sizes = np.where(sizes <= 1, units / np.where(sizes > 0, sizes, np.nan), sizes)
-    if (of_row != of_row[np.unique(stratum, return_index=True)[1]][stratum]).any():
-        raise DataError(f"{named}, differs within a stratum")
-    if not (sizes >= units * (1 - 1e-9)).all():
-        raise DataError(f"{named}, is below the sampling units of a stratum")
-    return sizes
+    return SampledCells(cells, Strata(of_unit, units.astype(np.float64)), single)
 
 
 def _fill_codes(codes: Index, last: int) -> Index:

@@ -329,37 +329,25 @@ def satterthwaite_degrees(m: ArrayLike) -> Array:
     return np.where(np.count_nonzero(m > 0, axis=-1) > 1, degrees, 0.0)
 
 
-# share of a stratum that was not sampled, below which it adds no variance
-_CERTAIN = 1e-7
-
-
 class Strata(NamedTuple):
     """The strata of a sample.
 
     ``of_unit``: array of shape (units,): the stratum of every sampling unit.
-    ``units, sizes``: array of shape (strata,): how many units of the sample each has, and how many
-        of the population; inf without finite population correction.
+    ``units``: array of shape (strata,): how many units of the sample each has.
     """
 
     of_unit: Index
     units: Array
-    sizes: Array
-
-    @property
-    def unsampled(self) -> Array:
-        """Return the share of the units that was not sampled: the finite population correction."""
-        return 1 - self.units / self.sizes
 
     @property
     def lonely(self) -> Mask:
-        """Return which strata show no variance: with one unit of several."""
-        return np.asarray((self.units <= 1) & (self.unsampled > _CERTAIN))
+        """Return which strata show no variance: with one unit."""
+        return np.asarray(self.units <= 1)
 
     @property
     def factors(self) -> Array:
         """Return what squared deviations from the mean of a stratum are multiplied by."""
-        several = self.units > 1
-        return np.where(several, self.unsampled * self.units / np.maximum(self.units - 1, 1), 0.0)
+        return np.where(self.units > 1, self.units / np.maximum(self.units - 1, 1), 0.0)
 
 
 class Deviations(NamedTuple):
@@ -397,9 +385,9 @@ def deviations_of_units(totals: Array, strata: Strata) -> Deviations:
     ``totals``: array of shape (units, n): the sum of the influences in every sampling unit.
 
     >>> totals = np.array([[1.0], [3.0], [0.0], [1.0]])
-    >>> strata = Strata(np.array([0, 0, 1, 1]), np.array([2.0, 2.0]), np.array([np.inf, 10.0]))
+    >>> strata = Strata(np.array([0, 0, 1, 1]), np.array([2.0, 2.0]))
     >>> deviations_of_units(totals, strata).variance.round(9).tolist()
-    [4.8]
+    [5.0]
     """
     # Binder (1983), International Statistical Review 51, 279-292; Lumley (2010), Complex Surveys,
     # appendix A (lonely units).
@@ -407,7 +395,7 @@ def deviations_of_units(totals: Array, strata: Strata) -> Deviations:
     np.add.at(sums, strata.of_unit, totals)
     several = (strata.units > 1)[strata.of_unit, None]
     means = np.where(several, (sums / strata.units[:, None])[strata.of_unit], 0.0)
-    factors = np.where(strata.lonely, strata.unsampled, strata.factors)[strata.of_unit]
+    factors = np.where(strata.lonely, 1.0, strata.factors)[strata.of_unit]
     return Deviations(np.sqrt(factors)[:, None] * (totals - means))
 
 

@@ -29,7 +29,7 @@ _ASKED = (
     *OUTCOMES, "threshold", "positive", "favourable", "sensitive", "probabilities",
     "intersections", "recode", "where", "missing", "exclude_groups", "reference", "min_n",
     "min_share", "strata", "count", "weight", "cluster", "strata_of_sample",
-    "population_size", "replicate_weights", "person", "confidence", "method", "profile",
+    "replicate_weights", "person", "confidence", "method", "profile",
 )  # fmt: skip
 _NOT_ASKED = {"missing": Missing.EXCLUDE, "profile": Profile.DOCUMENTED, "min_n": 1}
 """What nothing is stated of."""
