@@ -142,9 +142,8 @@ def why(
     _check_decomposition(spec, strata, margins, cube)
 
     columns, beside = (tuple(e for e in strata if e.control is of) for of in (False, True))
-    asked_cuts = views.with_fewer_cuts(cube, strata)  # counts may hold more
-    crossed = views.cross_strata(asked_cuts, columns)
-    fitted = views.cross_strata(asked_cuts, strata) if beside else None
+    crossed = views.cross_strata(cube, columns)
+    fitted = views.cross_strata(cube, strata) if beside else None
     names = [each.column for each in strata]
     resolution = resolve(crossed.without, spec)
     features = resolution.features

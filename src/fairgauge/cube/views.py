@@ -1,4 +1,4 @@
-"""Views of counts: by crossed strata, by fewer cuts, and as either of two models decides.
+"""Views of counts: by crossed strata, and as either of two models decides.
 
 Only rows that both models decide are compared. As each model decides, the counts are a cube of its
 own, whose prediction is that model's, so that whatever can be computed for one
@@ -186,26 +186,6 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     if not cuts:
         raise DataError(f"column {quote(axis.column)} has too few different numbers to be cut")
     return cuts
-
-
-def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
-    """Return counts with some of the cuts of some columns alone; intervals are summed.
-
-    A column of other cuts, or of none, is as it was: its intervals are not among those counted.
-    """
-    cuts = {each.column: each.cuts for each in features}
-    tables, axes, levels = list(cube.tables), list(cube.plan.axes), dict(cube.levels)
-    for i, axis in enumerate(axes):
-        kept = cuts.get(axis.column, axis.cuts)
-        others = axis.role is Role.CODES or not set(kept) <= set(axis.cuts)
-        if not kept or kept == axis.cuts or others:
-            continue
-        axes[i] = fewer = replace(axis, cuts=kept)
-        levels[fewer] = tuple(range(fewer.bins))
-        # an interval is in the one that holds its upper end
-        place = np.append(np.searchsorted(np.array(kept), np.array([*axis.cuts, np.inf])), -1)
-        tables = [table.recoded(axis, place, fewer) for table in tables]
-    return replace(cube, levels=levels).with_tables(axes, tables)
 
 
 # the roles of axes that no table by two decisions has, and of candidates

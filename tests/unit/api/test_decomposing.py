@@ -291,7 +291,7 @@ def test_what_has_no_decomposition_is_refused(options, message):
 
 @pytest.mark.parametrize("how", ["strata", "controls"])
 def test_counts_are_decomposed_by_the_cuts_that_they_hold(how):
-    """By all or some of them, as the rows are; by others, or none, they cannot be."""
+    """By all of them, as the rows are; by some, others, or none, they cannot be."""
     rows = pl.DataFrame({
         "sex": ["F", "M", "M"] * 200, "age": [20, 35, 45, 60] * 150, "site": ["x", "y"] * 300,
         "admitted": [1, 0, 1, 1, 0] * 120,
@@ -303,9 +303,9 @@ def test_counts_are_decomposed_by_the_cuts_that_they_hold(how):
         strata = {} if how == "strata" else {"strata": "site"}
         return fg.why(data, **{**asked, **strata, how: given}).gaps
 
-    for points in ([30, 40, 50], [40]):
-        assert of(cube, fg.cut("age", points)) == of(rows, fg.cut("age", points))
-    for given in (fg.cut("age", [35]), fg.cut("age", [40, 55]), "age"):
+    held = fg.cut("age", [30, 40, 50])
+    assert of(cube, held) == of(rows, held)
+    for given in (fg.cut("age", [40]), fg.cut("age", [35]), "age"):
         with pytest.raises(CubeError, match=r"hold 'age' cut at \[30.0, 40.0, 50.0\]"):
             of(cube, given)
 
