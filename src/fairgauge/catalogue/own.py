@@ -1,21 +1,19 @@
 """Metrics of a user's own, made from cells.
 
-Nothing is registered: a metric is a value, which is given wherever the name of a metric is. A file
-defines one by its cells: no file names code.
+Nothing is registered: a metric is a value, which is given wherever the name of a metric is. Files
+name those of the catalogue alone.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, SupportsFloat
 
 import numpy as np
 
-from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.cells import ALL, BOTH, FN, FP, TN, TP, Array, Cells, ConfusionCounts
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import is_taken
 from fairgauge.catalogue.statistics import DrawnStatistic, Quotient, Rate, Statistic, none_of
 from fairgauge.enums import Better, Profile
@@ -314,76 +312,15 @@ class CellFunction(DrawnStatistic):
         return SpecError(Problem("metrics", f"function {quote(called)} of {self.name} {why}"))
 
 
-_TERM = re.compile(r"\s*((?P<times>\d{1,6})\s*\*?\s*)?(?P<cell>TP|FP|FN|TN|n)\s*")
-KEYS = ("name", "of", "among", "over", "under", "better", "says", "cite", "compared")
-"""What a file states of a metric of one's own."""
-
-
 class NotAMetric(LookupError):  # noqa: N818 - named for what is wrong
     """Something else stands where a metric is asked for."""
 
 
 def metric_or_name(asked: object) -> str | Statistic | Metric:
-    """Return a metric as it is, what cells define, or the name of one."""
-    if isinstance(asked, (Statistic, Metric)):
+    """Return a metric as it is, or the name of one."""
+    if isinstance(asked, (str, Statistic, Metric)):
         return asked
+    more = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
     if isinstance(asked, Mapping):
-        return _define_from_keys(asked)
-    if not isinstance(asked, str):
-        wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
-        raise NotAMetric(f"must be a metric or the name of one, not {display(asked)}{wrap}")
-    return asked
-
-
-def definition(row: Statistic | Metric) -> dict[str, Any] | None:
-    """Return a rate or a quotient of a user, or a comparison of one, as a file states it.
-
-    There is none of other functions of cells.
-    """
-    of = row.of if isinstance(row, (Contrast, Spread)) else row
-    if isinstance(of, Rate):
-        sums = {"of": str(of.of), "among": str(of.among)}
-    elif isinstance(of, Quotient):
-        sums = {"over": str(of.over), "under": str(of.under)}
-    else:
-        return None
-    about: dict[str, Any] = {"better": str(of.better), "says": of.says, "cite": list(of.cite)}
-    by = {"compared": row.by} if isinstance(row, (Contrast, Spread)) else {}
-    return {"name": of.name, **sums, **about, **by}
-
-
-def _define_from_keys(keys: Mapping[Any, Any]) -> Statistic | Metric:
-    made: Any = rate if "of" in keys or "among" in keys else quotient
-    sums = ("of", "among") if made is rate else ("over", "under")
-    others = {key: keys[key] for key in keys if key not in ("name", "compared", *sums)}
-    for key, value in keys.items():
-        words = value if key == "cite" and isinstance(value, list) else [value]
-        if key not in KEYS or not all(isinstance(word, str) for word in words):
-            raise NotAMetric(
-                f"takes texts of {', '.join(KEYS)}, not {quote(key)} = {display(value)}; a rate "
-                "has of and among, a quotient over and under"
-            )
-    if missing := [key for key in ("name", *sums) if key not in keys]:
-        raise NotAMetric(
-            f"lacks {missing[0]}: a metric of its own has {', '.join(('name', *sums))}"
-        )
-    try:
-        row = made(keys["name"], **{key: _parse_cells(keys[key]) for key in sums}, **others)
-    except SpecError as error:
-        raise NotAMetric(str(error)) from None
-    compared: Statistic | Metric = row.compared(keys["compared"]) if "compared" in keys else row
-    return compared
-
-
-def _parse_cells(text: str) -> Cells:
-    total = Cells()
-    for part in text.split("+"):
-        term = _TERM.fullmatch(part)
-        if term is None:
-            raise NotAMetric(
-                f"cannot read {quote(text)}; write a sum of cells: 5 FN + FP, TP + TN, n"
-            )
-        times = int(term["times"] or 1)
-        cells = ("TP", "FP", "FN", "TN") if term["cell"] == "n" else (term["cell"],)
-        total += Cells(**{cell.lower(): times for cell in cells})
-    return total
+        more = "; those of your own are made in Python: fairgauge.rate, fairgauge.quotient"
+    raise NotAMetric(f"must be a metric or the name of one, not {display(asked)}{more}")

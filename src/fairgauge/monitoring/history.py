@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from fairgauge.atomic_files import create_whole, replace_whole
-from fairgauge.catalogue.own import definition
 from fairgauge.cube.build import CLUSTER_KEY
 from fairgauge.cube.cube import Cube, read_cube
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, display, quote, shown_address
+from fairgauge.errors import CubeError, DataError, display, quote, shown_address
 from fairgauge.monitoring._counts import refuse_unfit
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
@@ -170,13 +169,6 @@ class History:
 
     def keep_spec(self, spec: MonitorSpec) -> None:
         """Keep what the monitor is asked, with its baselines, for runs that do not repeat it."""
-        for i, rule in enumerate(spec.rules):
-            if rule.own is not None and definition(rule.own) is None:
-                message = (
-                    f"{rule.metric} is a function of your own, which a history does not keep; "
-                    "make it of cells (fairgauge.rate, fairgauge.quotient)"
-                )
-                raise SpecError(Problem(f"monitor.rules[{i}].metric", message))
         for baseline in spec.baselines:
             self._store.create(_baseline_file(baseline.cube.digest), baseline.cube.to_json())
         text = json.dumps({_SPEC_SCHEMA: spec.to_dict()}, indent=2)

@@ -9,7 +9,6 @@ from typing import Any
 from fairgauge.api.loading import load
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue, catalogue_of
-from fairgauge.catalogue.own import definition
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
@@ -60,7 +59,6 @@ class MonitorRule(Rule):
         return Rule.__str__(self)
 
     def written(self) -> dict[str, Json]:
-        own = definition(self.own) if self.own is not None else None
         keys: dict[str, Any] = {**self.to_dict()}
         del keys["decide"], keys["insufficient"]
         if self.baseline is not None:
@@ -68,7 +66,7 @@ class MonitorRule(Rule):
                 "within": self.high, "of": self.baseline.cube.digest,
                 "source": self.baseline.source,
             }  # fmt: skip
-        return keys | {"metric": own or self.metric}
+        return keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from fairgauge.errors import Problem, SpecError, display, refuse
-from fairgauge.question.option_types import one_or_many
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
 from fairgauge.question.readers import Location, items, parse
 from fairgauge.values import Json
@@ -23,14 +22,8 @@ def schema() -> dict[str, Json]:
     """Return the JSON Schema of a specification file."""
     from fairgauge.catalogue.catalogue import METRICS, RATES
     from fairgauge.catalogue.lookup import SETS
-    from fairgauge.catalogue.own import KEYS
 
     text: dict[str, Json] = {"type": "string"}
-    own: Json = {
-        "description": "A metric of one's own, by sums of cells such as 5 FN + FP.",
-        "type": "object", "required": ["name"], "additionalProperties": False,
-        "properties": {**dict.fromkeys(KEYS, text), "cite": one_or_many(text)},
-    }  # fmt: skip
     rows = [*(metric.name for metric in METRICS), *(rate.name for rate in RATES)]
     names: dict[str, list[Json]] = {"Name": [*SETS, *rows], "Metric": [*rows]}
     named = "A catalogue name (listed) or a synonym; see: fairgauge metrics."
@@ -45,7 +38,7 @@ def schema() -> dict[str, Json]:
         "title": "Specification of a fairgauge audit",
         "description": "Every key is optional here or on the command line.",
         "type": "object", "properties": options, "additionalProperties": False,
-        "$defs": {key: {"description": named, "anyOf": [{"enum": listed}, text, own]}
+        "$defs": {key: {"description": named, "anyOf": [{"enum": listed}, text]}
                   for key, listed in names.items()},
     }  # fmt: skip
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.catalogue.across import comparisons_of
-from fairgauge.question.specification import ask
 from fairgauge.render import names, render
 from fairgauge.results.report import Report
 
@@ -113,18 +112,6 @@ def test_a_report_is_the_same_where_the_definition_is_unknown():
     assert read["matthews.difference", "sex", "F"] == report["matthews.difference", "sex", "F"]
     for name in names("report"):
         assert render(read, name) == render(report, name), name
-
-
-ASKED = {"label": "y", "prediction": "p", "sensitive": "sex"}
-OWN_AS_DATA = {"name": "cost", "over": "5 * FN + FP", "under": "TP + TN", "better": "lower"}
-
-
-def test_a_file_defines_metrics_by_their_cells():
-    rule = {"metric": OWN_AS_DATA | {"compared": "ratio"}, "at_most": 1.2}
-    spec = ask(**ASKED, metrics=[OWN_AS_DATA], rules=[rule])
-    cost = fg.quotient("cost", over=5 * fg.FN + fg.FP, under=fg.TP + fg.TN, better="lower")
-    assert spec.metrics == (cost,)
-    assert spec.rules == (fg.rule(cost.compared("ratio"), at_most=1.2),)
 
 
 @pytest.mark.parametrize("name", ["accuracy", "recall", "AD", "standard", "disparate_impact"])

@@ -165,6 +165,7 @@ MISTAKES = [
     ({"metrics": []}, ["metrics: must name at least one metric"]),
     ({"metrics": ["DI", "true_postive_rate.ratio"]}, ["metrics[1]: no metric named 'true_postive_rate.ratio'. Did you mean 'true_positive_rate.ratio'? See: fairgauge metrics"]),
     ({"metrics": 5}, ["metrics[0]: must be a metric or the name of one, not 5"]),
+    ({"metrics": [{"name": "cost"}]}, ['metrics[0]: must be a metric or the name of one, not {"name": "cost"}; those of your own are made in Python: fairgauge.rate, fairgauge.quotient']),
     ({"features": {"a": 1}}, ['features: must be a name or a list of names, not {"a": 1}']),
     ({"sensitive": []}, ["sensitive: name at least one sensitive feature (--sensitive COL)"]),
     ({"sensitive": 7}, ["sensitive: must be a list of columns, not 7"]),
