@@ -529,18 +529,11 @@ def _read_cube(found: Saved) -> Cube:
     counts = (found["rows"], found.get("spellings", 0), *excluded.values())
     if not all(type(n) is int and n >= 0 for n in counts):
         raise ValueError("a number of rows is not one")
+    noted = {name: tuple(map(tuple, found.get(name, ()))) for name in _NOTED}
     return Cube(
-        plan,
-        levels,
-        tables,
-        found["rows"],
-        excluded,
-        question,
-        min_cell,
-        clusters=found.get("clusters", ""),
-        spellings=found.get("spellings", 0),
-        **{name: tuple(map(tuple, found.get(name, ()))) for name in _NOTED},
-    )
+        plan, levels, tables, found["rows"], excluded, question, min_cell,
+        clusters=found.get("clusters", ""), spellings=found.get("spellings", 0), **noted,
+    )  # fmt: skip
 
 
 def with_ranges(table: CountTable, min_cell: int) -> CountTable:

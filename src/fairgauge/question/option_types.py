@@ -405,7 +405,7 @@ RULES = OptionType(
     read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=lambda texts, _at: [*texts], write=write_rules, metavar="RULE", repeatable=True)
 RECODE = replace(
     RULES, read=read_recodings, plain=plain_recodings, write=write_recodings, metavar="FILE",
-    schema=one_or_many(_TEXT, _schema_by_column({"anyOf": [_TEXT, _schema_by_column(one_or_many(_SCALAR))]})))
+    schema=one_or_many(_TEXT, _schema_by_column(_schema_by_column(one_or_many(_SCALAR)))))
 CONDITIONS = replace(
     RULES, read=read_conditions, plain=plain_conditions, write=write_conditions, metavar="CONDITION",
     schema=one_or_many(_TEXT, _schema_by_column({"anyOf": [one_or_many({"anyOf": [_SCALAR, _NULL, _INTERVAL]}), _table({NOT: one_or_many({"anyOf": [_SCALAR, _NULL]})}, NOT)]})))

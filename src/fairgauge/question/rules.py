@@ -134,23 +134,19 @@ def rule(
     >>> print(fg.rule("RD", between=(-0.1, 0.1)))
     -0.1 <= RD <= 0.1
     """
-    return _make_rule({
+    return parse_rule({
         "metric": metric, "at_least": at_least, "at_most": at_most, "between": between,
         "features": features, "groups": groups, "decide": decide, "insufficient": insufficient,
     })  # fmt: skip
 
 
-def _make_rule(rule: Mapping[str, object] | str) -> Rule:
+def parse_rule(rule: Mapping[str, object] | str) -> Rule:
+    """Read the keys of a rule, ``DI >= 0.8`` or ``-0.1 <= RD <= 0.1``, in short ``|RD| <= 0.1``."""
     at = Location("rule")
     made = _read_rule(rule, at)
     if made is None:
         raise SpecError(at.problems)
     return made
-
-
-def parse_rule(text: str) -> Rule:
-    """Read ``DI >= 0.8`` or ``-0.1 <= RD <= 0.1``, for which ``|RD| <= 0.1`` is short."""
-    return _make_rule(text)
 
 
 def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:

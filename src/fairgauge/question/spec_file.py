@@ -107,21 +107,14 @@ def read_options(path: str | Path) -> dict[str, object]:
     if str(options.get("schema", "")).startswith("fairgauge."):
         message = "is a saved result of fairgauge, not a specification; fairgauge.load reads it"
         raise SpecError(Problem(str(path), message))
+    folder = Path(path).parent
     if options.get("recode"):
-        options["recode"] = _resolve_paths(options["recode"], Path(path).parent)
+        options["recode"] = [
+            str(folder / each) if isinstance(each, str) and "=" not in each else each
+            for each in items(options["recode"])
+        ]
     for key in ("sensitive", "probabilities"):
         for each in items(options.get(key)):
             if isinstance(each, dict) and isinstance(each.get("table"), str):
-                each["table"] = str(Path(path).parent / each["table"])
+                each["table"] = str(folder / each["table"])
     return options
-
-
-def _resolve_paths(recode: object, folder: Path) -> object:
-    if isinstance(recode, str):
-        return recode if "=" in recode else str(folder / recode)
-    if isinstance(recode, list):
-        return [_resolve_paths(each, folder) for each in recode]
-    if isinstance(recode, dict):
-        named = {column: v for column, v in recode.items() if isinstance(v, str)}
-        return recode | {column: str(folder / name) for column, name in named.items()}
-    return recode

@@ -492,18 +492,18 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
         catalogue = spec.catalogue
     except LookupError:
         return  # two metrics have one name, which is reported as such
+    named: list[tuple[str, Statistic | Metric]] = []
     for name, _ in spec.margins if spec.candidate else ():
         with suppress(LookupError):  # which is reported as such
-            rate = catalogue.rate(name)
-            reason = unmet_need(rate, spec)
-            if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
-                yield Problem(f"margins.{name}", _suggest_options(rate, reason, spec))
+            named.append((f"margins.{name}", catalogue.rate(name)))
     for i, asked in enumerate(spec.metrics):
-        for metric in () if asked in SETS else catalogue.expand([asked]):
-            reason = unmet_need(metric, spec)
-            if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
-                yield Problem(f"metrics[{i}]", _suggest_options(metric, reason, spec))
-                break  # the ratio of a rate needs what its difference needs
+        # the ratio of a rate needs what its difference needs
+        rows = () if asked in SETS else catalogue.expand([asked])[:1]
+        named += [(f"metrics[{i}]", row) for row in rows]
+    for path, row in named:
+        reason = unmet_need(row, spec)
+        if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
+            yield Problem(path, _suggest_options(row, reason, spec))
     for i, rule in enumerate(spec.rules):
         yield from unmet_needs_of_rule(rule.row, spec, f"rules[{i}]")
 
