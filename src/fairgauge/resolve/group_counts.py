@@ -699,26 +699,24 @@ def _sample_design(
         for name in {measure.partition(REPLICATE)[0] for measure in varied}:
             counts[name or "w"] = np.stack([varied[f"{name}{REPLICATE}{c}"] for c in replicates])
         return ReplicateCounts(counts, np.array(asked.replicate_weights.factors))
-    sampled = [cube.plan.axis(role) for role in (Role.SAMPLE_STRATUM, Role.CLUSTER)]
+    roles = (Role.SAMPLE_STRATUM, Role.CLUSTER)  # without clusters every row is a unit
+    sampled = [axis for role in roles if (axis := cube.plan.axis(role))]
     columns = [part.axis for part in crossing.parts]
-    table = cube.marginal([*columns, *(a for a in (*sampled, *axes) if a)])
-    for axis in filter(None, sampled):
+    table = cube.marginal([*columns, *sampled, *(axis for axis in axes if axis)])
+    for axis in sampled:
         if (lacks := table.codes_of([axis])[:, 0] < 0).any():
             rows = int(table.sums["rows"][lacks].sum())
             raise DataError(f"{rows:,} rows have no {quote(axis.column)}, their {axis.role}")
-    none = np.zeros(len(table.codes), dtype=np.int64)
-    at_stratum, at_unit = (table.codes_of([axis])[:, 0] if axis else none for axis in sampled)
+    at_stratum, *at_unit = table.codes_of(sampled).T
     strata, stratum = np.unique(at_stratum, return_inverse=True)
-    stratum = stratum.astype(np.int64)
-    if single := sampled[1] is None:
-        unit, of_unit = stratum, np.arange(len(strata))
-        units = np.bincount(stratum, table.sums[cube.plan.cases], len(strata))
-    else:
-        pairs, unit = np.unique(np.stack([stratum, at_unit]), axis=1, return_inverse=True)
-        unit, of_unit = unit.reshape(-1).astype(np.int64), pairs[0]
+    unit, of_unit = stratum.astype(np.int64), np.arange(len(strata))
+    units = np.bincount(unit, table.sums[cube.plan.cases], len(strata))
+    if at_unit:
+        pairs, of_cell = np.unique(np.stack([unit, *at_unit]), axis=1, return_inverse=True)
+        unit, of_unit = of_cell.reshape(-1).astype(np.int64), pairs[0]
         units = np.bincount(of_unit, minlength=len(strata))
     cells = _cells_of_units(cube, table, unit, crossing, axes)
-    return SampledCells(cells, Strata(of_unit, units.astype(np.float64)), single)
+    return SampledCells(cells, Strata(of_unit, units.astype(np.float64)), not at_unit)
 
 
 def _fill_codes(codes: Index, last: int) -> Index:
