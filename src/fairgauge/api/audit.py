@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Unpack, cast
+from typing import Any, Never, Unpack, cast
 
 from fairgauge.checks.missingness_checks import alike_identifiers, single_row_identifiers
 from fairgauge.checks.names import doubtful_names
@@ -39,6 +39,7 @@ from fairgauge.question.specification import (
     SwapQuestion,
     ask,
     ask_rows,
+    check_names,
     read_swap_question,
     refuse_candidates,
     unknown_columns,
@@ -75,7 +76,9 @@ _MOST_REPEATED = 10_000_000
 
 
 @with_options
-def audit(data: object = None, *, config: Config = None, **options: Unpack[Options]) -> Report:
+def audit(
+    data: object = None, *arrays: Never, config: Config = None, **options: Unpack[Options]
+) -> Report:
     """Audit a model, or its training data, for disparities between groups of people.
 
     The rows are read once, counted by group, label and prediction, and never kept; every number of
@@ -88,6 +91,8 @@ def audit(data: object = None, *, config: Config = None, **options: Unpack[Optio
         (.csv .csv.gz .tsv .parquet .jsonl .json .arrow .feather); or counts made earlier, which
         know their own question, so that only what changes is given. A mapping of names
         to arrays is a table, too; None where arrays are given in place of all columns.
+    *arrays
+        None: arrays are given by name, as in the second example.
     {config}
     {options}
 
@@ -128,7 +133,7 @@ def audit(data: object = None, *, config: Config = None, **options: Unpack[Optio
     """
     options = with_config(config, options, judges=True)
     refuse_candidates(options)
-    cube, source, spec = count_data(data, options)
+    cube, source, spec = count_data(data, arrays, options)
     question_checks.check_known(cube, spec)
     mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
     repeated = with_accepted(repeated_rows(data, source, spec, cube), spec)
@@ -223,7 +228,9 @@ def late_labels(data: object, spec: Spec) -> tuple[object, str | None]:
     )
 
 
-def count(data: object = None, *, config: Config = None, **options: Unpack[Options]) -> Cube:
+def count(
+    data: object = None, *arrays: Never, config: Config = None, **options: Unpack[Options]
+) -> Cube:
     """Count the rows that an audit needs, and nothing else.
 
     Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
@@ -250,7 +257,7 @@ def count(data: object = None, *, config: Config = None, **options: Unpack[Optio
         data, note = late_labels(data, ask(**asked))
         if note is not None:
             warnings.warn(note, UserWarning, stacklevel=2)
-    cube, source, spec = count_data(data, asked)
+    cube, source, spec = count_data(data, arrays, asked)
     if source is not None:
         for each in first_rows.repeated_ids(source, spec):
             warnings.warn(each.message, UserWarning, stacklevel=2)
@@ -291,7 +298,7 @@ def counted_with_warnings(
     Rows of one person cannot be seen in counts, and scores that are those of another value are
     better known before the counts of many days are added up.
     """
-    cube, source, spec = count_data(data, options)
+    cube, source, spec = count_data(data, (), options)
     found = (
         *single_row_identifiers(cube, spec), *alike_identifiers(cube, spec),
         *repeated_rows(data, source, spec, cube),
@@ -400,11 +407,14 @@ def copies_of_rows(
     return first_rows.copied_rows(source, cube, spec)
 
 
-def count_data(data: object, options: Options) -> tuple[Cube, Source | None, Spec]:
+def count_data(
+    data: object, positional: tuple[object, ...], options: Options
+) -> tuple[Cube, Source | None, Spec]:
     """Return the counts of the data, the source they were counted from, and the specification.
 
     The source is None where the data are counts already.
     """
+    check_names(options, positional)
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
         if spec.recode != data.asked.recode:

@@ -65,11 +65,13 @@ class Run:
         return data_checks.withhold(decided, notes, self.cube, self.spec)
 
 
-def start_run(verb: str, data: object, options: Options, *, models: bool = False) -> Run:
+def start_run(
+    verb: str, data: object, options: Options, *arrays: object, models: bool = False
+) -> Run:
     """Open the data, ask and count; candidates are refused unless ``models``."""
     if not models:
         refuse_candidates(options)
-    cube, source, spec = count_data(data, options)
+    cube, source, spec = count_data(data, arrays, options)
     refuse_beyond_audits(spec, verb)
     return Run(verb, data, cube, source, spec)
 

@@ -43,6 +43,7 @@ from fairgauge.question.specification import (
     Spec,
     ask,
     ask_rows,
+    check_names,
     read_part,
     refuse_beyond_audits,
 )
@@ -165,6 +166,7 @@ def find(
     >>> found.summary
     ('sex = F & age = old',)
     """
+    check_names(options, ())
     merged: dict[str, Any] = {**with_config(config, {})}
     allowed = (*list(inspect.signature(find).parameters)[1:-1], *OF_ROWS)
     listed = f"Allowed: {', '.join(allowed)}"

@@ -221,7 +221,7 @@ def _count_period(data: DataArguments, spec: MonitorSpec) -> Cube:
     options: Any = {key: value for key, value in kept.items() if value not in ([], {}, None)}
     try:
         with progress("Counting rows"):
-            cube, source, asked = count_data(rows, options)
+            cube, source, asked = count_data(rows, (), options)
             found = [*repeated_rows(named, source, asked, cube)]
     except EmptyDataError as error:
         message = f"{error}; add no period without rows: the report lists it as absent"
