@@ -46,6 +46,7 @@ PLANTED = {
         "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
     DiagnosticCode.REVERSED_PREDICTIONS: (
         "p", {"y": [1 - each for each in P[::-1]]}, {"label": "y"}),
+    DiagnosticCode.STRATUM_OF_MISSING: ("h", {"h": every("Total", G)}, {"strata": "h"}),
     DiagnosticCode.PREDICTION_NOT_A_LABEL: (
         "p", {"y": ["yes" if each else "no" for each in CLEAN["y"]], "p": every("maybe", WORDS)},
         {"label": "y", "positive": "yes"}),
