@@ -81,7 +81,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
                 yield Diagnostic.warning(
                     DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=tuple(names),
                     rows=sum(n for value, n in cases if name_of(value) in names),
-                    line=spec.recoding_line(axis.column, {UNKNOWN: names}), total=total,
+                    line=spec.recoding_line(axis.column, {UNKNOWN: names}), of_all=total,
                 )  # fmt: skip
         held = (_Spelling(axis.column, name_of(v), n, name_of(v)) for v, n in cases)
         several = [*_same_reading_groups(held)]
