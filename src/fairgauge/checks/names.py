@@ -118,7 +118,7 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
             total = isinstance(level, str) and words.is_total(name)
             if (level in missing or total) and level not in stated:
                 what = {
-                    "excluded": name in spec.exclude_groups, "total": total,
+                    "excluded": name in spec.exclude_groups, "of_all": total,
                     "unsure": words.may_be_group(name, axis.column, names),
                 }  # fmt: skip
                 yield Diagnostic.warning(
