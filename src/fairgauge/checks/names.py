@@ -81,7 +81,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
                 yield Diagnostic.warning(
                     DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=tuple(names),
                     rows=sum(n for value, n in cases if name_of(value) in names),
-                    line=spec.recoding_line(axis.column, {UNKNOWN: names}), total=total,
+                    line=spec.recoding_line(axis.column, {UNKNOWN: names}), of_all=total,
                 )  # fmt: skip
         held = (_Spelling(axis.column, name_of(v), n, name_of(v)) for v, n in cases)
         several = [*_same_reading_groups(held)]
@@ -118,7 +118,7 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
             total = isinstance(level, str) and words.is_total(name)
             if (level in missing or total) and level not in stated:
                 what = {
-                    "excluded": name in spec.exclude_groups, "total": total,
+                    "excluded": name in spec.exclude_groups, "of_all": total,
                     "unsure": words.may_be_group(name, axis.column, names),
                 }  # fmt: skip
                 yield Diagnostic.warning(

@@ -248,7 +248,9 @@ _OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_D
 """Doubts of the pass of a rule itself, which is of no use to those who are worse off."""
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
-    DiagnosticCode.STRATUM_OF_MISSING: _rows_without("clear stratum", STRATUM),
+    DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [  # rows of a total count twice in all
+        Doubt("clear stratum", note["rows"], frozenset(() if note["of_all"] else {STRATUM}))
+    ],
     DiagnosticCode.STRATUM_OF_ONE_SIDE: lambda note, spec, _: _group_doubts(
         note.feature, "row of another group in their stratum", note["rows"], spec, STRATUM
     ),

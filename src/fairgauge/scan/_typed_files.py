@@ -162,7 +162,8 @@ def _sheet_columns(rows: Sequence[Sequence[Any]], where: str) -> dict[str, list[
         raise DataError(f"{where} has no row that names every column; name each column in one row")
     names = [str(value).strip() for value in rows[at][:width]]
     check_unique_names(names, where)
-    below = [row for row in rows[at + 1 :] if _filled_cells(row)]
+    below = [row[:width] for row in rows[at + 1 :] if _filled_cells(row)]
     if not below:
         raise DataError(f"{where} has no rows below its header, {listing(names)}")
-    return dict(zip(names, map(list, zip_longest(*(row[:width] for row in below))), strict=True))
+    columns = zip_longest(names, *below)  # rows end before columns that are empty in all of them
+    return {name: values for name, *values in columns}

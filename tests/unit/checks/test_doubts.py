@@ -46,6 +46,7 @@ PLANTED = {
         "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
     DiagnosticCode.REVERSED_PREDICTIONS: (
         "p", {"y": [1 - each for each in P[::-1]]}, {"label": "y"}),
+    DiagnosticCode.STRATUM_OF_MISSING: ("h", {"h": every("Total", G)}, {"strata": "h"}),
     DiagnosticCode.PREDICTION_NOT_A_LABEL: (
         "p", {"y": ["yes" if each else "no" for each in CLEAN["y"]], "p": every("maybe", WORDS)},
         {"label": "y", "positive": "yes"}),
@@ -69,6 +70,7 @@ def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(code):
     accepted = fg.audit(rows, **asked, accept=f"{code}:{column}")
     assert accepted.verdict is Outcome.PASS
     assert numbers(accepted) == numbers(doubted)
+    assert all(0 < each.share <= 1 for each in doubted.doubts if each.share is not None)
     (stated,) = (each for each in accepted.diagnostics if each.code is code)
     assert (stated.level, stated["accepted"]) == (Level.NOTE, True)
 

@@ -41,7 +41,7 @@ def test_unclear_outcomes_withhold_a_pass_as_blank_ones_do(value):
     assert (verdict.reason["what"], verdict.reason["rows"]) == ("clear prediction", 100)
     assert fg.Report.from_dict(report.to_dict()).verdicts == report.verdicts
     text = " ".join(str(report).split())
-    assert "because it is unclear what many values mean" in text
+    assert "because a warning puts the data in doubt" in text
     assert "100 rows have no clear prediction" in text
     steps = " ".join(map(str, report.brief().steps))
     assert "Analyst: first do what the warnings ask" in steps

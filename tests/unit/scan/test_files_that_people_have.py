@@ -223,6 +223,12 @@ def test_a_sheet_is_read_whole_whatever_size_it_states(tmp_path):
     assert fg.count(tmp_path / "a.xlsx", **ASKED).rows == N
 
 
+def test_a_last_column_may_have_a_name_alone(tmp_path):
+    """Of a column of comments that nobody wrote, sheets hold no cell below the header."""
+    NAMED.assign(comments=None).to_excel(tmp_path / "a.xlsx", index=False)
+    assert fg.count(tmp_path / "a.xlsx", **ASKED).rows == N
+
+
 def test_a_formula_that_failed_has_no_value(tmp_path):
     book = openpyxl.Workbook()
     for row in [("g", "ok"), *[("a", 1), ("#N/A", 0), ("b", 0)] * 50]:

@@ -50,15 +50,19 @@ def describe_verdict(verdict: Verdict) -> str:
 def _facts_in_units(verdict: Verdict) -> dict[str, Any]:
     known: dict[str, Any] = dict(verdict.reason.parameters)
     metric, cell = verdict.definition, spoken().cell
-    needs = metric.needs if metric else ()
-    lacking = [need for need in ("label", "prediction", "score") if need in needs]
-    feature = verdict.feature and called(verdict.feature)
-    found: dict[str, Any] = {"lacking": spoken().listing(lacking, "or"), "of_feature": feature}
+    found = _may_lack(verdict)
     for end in ("limit", "second", "low", "high"):
         if (value := known.get(end)) is not None:
             limit = metrics.limit_text(value, metric) if end in ("limit", "second") else None
             found[end] = cell(limit or metrics.metric_value(metric, value, limits_of(verdict)))
     return found
+
+
+def _may_lack(verdict: Verdict) -> dict[str, Any]:
+    needs = verdict.definition.needs if verdict.definition else ()
+    outcomes = [need for need in ("label", "prediction", "score") if need in needs]
+    feature = verdict.feature and called(verdict.feature)
+    return {"lacking": spoken().listing(outcomes, "or"), "of_feature": feature}
 
 
 def held_against(verdict: Verdict) -> str:
@@ -92,7 +96,7 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
             decided = outcome in _DECIDED or reason.code is ReasonCode.CROSSES
             held = g.cell(held_against(each).removeprefix("-"))
             place = place_words(each.class_scope, each.threshold)
-            details = [held, place, "" if decided else g.reason(reason)]
+            details = [held, place, "" if decided else g.reason(reason, **_may_lack(each))]
             name = verdict_name(each, report, apart=False)
             stated = f"{name} ({'; '.join(filter(None, details))})"
             outcomes.setdefault(outcome, []).append(stated)

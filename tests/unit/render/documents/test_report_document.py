@@ -152,7 +152,7 @@ def test_an_undecided_rule_names_the_rows_without_a_group():
         sensitive="sex", count="n", reference="best", rules=["selection_rate.ratio >= 0.8"],
     )  # fmt: skip
     undecided = shown(report).partition("INCONCLUSIVE for F (0.91, 95% CI 0.8")[2]
-    assert "; the 460 cases without a group could change that)" in undecided
+    assert "; the 460 cases without a known sex could change that)" in undecided
 
 
 HIRED = {
