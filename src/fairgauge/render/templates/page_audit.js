@@ -530,7 +530,7 @@ const doubtOf = (counts, q, features) => {
     const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
     const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names), ...noGroups(c.name, c.names)]);
     for (const k of held) {
-      const total = typeof c.levels[k] === "string" && PATTERNS.total.test(plainText(c.names[k]));
+      const total = typeof c.levels[k] === "string" && isTotal(c.names[k], held.map((each) => c.names[each]));
       if (!(missing.has(c.names[k]) || total) || c.names[k] in recoding) continue;
       doubted[i].add(k);
       if (!mayBeGroup(c.names[k], c.name, held.map((each) => c.names[each]))) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
