@@ -154,14 +154,10 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         for value, cases in found.items():
             priced = value in (99, 999) and words.is_column_of("price", axis.column)
             if cases and not priced and not is_one_of(value, ends):
-                plain = not (of_counts or isinstance(value, str))
-                line = (
-                    {"line": spec.recoding_line(axis.column, {UNKNOWN: [value]})} if plain else {}
-                )
-                yield Diagnostic.warning(
-                    DiagnosticCode.CODED_NUMBERS, column=axis.column, value=value, rows=int(cases),
-                    **line,
-                )  # fmt: skip
+                facts: dict[str, Any] = {"column": axis.column, "value": value, "rows": int(cases)}
+                if not (of_counts or isinstance(value, str)):
+                    facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: [value]})
+                yield Diagnostic.warning(DiagnosticCode.CODED_NUMBERS, **facts)
 
 
 def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:

@@ -83,8 +83,8 @@ def may_be_value(name: str, others: Collection[str] = ()) -> bool:
     """
     text = _fold(name)
     current = text == "current" and any(map(is_harm, others))
-    own = (_pattern(each).search(text) for each in ("may_be_value", "may_be_end"))
-    return current or _is_opposite(name, others) or any(own)
+    own = _pattern("may_be_value").search(text or _strip(name))
+    return current or _is_opposite(name, others) or bool(own)
 
 
 def _is_opposite(name: str, others: Collection[str]) -> bool:
@@ -283,8 +283,8 @@ def is_favourable(name: str) -> bool:
     if is_yes(text) or _pattern("not_taken").search(text):
         return True
     plain = _words("favourable").search(text) or _pattern("favourable_part").search(text)
-    denied = is_adverse(name) or _pattern("negated").search(text) or _pattern("turned").search(text)
-    return bool(plain and not denied)
+    unlike = any(_pattern(each).search(text) for each in ("negated", "less"))
+    return bool(plain) and not (unlike or is_adverse(name))
 
 
 _ENDING = re.compile(r"(e?d|ing|(?<!s)e?s|al|ance|ion|e)$")
@@ -314,8 +314,9 @@ def is_form_of(name: str, other: str) -> bool:
     alike = len(words) == len(others) and all(map(_is_form_of_word, words, others))
     folded, stated = _fold(name), _fold(other)
     within = len(words) > len(others) and re.search(rf"\b{re.escape(stated)}\b", folded)
-    negated = is_adverse(name) or is_undecided(name) or _pattern("turned").search(folded)
-    return bool(annotated) or alike or bool(within and not (negated or is_adverse(other)))
+    unlike = any(_pattern(each).search(folded) for each in ("turned", "less"))
+    unlike |= is_adverse(name) or is_undecided(name) or is_adverse(other)
+    return bool(annotated) or alike or bool(within and not unlike)
 
 
 def _is_form_of_word(one: str, two: str) -> bool:

@@ -9,7 +9,7 @@ const withoutOwn = (text) => bare(plainText(text).replace(everyMatch("beside_own
 const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
 const meansMissing = (value) => typeof value === "string" && (["not_known", "not_told"].some((of) => PATTERNS[of].test(withoutOwn(value))) || noOutcomeWord(value) || PATTERNS.refused.test(withoutOwn(value)));
 const isOpposite = (name, others) => { const text = plainText(name), positive = text.replace(/^(not? |non |un|in(?=[\p{L}\p{N}_]))/u, ""); return positive !== text && others.some((each) => plainText(each).startsWith(positive)); };
-const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || ["may_be_value", "may_be_end"].some((of) => PATTERNS[of].test(plainText(name)));
+const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_value.test(plainText(name) || bare(name));
 const mayBeGroup = (name, column, names) => {
   const others = names.filter((each) => each !== name && !meansMissing(each)), ofSex = others.length && others.every((each) => PATTERNS.man_or_woman.test(plainText(each)));
   return !ofSex && !PATTERNS.of_all_people.test(plainText(column)) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
@@ -25,14 +25,14 @@ const isUndecided = (value) => {
 const isYes = (name) => meaning(name) === 1 || PATTERNS.yes.test(name.toLowerCase()), isNo = (name) => PATTERNS.no.test(name.toLowerCase());
 const isOfDenials = (column) => isHarm(column) || (isAdverse(column) && !PATTERNS.favoured.test(plainText(column).replace(everyMatch("negated"), " ")));
 const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
-const isFavourable = (name) => isYes(plainText(name)) || PATTERNS.not_taken.test(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && ![PATTERNS.negated, PATTERNS.turned].some((p) => p.test(plainText(name))));
+const isFavourable = (name) => isYes(plainText(name)) || PATTERNS.not_taken.test(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && ![PATTERNS.negated, PATTERNS.less].some((p) => p.test(plainText(name))));
 // a name that is another one misspelt, in another form of its words, or annotated
 const isFormOf = (annotated, other) => {
   const name = annotated.replace(/^.*\bstatus *: */i, ""), [one, two] = [name, other].map((each) => unaccented(each).replace(/^[^\p{L}\p{N}_]+/u, "").trimEnd());
   if ((two.match(/\p{L}/gu) ?? []).length < 3) return false;
   const [words, others] = [one, two].map((each) => parted(each).split(" ").filter(Boolean));
   const [folded, stated] = [name, other].map(plainText), whole = new RegExp(`(?<![\\p{L}\\p{N}_])${stated.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}_])`, "u");
-  if (words.length > others.length && whole.test(folded) && ![isAdverse, isUndecided, (text) => PATTERNS.turned.test(plainText(text))].some((is) => is(name)) && !isAdverse(other)) return true;
+  if (words.length > others.length && whole.test(folded) && !isAdverse(name) && !isUndecided(name) && ![PATTERNS.turned, PATTERNS.less].some((p) => p.test(folded)) && !isAdverse(other)) return true;
   return (one.startsWith(two) && /^(\s*[^\p{L}\p{N}_\s]|$)/u.test(one.slice(two.length))) || (words.length === others.length && words.every((word, i) => isFormOfWord(word, others[i])));
 };
 const isFormOfWord = (one, two) => {
