@@ -83,7 +83,7 @@ def may_be_value(name: str, others: Collection[str] = ()) -> bool:
     """
     text = _fold(name)
     current = text == "current" and any(map(is_harm, others))
-    own = _pattern("may_be_value").search(text or _strip(name))
+    own = _pattern("may_be_value").search(_strip(name)) or _pattern("may_be_end").search(text)
     return current or _is_opposite(name, others) or bool(own)
 
 
@@ -422,9 +422,7 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     (['X'], ['?', 'Z'], [])
     >>> no_outcomes([0, 1, 2], [1]), no_outcomes(["Hired", "Rejected", "Interview"], ["Hired"])
     ([2], ['Interview'])
-    >>> no_outcomes(["1st", "2nd"]), no_outcomes(["hired", "not hired", "Total"])
-    ([], ['Total'])
-    >>> no_outcomes(["None", "Mild", "Severe"]), no_outcomes(["None", "Hired", "Rejected"])
+    >>> no_outcomes(["1st", "2nd"]), no_outcomes(["None", "Hired", "Rejected"])
     ([], ['None'])
     """
     every = [*values]
@@ -478,7 +476,7 @@ def _meant_outcomes(names: Iterable[str], *, decided: bool) -> set[str]:
     if not judged or (those(_words("action")) and not recorded):
         found |= those(_pattern("may_be_action"))
     if not (decided or judged - those(_pattern("result"))):
-        found |= those(_pattern("may_be_end"))
+        found |= those(_pattern("may_be_end")) | those(_pattern("may_be_result"))
     return found
 
 

@@ -35,12 +35,12 @@ def table(sex=("Female", "Male"), outcome=("Hired", "Rejected"), extra=None, col
     return pl.DataFrame(rows)
 
 
-def aged(column, value):
-    """Return rows with ages of 20 to 59, one in eight of them another number."""
+def aged(column, value, least=20):
+    """Return rows with ages of 20 to 59, or amounts, one in ten of them another number."""
     rng = np.random.default_rng(value)
-    ages = np.where(rng.random(N) < 0.1, value, rng.integers(20, 60, N))
+    ages = np.where(rng.random(N) < 0.1, value, rng.integers(least, 3 * least, N))
     return table().with_columns(pl.Series(column, ages)), {
-        "sensitive": [{"column": column, "cuts": [40]}]
+        "sensitive": [{"column": column, "cuts": [2 * least]}]
     }
 
 
@@ -138,6 +138,7 @@ DOUBTED = {
     "coded_numbers": [
         *[tabulated(code, code, code, code) for code in (999, 9_999)],
         *[aged("age", value) for value in (121, 150, 200, 1_000_000, 19_850_101, 1985)],
+        *[aged(name, 0, 9_000) for name in ("income", "creditScore", "Gehalt", "annual pay")],
         *[aged(name, 200) for name in ("Alter", "edad", "âge", "applicantAge", "age_in_years")],
     ],
     "approved_as_refused": [
@@ -233,7 +234,8 @@ CLEAN += [
                               few_columns(3_000).sort(pl.all()), few_columns(300),
                               few_columns(3_000).sort("sex", "team"),
                               few_columns(300).unique().sort("team").with_row_index("id"))],
-    *[aged(*each) for each in (("age", 119), ("loan_age", 200), ("age_months", 500),
+    *[aged(*each) for each in (("age", 119), ("income", 0), ("fee", 0, 9_000),
+                               ("bonus pay", 0, 900), ("loan_age", 200), ("age_months", 500),
                                ("wage", 9_000),
                                ("mileage", 150), ("building age", 150), ("income", 9_000),
                                ("ticket_price", 999), ("Fahrpreis", 99))],

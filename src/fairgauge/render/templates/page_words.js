@@ -9,7 +9,7 @@ const withoutOwn = (text) => bare(plainText(text).replace(everyMatch("beside_own
 const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
 const meansMissing = (value) => typeof value === "string" && (["not_known", "not_told"].some((of) => PATTERNS[of].test(withoutOwn(value))) || noOutcomeWord(value) || PATTERNS.refused.test(withoutOwn(value)));
 const isOpposite = (name, others) => { const text = plainText(name), positive = text.replace(/^(not? |non |un|in(?=[\p{L}\p{N}_]))/u, ""); return positive !== text && others.some((each) => plainText(each).startsWith(positive)); };
-const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_value.test(plainText(name) || bare(name));
+const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_value.test(bare(name)) || PATTERNS.may_be_end.test(plainText(name));
 const mayBeGroup = (name, column, names) => {
   const others = names.filter((each) => each !== name && !meansMissing(each)), ofSex = others.length && others.every((each) => PATTERNS.man_or_woman.test(plainText(each)));
   return !ofSex && !PATTERNS.of_all_people.test(plainText(column)) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
@@ -91,7 +91,7 @@ const noOutcomes = (values, asked = []) => {
 const meantOutcomes = (names, decided) => {
   const those = (of, some = names) => some.filter((name) => PATTERNS[of].test(plainText(name))), judged = names.filter((name) => isAdverse(name) || isFavourable(name));
   const answers = !judged.length || (those("action").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name)))), ended = !decided && those("result", judged).length === judged.length;
-  return [...(answers ? those("may_be_action") : []), ...(ended ? those("may_be_end") : []), ...names.filter((name) => ["none", "nil"].includes(plainText(name)) && (those("severity").length || those("part").length))];
+  return [...(answers ? those("may_be_action") : []), ...(ended ? [...those("may_be_end"), ...those("may_be_result")] : []), ...names.filter((name) => ["none", "nil"].includes(plainText(name)) && (those("severity").length || those("part").length))];
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)
 const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|bewerber|kunde|antrag|mitarbeiter/i;
