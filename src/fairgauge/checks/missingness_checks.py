@@ -32,12 +32,8 @@ _HARDLY = 0.1
 # HMDA's codes of denials, of applications and of requests for a preapproval
 _DENIED = ("3", "7")
 # of numbers, and of those that a condition chooses, the share that may be placeholders if they are
-# 0, and a number far above it; 0 is an ordinary fee or bonus, and no pay or credit score
+# 0, and a number far above it
 _FEW_ZEROS, _LEAST_AMOUNT = (0.2, 0.5), 86.0
-_NEVER_ZERO = (
-    r"(?i)(?!.*\b(bonus|overtime|fees?|extra|co|other|spouse)\b).*\b(incomes?|salar(y|ies)|wages?|pay"
-    r"|earnings|hours|scores?|fico|gehalt|lohn|einkommen|salario|ingresos?|salaire|revenus?)\b"
-)
 
 
 def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator[Diagnostic]:
@@ -156,21 +152,22 @@ def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[tuple[str, dict[str, 
     # by a condition on the outcome itself, or on a value that refusals lack: groups may differ
     conditions = {each.column: each for each in spec.where}
     for axis in (each for each in cube.plan.outcomes if not each.bins):
-        (left, kept), condition = _left_and_kept(cube, axis), conditions.get(axis.column)
-        if condition is None:
-            gone = _refusals_without_value(left, kept, axis.column, spec)
+        left, kept = _left_and_kept(cube, axis)
+        if condition := conditions.get(axis.column):
+            denials = _denials(axis.column, [*kept, *left], spec)
+            # another condition may leave out what this one keeps
+            gone = {v: n for v, n in left.items() if v in denials and not condition.holds(v)}
         else:
-            every, positive = [*kept, *left], spec.positive_of(axis.column) or (1,)
-            none = map(words.action_code, words.no_decisions(axis.column, every, positive))
-            denials = {*_DENIED} - {*none} if words.are_actions(axis.column, every) else ()
-            gone = {
-                value: cases
-                for value, cases in left.items()
-                if not condition.holds(value)  # that another one may leave out
-                if (words.action_code(value) in denials if denials else words.is_denied(value))
-            }
+            gone = _refusals_without_value(left, kept, axis.column, spec)
         if gone:
             yield axis.column, gone
+
+
+def _denials(column: str, values: Sequence[str], spec: Spec) -> list[str]:
+    if not words.are_actions(column, values):
+        return [value for value in values if words.is_denied(value)]
+    none = words.no_decisions(column, values, spec.positive_of(column) or (1,))
+    return [v for v in values if v not in none and words.action_code(v) in _DENIED]
 
 
 def _refusals_without_value(
@@ -193,7 +190,7 @@ def zeros_of_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of amounts of 0 far below all others, in few rows, as placeholders are."""
     for axis in (each for each in cube.plan.axes if each.role is Role.CODES):
         meant = [c for e in spec.where if e.column == axis.column for c in (*e.cuts, *e.values)]
-        if is_one_of(0, meant) or not re.match(_NEVER_ZERO, words.parted(axis.column)):
+        if is_one_of(0, meant) or not words.is_column_of("never_zero", axis.column):
             continue
         rows, low = cube.cases_by_level[axis][:-1], np.array([-np.inf, *axis.cuts])
         zero = low == -LEAST

@@ -74,7 +74,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
         missing = map(name_of, (*words.missing_words(levels), *words.codes_of_missing(levels)))
         kinds = {
             False: [n for n in missing if not words.may_be_group(n, axis.column, known)],
-            True: [n for n in known if words.is_total_of_rows(n)],
+            True: [n for n in known if words.is_total(n, known)],
         }
         for total, names in kinds.items():
             if names:
@@ -115,7 +115,7 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
             missing += words.no_groups(axis.column, cube.levels[axis])
         names = [name_of(level) for level, _ in levels]
         for (level, rows), name in zip(levels, names, strict=True):
-            total = isinstance(level, str) and words.is_total(name)
+            total = isinstance(level, str) and words.is_total(name, names)
             if (level in missing or total) and level not in stated:
                 what = {
                     "excluded": name in spec.exclude_groups, "of_all": total,
@@ -154,14 +154,10 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         for value, cases in found.items():
             priced = value in (99, 999) and words.is_column_of("price", axis.column)
             if cases and not priced and not is_one_of(value, ends):
-                plain = not (of_counts or isinstance(value, str))
-                line = (
-                    {"line": spec.recoding_line(axis.column, {UNKNOWN: [value]})} if plain else {}
-                )
-                yield Diagnostic.warning(
-                    DiagnosticCode.CODED_NUMBERS, column=axis.column, value=value, rows=int(cases),
-                    **line,
-                )  # fmt: skip
+                facts: dict[str, Any] = {"column": axis.column, "value": value, "rows": int(cases)}
+                if not (of_counts or isinstance(value, str)):
+                    facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: [value]})
+                yield Diagnostic.warning(DiagnosticCode.CODED_NUMBERS, **facts)
 
 
 def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:

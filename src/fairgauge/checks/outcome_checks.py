@@ -22,24 +22,7 @@ from fairgauge.cube.plan import Axis, centre_of
 from fairgauge.cube.views import axes_of, rows_by
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
-from fairgauge.question.category_words import (
-    APPROVED,
-    action_code,
-    are_actions,
-    classes_of_missing,
-    is_adverse,
-    is_denied,
-    is_favourable,
-    is_form_of,
-    is_harm,
-    is_no,
-    is_of_denials,
-    is_of_favours,
-    is_of_risk,
-    is_unclear_code,
-    is_yes,
-    no_outcomes,
-)
+from fairgauge.question import category_words as words
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Above
 from fairgauge.question.kits import find_kit
@@ -209,7 +192,9 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     facts |= {"column": spec.prediction, "label": spec.label, "rows": rows, "unclear": 0}
     refused = sum(not is_one_of(value, positive) for value, _ in levels)
     if task is Task.BINARY and len(strange) < refused:
-        facts["unclear"] = sum(rows for value, rows in strange if not is_adverse(name_of(value)))
+        facts["unclear"] = sum(
+            rows for value, rows in strange if not words.is_adverse(name_of(value))
+        )
     facts["values"] = tuple(name_of(value) for value, _ in strange)
     yield Diagnostic.warning(DiagnosticCode.PREDICTION_NOT_A_LABEL, **facts, **spec.unit)
 
@@ -227,19 +212,19 @@ def _favoured_levels(
     # or another form of one that is stated
     refused = [each for each in resolved.refused_levels(cube, axis, spec) if each not in undecided]
     names = [*map(name_of, spec.positive_of(axis.column) or (1,))]
-    if are_actions(axis.column, cube.levels[axis]):
-        approves = all(action_code(name) in APPROVED for name in names)
-        return [e for e in refused if approves and action_code(name_of(e[0])) in APPROVED]
+    if words.are_actions(axis.column, cube.levels[axis]):
+        approved = [e for e in refused if words.action_code(name_of(e[0])) in words.APPROVED]
+        return approved if all(words.action_code(n) in words.APPROVED for n in names) else []
     plain = spec.favourable is not Favourable.NEGATIVE and len(refused) + len(undecided) > 1
-    plain &= not any(is_denied(name) or is_harm(name, axis.column) for name in names)
+    plain &= not any(words.is_denied(name) or words.is_harm(name, axis.column) for name in names)
 
     def is_favoured(name: str) -> bool:
         if compact_reading(name) in map(compact_reading, names) or not re.search(_LETTER, name):
             return False  # `doubtful_names` warns of the same name in two spellings
-        forms = [each for each in names if is_adverse(each) or not is_adverse(name)]
-        booked = name.casefold() == "booked" and any(map(is_favourable, names))  # no arrest
-        favoured = plain and (is_favourable(name) or booked)
-        return favoured or any(is_form_of(name, each) for each in forms)
+        forms = [each for each in names if words.is_adverse(each) or not words.is_adverse(name)]
+        booked = name.casefold() == "booked" and any(map(words.is_favourable, names))  # no arrest
+        favoured = plain and (words.is_favourable(name) or booked)
+        return favoured or any(words.is_form_of(name, each) for each in forms)
 
     return [each for each in refused if is_favoured(name_of(each[0]))]
 
@@ -249,14 +234,17 @@ def _strange_positives(
 ) -> list[tuple[Value, int]]:
     # the positive outcomes that are no decision, or a refusal, by their names, next to others
     asked = spec.positive_of(axis.column)
-    none = no_outcomes(cube.levels[axis])
+    none = words.no_outcomes(cube.levels[axis])
     accepted = [e for e in levels_with_cases(cube, axis) if is_one_of(e[0], asked)]
     # a preapproval is no decision on an application
-    approved = {*APPROVED[:2]} & {action_code(name_of(value)) for value, _ in accepted} or APPROVED
+    taken = {words.action_code(name_of(value)) for value, _ in accepted}
+    approved = taken & {*words.APPROVED[:2]} or words.APPROVED
 
     def is_strange(value: Value) -> bool:
         name = name_of(value)
-        return action_code(name) not in approved if codes else value in none or is_adverse(name)
+        if codes:
+            return words.action_code(name) not in approved
+        return value in none or words.is_adverse(name)
 
     strange = [each for each in accepted if is_strange(each[0])]
     meant = spec.favourable is Favourable.NEGATIVE or len(strange) == len(accepted)
@@ -275,7 +263,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if axis.bins:
             continue
         asked = spec.positive_of(axis.column) or (1,)
-        codes = are_actions(axis.column, cube.levels[axis])
+        codes = words.are_actions(axis.column, cube.levels[axis])
         refused = resolved.refused_levels(cube, axis, spec)
         undecided = resolved.undecided_levels(cube, axis, spec)
         if undecided:
@@ -307,7 +295,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _actions(some: Sequence[tuple[Value, int]]) -> dict[str, Any]:
-    return {"actions": tuple(action_code(name_of(value)) for value, _ in some)}
+    return {"actions": tuple(words.action_code(name_of(value)) for value, _ in some)}
 
 
 def _describe_values(
@@ -327,7 +315,7 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of classes that usually mean a missing value, and are right where both columns agree."""
     for axis in cube.plan.outcomes:
         levels = [] if axis.bins else [e for e in levels_with_cases(cube, axis) if e[1]]
-        if missing := classes_of_missing(level for level, _ in levels):
+        if missing := words.classes_of_missing(level for level, _ in levels):
             held = _describe_values(axis, [e for e in levels if e[0] in missing], spec, sum)
             line = spec.recoding_line(axis.column, {UNKNOWN: held["values"]})
             yield Diagnostic.warning(DiagnosticCode.CLASSES_OF_MISSING, line=line, **held)
@@ -547,7 +535,7 @@ def assumed_positive(
     levels = cube.levels[axis]
     value = next((name_of(level) for level in levels if matches(1, level)), None)
     others = tuple(name_of(level) for level in levels if not matches(1, level))
-    favourable = is_of_favours(axis.column) and not is_of_denials(axis.column)
+    favourable = words.is_of_favours(axis.column) and not words.is_of_denials(axis.column)
     warned = any(each["column"] == axis.column for each in unfavourable_positive(cube, spec, task))
     made = Diagnostic.note if favourable or warned else Diagnostic.warning
     yield made(
@@ -586,16 +574,17 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
                 others=tuple(map(name_of, better)), preset=word,
             )  # fmt: skip
     stated = spec.words.positive
-    if word and (is_adverse(stated) or is_harm(stated)):
+    if word and (words.is_adverse(stated) or words.is_harm(stated)):
         message = (
             f"{quote(stated)} contradicts the preset {quote(spec.preset)}, in which "
             f"{quote(word)} is the positive outcome; remove it, and state the values that mean it "
             "(--positive)"
         )
         raise SpecError(Problem("words.positive", message))
-    if scored and not axes and not negative and (is_of_denials(scored) or is_of_risk(scored)):
+    alone = scored if not (axes or negative) else None
+    if alone and (words.is_of_denials(alone) or words.is_of_risk(alone)):
         yield Diagnostic.warning(
-            DiagnosticCode.UNFAVOURABLE_POSITIVE, column=scored, values=("a high score",),
+            DiagnosticCode.UNFAVOURABLE_POSITIVE, column=alone, values=("a high score",),
             others=(), negative=False, preset=word,
         )  # fmt: skip
 
@@ -612,21 +601,23 @@ def codes_as_favourable(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnost
     for axis in _axes_of_outcomes(cube, spec)[-1:]:
         levels = [] if axis.bins else cube.levels[axis]
         is_hmda = word == "approved" and "action" in axis.column.casefold()
-        codebook = is_hmda and are_actions("action_taken", levels)
-        clear = is_of_denials(axis.column) or is_harm(axis.column)
+        codebook = is_hmda and words.are_actions("action_taken", levels)
+        clear = words.is_of_denials(axis.column) or words.is_harm(axis.column)
         asked = spec.positive_of(axis.column)
         # the first of an order, from a clear one on: tiers 1 and 2 of 5, grades A and B
         first = levels[: len(asked)]
-        known = is_of_risk(axis.column) or not any(is_unclear_code(name_of(v)) for v in first[:1])
+        known = words.is_of_risk(axis.column) or not any(
+            words.is_unclear_code(name_of(each)) for each in first[:1]
+        )
         if known and all(is_one_of(each, asked) for each in first):
             continue
         values = [
             name_of(value)
             for value in asked
             if is_one_of(value, levels)
-            and not (codebook and action_code(name_of(value)) in APPROVED)
-            and not (clear and (is_no(name_of(value)) or matches(0, value)))
-            and is_unclear_code(name_of(value))
+            and not (codebook and words.action_code(name_of(value)) in words.APPROVED)
+            and not (clear and (words.is_no(name_of(value)) or matches(0, value)))
+            and words.is_unclear_code(name_of(value))
         ]
         if values:
             facts: dict[str, Any] = {"column": axis.column, "rows": cube.read, "preset": word}
@@ -645,32 +636,35 @@ def _better_outcomes(
     axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
 ) -> list[Value]:
     # those are the positive ones, or with ``negative`` all others
-    of_denials = is_of_denials(axis.column) or is_harm(axis.column)
-    of_hiring = is_of_favours(axis.column) and not (of_denials or is_adverse(axis.column))
+    of_denials = words.is_of_denials(axis.column) or words.is_harm(axis.column)
+    of_hiring = words.is_of_favours(axis.column) and not of_denials
+    of_hiring &= not words.is_adverse(axis.column)
     if axis.bins:
         (cut, *_) = axis.cuts
         low = 0 if 0 <= cut < 1 else f"a recoding of the values up to {cut:g}"
         return [low] if of_denials and not negative else []
     sources = dict(axis.recoding.categories) if axis.recoding else {}
     every = [each for level in levels for each in sources.get(name_of(level), (level,))]
-    codes = are_actions(axis.column, every)
+    codes = words.are_actions(axis.column, every)
 
     def has_harmful_name(value: Value) -> bool:
         text = name_of(value).strip()
         if codes:
-            return action_code(text) not in APPROVED
-        if is_no(text) or matches(0, text):
+            return words.action_code(text) not in words.APPROVED
+        if words.is_no(text) or matches(0, text):
             return of_hiring
-        return of_denials if is_yes(text) else is_adverse(text) or is_harm(text, axis.column)
+        if words.is_yes(text):
+            return of_denials
+        return words.is_adverse(text) or words.is_harm(text, axis.column)
 
     def is_denied(value: Value) -> bool:
         names = sources.get(text := name_of(value), ())
         if names and all(map(has_harmful_name, names)):
             return True
-        plain = is_yes(text) or is_no(text) or matches(0, text)
+        plain = words.is_yes(text) or words.is_no(text) or matches(0, text)
         return not (names and (plain or codes)) and has_harmful_name(value)
 
-    none = [] if codes else no_outcomes(levels)
+    none = [] if codes else words.no_outcomes(levels)
     others = [each for each in levels if not is_one_of(each, positive) and each not in none]
     favoured, rest = (others, positive) if negative else (positive, others)
     harmed = bool(favoured) and all(map(is_denied, favoured))

@@ -24,7 +24,7 @@ from fairgauge.cube.plan import OUTCOMES
 from fairgauge.enums import DiagnosticCode, Level, Outcome, Role, Task
 from fairgauge.identity import ValueSet
 from fairgauge.inference.missing_values import MANY_MISSING
-from fairgauge.question.category_words import is_adverse
+from fairgauge.question import category_words as words
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve import question_checks as question
@@ -336,7 +336,7 @@ def _weight(note: Diagnostic, cube: Cube) -> float:
         return 0.0
     of_labels = note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL  # names of denials are clear
     given = note.get("others") or note.get("values") or (note.get("value"),)
-    names = {name for name in map(name_of, given) if not (of_labels and is_adverse(name))}
+    names = {name for name in map(name_of, given) if not (of_labels and words.is_adverse(name))}
     columns, weight = {note.feature, note.get("column"), *(note.get("columns") or ())}, 0.0
     for axis in (each for each in cube.plan.axes if each.column in columns):
         levels = axis.names(cube.levels[axis])

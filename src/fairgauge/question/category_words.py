@@ -76,25 +76,22 @@ def _strip(text: str) -> str:
     return text.strip().strip("()[]{}<>. ").casefold()
 
 
-_REFUSED = re.compile("refused|withheld|not selected")
-"""Of groups, people who did not state theirs; of outcomes, and columns of a table, refusals."""
-
-
-def may_be_value(name: str, others: Iterable[str] = ()) -> bool:
+def may_be_value(name: str, others: Collection[str] = ()) -> bool:
     """Return whether a word for a missing value is as often one: no disability, or no.
 
     So is the opposite of one of the ``others``: "Not Referred" of "Referred", "Current" of "Late".
     """
-    others, text = [*others], _fold(name)
-    positive = re.sub(r"^(not? |non |un)", "", text)
-    opposite = positive != text and any(positive in _fold(other) for other in others)
-    opposite |= text == "current" and any(map(is_harm, others))
-    return opposite or may_be_end(name) or bool(_pattern("may_be_value").search(_strip(name)))
+    text = _fold(name)
+    current = text == "current" and any(map(is_harm, others))
+    own = _pattern("may_be_value").search(_strip(name)) or _pattern("may_be_end").search(text)
+    return current or _is_opposite(name, others) or bool(own)
 
 
-def may_be_end(name: str) -> bool:
-    """Return whether a word for no decision is as often an end of what was begun: "Cancelled"."""
-    return bool(_pattern("may_be_end").search(_strip(name)))
+def _is_opposite(name: str, others: Collection[str]) -> bool:
+    # "Incomplete" of "Completed", "Unassigned" of "Assigned to a judge"
+    text = _fold(name)
+    positive = re.sub(r"^(not? |non |un|in(?=\w))", "", text)
+    return positive != text and any(_fold(other).startswith(positive) for other in others)
 
 
 _TWO = 2
@@ -108,7 +105,9 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     >>> [may_be_group("NA", "place", ["NA", *names]) for names in (["ZA", "BW"], ["Rome", "Bonn"])]
     [True, False]
     """
-    if any(_pattern("of_all_people").search(_fold(each)) for each in (column, *names)):
+    others = [_fold(each) for each in names if each != name and not means_missing(each)]
+    of_sex = bool(others) and all(map(_pattern("man_or_woman").search, others))
+    if of_sex or _pattern("of_all_people").search(_fold(column)):
         return False
     opposite = len(names) <= _TWO or "+" in names
     codes = len(names) > _TWO and all(re.fullmatch("[A-Z]{2,5}", each) for each in names)
@@ -120,7 +119,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
 
 
 def is_column_of(kind: str, column: str) -> bool:
-    """Return whether a column is of ages in years, prices, or costs of people, by its name.
+    """Return whether a column is of ages in years, prices, costs or pay of people, by its name.
 
     >>> [is_column_of("age", name) for name in ("applicantAge", "Alter (Jahre)", "loan_age")]
     [True, True, False]
@@ -144,25 +143,16 @@ def is_group_of(people: str, name: str) -> bool:
     return bool(_words(people).search(_fold(name)))
 
 
-def is_total(category: str) -> bool:
-    """Return whether a category is that of all rows."""
-    return bool(_words("total").search(_fold(category)))
+def is_total(category: str, others: Collection[str] = ()) -> bool:
+    """Return whether a category is that of all rows, and not the most of what others are in part.
 
-
-_ALL_PLACES = re.compile(
-    r"(grand )?totals?|all (locations|sites|offices|branches|departments|regions|stores|units|teams"
-    r"|jobs|products|states|counties|countries)",
-    re.IGNORECASE,
-)
-
-
-def is_total_of_rows(value: str) -> bool:
-    """Return whether a value of any column is that of all rows.
-
-    >>> [is_total_of_rows(each) for each in ("Total", "All offices", "Total loss", "All risks")]
+    >>> [is_total(each) for each in ("Total (all races)", "All offices", "Total loss", "All risks")]
     [True, True, False, False]
+    >>> is_total("Total", ["Total", "Partial"])
+    False
     """
-    return bool(_ALL_PLACES.fullmatch(value)) or (value.isalpha() and is_total(value))
+    parts = any(_pattern("part").search(_fold(each)) for each in others)
+    return not parts and bool(_words("total").search(_fold(category)))
 
 
 def is_unknown(category: str) -> bool:
@@ -184,7 +174,7 @@ def means_missing(value: object) -> bool:
     return isinstance(value, str) and (
         is_unknown(value)
         or means_no_outcome(value)
-        or bool(_REFUSED.fullmatch(_strip_words(value)))
+        or bool(_pattern("refused").search(_strip_words(value)))
     )
 
 
@@ -194,10 +184,6 @@ def means_no_outcome(value: object) -> bool:
         bool(_pattern("marker").search(_strip(value)))
         or bool(_words("not_known").search(_fold(value)))
     )
-
-
-_NO_QUANTITY = re.compile(r"exempt(ed)?", re.IGNORECASE)
-"""Where a number is expected: of who need not report one. Else as often a category."""
 
 
 def missing_words(values: Collection[Value]) -> list[Value]:
@@ -210,12 +196,12 @@ def missing_words(values: Collection[Value]) -> list[Value]:
     """
     names = {value: name_of(value) for value in values if not means_missing(value)}
     plain = {value: _fold(name) for value, name in names.items()}
-    others = [name for name in plain.values() if not _NO_QUANTITY.fullmatch(name)]
+    others = [name for name in plain.values() if not _pattern("exempt").search(name)]
     quantities = 2 * sum(any(map(str.isdigit, name)) for name in others) > len(others)
     return [
         value
         for value in values
-        if value not in names or (quantities and _NO_QUANTITY.fullmatch(plain[value]))
+        if value not in names or (quantities and _pattern("exempt").search(plain[value]))
     ]
 
 
@@ -234,10 +220,6 @@ def is_undecided(value: Value) -> bool:
         _words("undecided").search(text) and not is_adverse(value)
     )
     return bool(named) or means_no_outcome(value)
-
-
-_YES = re.compile(r"yes|y|t|true|positive|ja?|oui|s[i\xed]", re.IGNORECASE)
-_NO = re.compile(r"no|n|f|false|negative|nein|non", re.IGNORECASE)
 
 
 def is_adverse(name: str) -> bool:
@@ -282,12 +264,12 @@ def is_of_favours(column: str) -> bool:
 
 def is_yes(name: str) -> bool:
     """Return whether a value is a plain yes: its column decides whether that is favourable."""
-    return matches(1, name) or bool(_YES.fullmatch(name))
+    return matches(1, name) or bool(_pattern("yes").search(name.casefold()))
 
 
 def is_no(name: str) -> bool:
     """Return whether a value is a plain no: its column decides whether that is unfavourable."""
-    return bool(_NO.fullmatch(name))
+    return bool(_pattern("no").search(name.casefold()))
 
 
 def is_denied(name: str) -> bool:
@@ -301,7 +283,8 @@ def is_favourable(name: str) -> bool:
     if is_yes(text) or _pattern("not_taken").search(text):
         return True
     plain = _words("favourable").search(text) or _pattern("favourable_part").search(text)
-    return bool(plain) and not (is_adverse(name) or _pattern("negated").search(text))
+    unlike = any(_pattern(each).search(text) for each in ("negated", "less"))
+    return bool(plain) and not (unlike or is_adverse(name))
 
 
 _ENDING = re.compile(r"(e?d|ing|(?<!s)e?s|al|ance|ion|e)$")
@@ -331,8 +314,9 @@ def is_form_of(name: str, other: str) -> bool:
     alike = len(words) == len(others) and all(map(_is_form_of_word, words, others))
     folded, stated = _fold(name), _fold(other)
     within = len(words) > len(others) and re.search(rf"\b{re.escape(stated)}\b", folded)
-    negated = is_adverse(name) or is_undecided(name) or _pattern("turned").search(folded)
-    return bool(annotated) or alike or bool(within and not (negated or is_adverse(other)))
+    unlike = any(_pattern(each).search(folded) for each in ("turned", "less"))
+    unlike |= is_adverse(name) or is_undecided(name) or is_adverse(other)
+    return bool(annotated) or alike or bool(within and not unlike)
 
 
 def _is_form_of_word(one: str, two: str) -> bool:
@@ -438,9 +422,7 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     (['X'], ['?', 'Z'], [])
     >>> no_outcomes([0, 1, 2], [1]), no_outcomes(["Hired", "Rejected", "Interview"], ["Hired"])
     ([2], ['Interview'])
-    >>> no_outcomes(["1st", "2nd"]), no_outcomes(["hired", "not hired", "Total"])
-    ([], ['Total'])
-    >>> no_outcomes(["None", "Mild", "Severe"]), no_outcomes(["None", "Hired", "Rejected"])
+    >>> no_outcomes(["1st", "2nd"]), no_outcomes(["None", "Hired", "Rejected"])
     ([], ['None'])
     """
     every = [*values]
@@ -467,23 +449,37 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     if any(_pattern("paid_off").search(_fold(each)) for each in texts):
         ahead.append(_pattern("running"))
     steps = [v for v in refused if any(pattern.search(_fold(v)) for pattern in ahead)]
-    if any(is_adverse(each) or is_harm(each) for each in map(name_of, positive)):
+    asked = [*map(name_of, positive)]
+    if any(is_adverse(each) or is_harm(each) for each in asked):
         # of those who may be dismissed, the active ones have the other outcome
         steps = [v for v in steps if not _pattern("in_place").search(_fold(v))]
     codes += steps
-    codes += [each for each in texts if is_total(each) and _TOTAL.fullmatch(each.strip())]
-    scale = any(_pattern("severity").search(_fold(name)) for name in texts.values())
-    decided = not positive or denied or any(map(is_favourable, texts.values()))
-    found = (
-        value
-        for value in every
-        if value in codes or (is_undecided(value) and (decided or not may_be_end(name_of(value))))
-    )
-    return [v for v in found if not (scale and _strip(name_of(v)) in _ALSO_CLASSES)]
+    codes += [each for each in texts if is_total(each, texts.values())]
+    open_ = [v for v in every if v in codes or is_undecided(v)]
+    meant = _meant_outcomes(texts, decided=not positive)
+    return [v for v in open_ if v not in meant and not _is_opposite(name_of(v), asked)]
 
 
-_TOTAL = re.compile(r"\S+|.*\btotals?|all\b.*", re.IGNORECASE)
-"""A total of all outcomes, and not an outcome such as "total loss"."""
+def _meant_outcomes(names: Iterable[str], *, decided: bool) -> set[str]:
+    # of words for no decision, those that the others make an outcome: none of a scale, what a model
+    # answers, and ends of what was begun, where no application is ``decided``
+    plain = {name: _fold(name) for name in names}
+
+    def those(of: re.Pattern[str], names: Iterable[str] = plain) -> set[str]:
+        return {name for name in names if of.search(plain[name])}
+
+    judged = {name for name in plain if is_adverse(name) or is_favourable(name)}
+    recorded = those(re.compile(r"ed\b"), judged)  # approved, where a model answers: approve
+    found = set[str]()
+    if those(_pattern("severity")) or those(_pattern("part")):
+        found |= {name for name in plain if plain[name] in _ALSO_CLASSES}
+    if not judged or (those(_words("action")) and not recorded):
+        found |= those(_pattern("may_be_action"))
+    if not (decided or judged - those(_pattern("result"))):
+        found |= those(_pattern("may_be_end")) | those(_pattern("may_be_result"))
+    return found
+
+
 _ALSO_CLASSES = {"none", "nil"}
 """Names of missing values that are names of classes as often."""
 
@@ -545,7 +541,7 @@ def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
         none += ["", "9"]  # by ISO 5218
     untold = {value: n for value, n in names.items() if _pattern("untold").search(n)}
     others = {n for n in names.values() if n not in untold.values() and not means_missing(n)}
-    plain = {n for n in others if len(n) == 1 or _pattern("of_all_people").search(n)}
+    plain = {n for n in others if len(n) == 1 or _pattern("man_or_woman").search(n)}
     codes = plain and all(n in plain or len(n) == _TWO for n in others)
     # neither urban nor unemployed beside rural and employed, nor a grade
     codes = codes and not others & {"r", "e"} and not others <= {*"abcde"}

@@ -400,12 +400,13 @@ def _doubtful_levels(
     # what means a missing value or a total, and is kept, and codes of missing values
     codes = words.codes_of_missing(levels)
     missing = _missing_words(axis.column, levels)
+    names = [*map(name_of, levels)]
     return {
         i: level
         for i, level in enumerate(levels)
         if not is_one_of(level, asked.values)
         if level in codes
-        or (kept[i] and (level in missing or words.is_total_of_rows(name_of(level))))
+        or (kept[i] and (level in missing or words.is_total(name_of(level), names)))
     }
 
 

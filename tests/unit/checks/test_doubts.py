@@ -285,6 +285,7 @@ def test_words_of_the_users_own_are_doubted_and_change_no_number(tmp_path):
 
 @pytest.mark.parametrize(("value", "doubted"), [
     ("Total", True), ("All locations", True), ("N/A", True), ("None", False), ("Total loss", False),
+    ("Total applicants", True), ("Undetermined etiology", False), ("Asthma, unspecified", False),
 ])  # fmt: skip
 def test_strata_of_all_or_of_nothing_leave_no_pass(value, doubted):
     rows = table(place=[["Bonn", "Rome", value][i // 4 % 3] for i in range(N)])

@@ -35,12 +35,12 @@ def table(sex=("Female", "Male"), outcome=("Hired", "Rejected"), extra=None, col
     return pl.DataFrame(rows)
 
 
-def aged(column, value):
-    """Return rows with ages of 20 to 59, one in eight of them another number."""
+def aged(column, value, least=20):
+    """Return rows with ages of 20 to 59, or amounts, one in ten of them another number."""
     rng = np.random.default_rng(value)
-    ages = np.where(rng.random(N) < 0.1, value, rng.integers(20, 60, N))
+    ages = np.where(rng.random(N) < 0.1, value, rng.integers(least, 3 * least, N))
     return table().with_columns(pl.Series(column, ages)), {
-        "sensitive": [{"column": column, "cuts": [40]}]
+        "sensitive": [{"column": column, "cuts": [2 * least]}]
     }
 
 
@@ -85,7 +85,8 @@ def cells(line):
 NO_GROUP = (
     "N/A|undefined|Please select|Select one|-- select --|Invalid|see notes|TBD|#N/A|None|nil|-"
     "|Total|Subtotal|All|Gesamt|Summe|Grand Total|Bitte wählen|Veuillez choisir|Seleccione|#WERT!"
-    "|Unable to determine|TBC|Redacted|Unclassified|Not matched|Anonymous|No EEO data"
+    "|Unable to determine|TBC|Redacted|Unclassified|Not matched|Anonymous|No EEO data|Total women"
+    "|Total (all)|Undetermined sex|All ages|None reported|Ambos sexos"
 )
 FAVOURABLE = (
     "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
@@ -99,7 +100,8 @@ UNDECIDED = (
     "|Vorstellungsgespräch|Entretien|Entrevista|Candidature reçue|Preseleccionada|Please select"
     "|Pended|W/D|Not Decisioned|Undispositioned|Abandoned|Parse Error|Abstain|Unscored"
     "|Under investigation|Not Interested|Accepted other offer|Phone Screen Scheduled|Gegenangebot"
-    "|Hiring Manager Review|Unable to contact"
+    "|Hiring Manager Review|Unable to contact|Hold|Waitlist|Waitlisted|Refer|Review|Phone screen"
+    "|Under evaluation|Closed pending|Case open|Not graded|Candidate no longer interested"
 )
 HARMS = (
     "adverse_action deny_flag write_off written_off laid_off foreclosed evicted suspended expelled"
@@ -136,6 +138,7 @@ DOUBTED = {
     "coded_numbers": [
         *[tabulated(code, code, code, code) for code in (999, 9_999)],
         *[aged("age", value) for value in (121, 150, 200, 1_000_000, 19_850_101, 1985)],
+        *[aged(name, 0, 9_000) for name in ("income", "creditScore", "Gehalt", "annual pay")],
         *[aged(name, 200) for name in ("Alter", "edad", "âge", "applicantAge", "age_in_years")],
     ],
     "approved_as_refused": [
@@ -169,7 +172,9 @@ DOUBTED = {
             .then(pl.lit("5")).otherwise("outcome").alias(name)), {"prediction": name,
            "positive": ["1"]}) for name in ("action", "final_action", "disposition")],
         named("action_taken", "1.0", "3.0", "4.0"), named("action_taken", "1", "3", "Exempt"),
-        named("deal", "Won", "Lost", "Open"),
+        named("deal", "Won", "Lost", "Open"), named("decision", "Approve", "Decline", "Pending"),
+        *[named("result", *each) for each in (("Pass", "Fail", "Hold"), ("yes", "no", "Hold"),
+          ("Successful", "Unsuccessful", "Withdrawn"), ("Eligible", "Not eligible", "Incomplete"))],
         named("loan", "Charged Off", "Fully Paid", "Current", favourable="negative"),
         named("decision", "Denied", "Approved", "Submitted", favourable="negative"),
         *[(table(outcome=(1, 0), extra=code), {"positive": ["1"]}) for code in (2, 3, 8, 9)],
@@ -201,6 +206,16 @@ NO_HARMS = (
     "||claim|Interested|Not interested|Later||contact|Contacted|Unable to contact"
     "||antrag|Genehmigt|Abgelehnt|Teilweise genehmigt||Kredit|Gut|Schlecht||estado|Activa|Cancelada"
     "|Vencida||account|Active|Suspended||reply|Positive response|Negative response|No response"
+    "||advice|Buy|Sell|Hold||pay|Increase|Decrease|Hold||engine|Approve|Decline|Refer||uw|Accept"
+    "|Decline|Refer to underwriter||queue|Publish|Reject|Hold for review||route|Fast track"
+    "|Standard|Manual review||rule|PASS|FAIL|REVIEW||grade|Pass|Fail|Withdrawn||test|Merit|Fail"
+    "|Incomplete||course|Completed|Dropped|Withdrawn||quiz|correct|incorrect|skipped||unit|pass"
+    "|fail|timeout||kurs|Bestanden|Nicht bestanden|Zurückgezogen||homework|Complete|Late"
+    "|Incomplete||ticket|Resolved|Unresolved|Escalated||list|Listed|Waitlist||bail|Released"
+    "|Detained pending trial|Remanded||stroke|Ischemic|Cryptogenic|Undetermined etiology||cover"
+    "|Full|Partial|None||tier|Prime|Subprime|Near Prime||trial|Eligible|Not eligible"
+    "|Potentially eligible||prior|Approved|Denied|Partially approved||answer|Helpful|Not helpful"
+    "|Somewhat helpful||damage|Repaired|Total loss|Partial loss"
 )
 OF_HARMS = (
     "review|Selected for verification|Not selected||call|Screened in|Screened out"
@@ -219,7 +234,8 @@ CLEAN += [
                               few_columns(3_000).sort(pl.all()), few_columns(300),
                               few_columns(3_000).sort("sex", "team"),
                               few_columns(300).unique().sort("team").with_row_index("id"))],
-    *[aged(*each) for each in (("age", 119), ("loan_age", 200), ("age_months", 500),
+    *[aged(*each) for each in (("age", 119), ("income", 0), ("fee", 0, 9_000),
+                               ("bonus pay", 0, 900), ("loan_age", 200), ("age_months", 500),
                                ("wage", 9_000),
                                ("mileage", 150), ("building age", 150), ("income", 9_000),
                                ("ticket_price", 999), ("Fahrpreis", 99))],
@@ -230,6 +246,8 @@ CLEAN += [
         "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft"
         "||region|EU|APAC|NA||country|ZA|BW|NA"
         "||sex|F|M|X||g|f|m|n||area|R|S|U||emp|E|S|U||grade|A|B|U||state|SD|NY|ND||region|N|E|NS"
+        "||disability|Total disability|Partial disability|None||hearing|Partial|None|Total"
+        "||identity|religion|race|none||target|male|black|none||dx|Asthma|Gout|Undetermined cause"
         "||race|1|2|0||sex|1|3|0||country|DE|FR|DK||sex|Female|Male|Both||ward|95|97|99||team|20|30|40||price|199|499|999||grade|10|11|9")],
     (table(outcome=("Terminated", "Active"), extra="Retired"), {"positive": ["Terminated"],
      "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),

@@ -274,7 +274,13 @@ const codedNumbers = ({ name, cases }, cuts) => {
     return isOfScale ? [] : [edges.indexOf(code) - 1];
   });
   const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
-  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]);
+  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(zerosOfAmounts(name, edges, cases.slice(0, -1)));
+};
+// 0 far below all other amounts, in few rows, as placeholders are (checks/missingness_checks.py)
+const zerosOfAmounts = (name, edges, cases) => {
+  const zero = edges.indexOf(-data.least), held = range(cases.length).filter((k) => cases[k]), sums = cases.map((_, k) => cases.slice(0, k + 1).reduce((a, n) => a + n)), all = sums.at(-1);
+  const least = Math.max(86, 0.1 * edges[sums.findIndex((n) => n >= all / 2)]), few = cases[zero] && cases[zero] <= 0.2 * all && held.every((k) => k === zero || edges[k] >= least);
+  return few && PATTERNS.never_zero.test(plainText(name)) ? [cases[zero]] : [];
 };
 // whether names write yes and no in two ways, as 1 and "no", of which one would count as unfavourable
 const isMixed = (names, stated) => {
@@ -530,7 +536,7 @@ const doubtOf = (counts, q, features) => {
     const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
     const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names), ...noGroups(c.name, c.names)]);
     for (const k of held) {
-      const total = typeof c.levels[k] === "string" && PATTERNS.total.test(plainText(c.names[k]));
+      const total = typeof c.levels[k] === "string" && isTotal(c.names[k], held.map((each) => c.names[each]));
       if (!(missing.has(c.names[k]) || total) || c.names[k] in recoding) continue;
       doubted[i].add(k);
       if (!mayBeGroup(c.names[k], c.name, held.map((each) => c.names[each]))) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);

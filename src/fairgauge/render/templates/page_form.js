@@ -75,7 +75,7 @@ const ask = () => {
   const decision = two.find((c) => GUESS.decision.test(c.name) && !GUESS.label.test(c.name) && c !== counted) ?? two.find((c) => c.values.length <= 12 && !GUESS.label.test(c.name) && !GUESS.group.test(c.name) && c !== counted && c.values.some((v) => GUESS.good.test(v.trim())))
     ?? two.find((c) => c.values.length === 2 && !GUESS.group.test(c.name) && !GUESS.label.test(c.name));
   fill("read", inWords(UI.read, { name: table.name, rows: amount(table.fileRows ?? table.rows), columns: table.columns.length }), table.above ? ` ${inWords(UI.read_below, { line: table.above + 1 })}` : "");
-  const total = table.columns.flatMap((c) => c.values).find((v) => PATTERNS.total.test(plainText(v)));
+  const total = table.columns.flatMap((c) => c.values.filter((v) => isTotal(v, c.values)))[0];
   fill("total", total ? inWords(UI.total, { name: total }) : "");
   const choose = (id, chosen, none) => fill(id, ...(none ? [option("", none, !chosen)] : []), ...(id === "decision" ? table.columns.filter((c) => two.includes(c) || isBanded(c)) : two).map((c) => option(c.name, `${c.name} (${c.values.slice(0, 3).join(", ")}${c.values.length > 3 ? " \u2026" : ""})`, c === chosen)));
   choose("decision", decision, decision ? null : UI.choose);

@@ -7,12 +7,14 @@ const unaccented = (text) => text.toLowerCase().replaceAll("\u00df", "ss").norma
 const plainText = (text) => bare(unaccented(parted(text)));
 const withoutOwn = (text) => bare(plainText(text).replace(everyMatch("beside_own_words"), ""));
 const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
-const meansMissing = (value) => typeof value === "string" && (["not_known", "not_told"].some((of) => PATTERNS[of].test(withoutOwn(value))) || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
-const mayBeValue = (name, others = []) => {
-  const text = plainText(name), positive = text.replace(/^(not? |non |un)/, "");
-  return others.some((each) => (positive !== text && plainText(each).includes(positive)) || (text === "current" && isHarm(each))) || ["may_be_value", "may_be_end"].some((of) => PATTERNS[of].test(bare(name)));
+const meansMissing = (value) => typeof value === "string" && (["not_known", "not_told"].some((of) => PATTERNS[of].test(withoutOwn(value))) || noOutcomeWord(value) || PATTERNS.refused.test(withoutOwn(value)));
+const isOpposite = (name, others) => { const text = plainText(name), positive = text.replace(/^(not? |non |un|in(?=[\p{L}\p{N}_]))/u, ""); return positive !== text && others.some((each) => plainText(each).startsWith(positive)); };
+const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_value.test(bare(name)) || PATTERNS.may_be_end.test(plainText(name));
+const mayBeGroup = (name, column, names) => {
+  const others = names.filter((each) => each !== name && !meansMissing(each)), ofSex = others.length && others.every((each) => PATTERNS.man_or_woman.test(plainText(each)));
+  return !ofSex && !PATTERNS.of_all_people.test(plainText(column)) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
 };
-const mayBeGroup = (name, column, names) => ![column, ...names].some((each) => PATTERNS.of_all_people.test(plainText(each))) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
+const isTotal = (name, others = []) => PATTERNS.total.test(plainText(name)) && !others.some((each) => PATTERNS.part.test(plainText(each)));
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
 const isHarm = (name, column = "") => PATTERNS.harm.test(plainText(name) + (PATTERNS.high.test(plainText(name)) ? ` ${plainText(column)}` : ""));
 const isUndecided = (value) => {
@@ -20,17 +22,17 @@ const isUndecided = (value) => {
   const text = plainText(value).replace(everyMatch("declined_offer"), "offer");
   return PATTERNS.withdrew.test(text) || (PATTERNS.undecided.test(text) && !isAdverse(value)) || noOutcomeWord(value);
 };
-const isYes = (name) => meaning(name) === 1 || /^(yes|y|t|true|positive|ja?|oui|s[i\u00ed])$/iu.test(name), isNo = (name) => /^(no|n|f|false|negative|nein|non)$/i.test(name);
+const isYes = (name) => meaning(name) === 1 || PATTERNS.yes.test(name.toLowerCase()), isNo = (name) => PATTERNS.no.test(name.toLowerCase());
 const isOfDenials = (column) => isHarm(column) || (isAdverse(column) && !PATTERNS.favoured.test(plainText(column).replace(everyMatch("negated"), " ")));
 const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
-const isFavourable = (name) => isYes(plainText(name)) || PATTERNS.not_taken.test(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && !PATTERNS.negated.test(plainText(name)));
+const isFavourable = (name) => isYes(plainText(name)) || PATTERNS.not_taken.test(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && ![PATTERNS.negated, PATTERNS.less].some((p) => p.test(plainText(name))));
 // a name that is another one misspelt, in another form of its words, or annotated
 const isFormOf = (annotated, other) => {
   const name = annotated.replace(/^.*\bstatus *: */i, ""), [one, two] = [name, other].map((each) => unaccented(each).replace(/^[^\p{L}\p{N}_]+/u, "").trimEnd());
   if ((two.match(/\p{L}/gu) ?? []).length < 3) return false;
   const [words, others] = [one, two].map((each) => parted(each).split(" ").filter(Boolean));
   const [folded, stated] = [name, other].map(plainText), whole = new RegExp(`(?<![\\p{L}\\p{N}_])${stated.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}_])`, "u");
-  if (words.length > others.length && whole.test(folded) && ![isAdverse, isUndecided, (text) => PATTERNS.turned.test(plainText(text))].some((is) => is(name)) && !isAdverse(other)) return true;
+  if (words.length > others.length && whole.test(folded) && !isAdverse(name) && !isUndecided(name) && ![PATTERNS.turned, PATTERNS.less].some((p) => p.test(folded)) && !isAdverse(other)) return true;
   return (one.startsWith(two) && /^(\s*[^\p{L}\p{N}_\s]|$)/u.test(one.slice(two.length))) || (words.length === others.length && words.every((word, i) => isFormOfWord(word, others[i])));
 };
 const isFormOfWord = (one, two) => {
@@ -58,14 +60,14 @@ const codesOfMissing = (values) => {
   return others.length < 2 || 2 * others.filter((n) => n % 10 === 9).length > others.length ? [] : codes.filter((n) => Number(n) < others[0] - step * (Number(n) > 0) || Number(n) > others[others.length - 1] + step);
 };
 const missingNames = (values) => {
-  const exempt = (v) => /^exempt(ed)?$/.test(plainText(v)), others = values.filter((v) => !meansMissing(v) && !exempt(v));
+  const exempt = (v) => PATTERNS.exempt.test(plainText(v)), others = values.filter((v) => !meansMissing(v) && !exempt(v));
   return values.filter((v) => meansMissing(v) || (exempt(v) && 2 * others.filter((each) => /\d/.test(plainText(each))).length > others.length));
 };
 // of a column of groups, codes of people of none next to those of others, and of sex by ISO 5218
 const noGroups = (column, values) => {
   const names = values.map((v) => v.trim().toLowerCase()), text = plainText(column), untold = (n) => PATTERNS.untold.test(n), others = names.filter((n) => !untold(n) && !meansMissing(n));
   const iso = PATTERNS.sex.test(text) && ["1", "2"].every((n) => names.includes(n)) && names.every((n) => "0129".split("").includes(n));
-  const plain = (n) => [...n].length === 1 || PATTERNS.of_all_people.test(n), codes = others.some(plain) && others.every((n) => plain(n) || [...n].length === 2);
+  const plain = (n) => [...n].length === 1 || PATTERNS.man_or_woman.test(n), codes = others.some(plain) && others.every((n) => plain(n) || [...n].length === 2);
   const coded = new Set(others).size > 1 && ((codes && !others.some((n) => ["r", "e"].includes(n)) && !others.every((n) => /^[a-e]$/.test(n))) || PATTERNS.race_or_sex.test(text));
   return values.filter((_, i) => (iso && ["0", "9"].includes(names[i])) || (coded && untold(names[i])));
 };
@@ -82,10 +84,14 @@ const noOutcomes = (values, asked = []) => {
   const harm = asked.some((name) => isAdverse(name) || isHarm(name)), paid = values.some((v) => typeof v === "string" && PATTERNS.paid_off.test(plainText(v)));
   const isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text)) || (paid && PATTERNS.running.test(text))) && !(harm && PATTERNS.in_place.test(text));
   if (asked.length) codes = [...codes, ...refused.filter((v) => isStep(plainText(v)))];
-  const decided = !asked.length || denied || every.some(isFavourable);
-  const isTotal = (v) => typeof v === "string" && PATTERNS.total.test(plainText(v)) && /^(\S+|.*\btotals?|all\b.*)$/i.test(v.trim());
-  const scale = values.some((v) => typeof v === "string" && PATTERNS.severity.test(plainText(v)));
-  return values.filter((v) => (codes.includes(String(v)) || (isUndecided(v) && (decided || !PATTERNS.may_be_end.test(bare(String(v))))) || isTotal(v)) && !(scale && ["none", "nil"].includes(bare(String(v)))));
+  const texts = values.filter((v) => typeof v === "string"), meant = meantOutcomes(texts, !asked.length);
+  return values.filter((v) => (codes.includes(String(v)) || isUndecided(v) || (texts.includes(v) && isTotal(v, texts))) && !meant.includes(v) && !isOpposite(String(v), asked));
+};
+// of words for no decision, those that the others make an outcome, as category_words.py finds them
+const meantOutcomes = (names, decided) => {
+  const those = (of, some = names) => some.filter((name) => PATTERNS[of].test(plainText(name))), judged = names.filter((name) => isAdverse(name) || isFavourable(name));
+  const answers = !judged.length || (those("action").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name)))), ended = !decided && those("result", judged).length === judged.length;
+  return [...(answers ? those("may_be_action") : []), ...(ended ? [...those("may_be_end"), ...those("may_be_result")] : []), ...names.filter((name) => ["none", "nil"].includes(plainText(name)) && (those("severity").length || those("part").length))];
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)
 const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|bewerber|kunde|antrag|mitarbeiter/i;
