@@ -244,7 +244,9 @@ def _strange_positives(
         name = name_of(value)
         if codes:
             return words.action_code(name) not in approved
-        return value in none or words.is_adverse(name)
+        if any(words.is_opposite(name_of(each), [name]) for each in cube.levels[axis]):
+            return False  # "Waitlisted" of "Not waitlisted"
+        return value in none or words.is_plain_denial(name)
 
     strange = [each for each in accepted if is_strange(each[0])]
     meant = spec.favourable is Favourable.NEGATIVE or len(strange) == len(accepted)
@@ -564,6 +566,8 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     for i, axis in enumerate(axes):
         positive = spec.positive_of(axis.column) or (1,)
         better = _better_outcomes(axis, cube.levels[axis], positive, negative=negative)
+        if negative:  # as it is stated, also of a "Detention granted"
+            better = [each for each in better if len(name_of(each).split()) == 1]
         if better and axis is axes[-1]:
             _refuse_denials(spec, word, axis.column, better)
         if better and (i == 0 or not spec.words_of_predictions):

@@ -264,14 +264,24 @@ def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
 def spellings_of(identifiers: Sequence[Value]) -> int:
     """Return how many identifiers differ from another one in spelling alone.
 
-    That is in case, blanks or encoding, or in zeros before a whole number or after its point.
+    That is in case, blanks or encoding, or in zeros before a whole number or after its point. Of
+    codes of letters in either case and digits, as a CRM makes them, the case counts.
 
     >>> spellings_of(["P7", "p7 ", "1001", "00001001", "1001.0", "1001.5"])
     3
+    >>> spellings_of(["0035g00000AbCdE", "0035g00000AbCde"])
+    0
     """
     if not any(isinstance(each, str) for each in identifiers):
         return 0
-    return len(identifiers) - len({*map(without_spelling, identifiers)})
+    names = {
+        each if isinstance(each, str) and _CASED.fullmatch(each) else without_spelling(each)
+        for each in identifiers
+    }
+    return len(identifiers) - len(names)
+
+
+_CASED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])\w{12,}", re.ASCII)
 
 
 def without_spelling(value: Value) -> str:

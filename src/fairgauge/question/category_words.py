@@ -84,11 +84,15 @@ def may_be_value(name: str, others: Collection[str] = ()) -> bool:
     text = _fold(name)
     current = text == "current" and any(map(is_harm, others))
     own = _pattern("may_be_value").search(_strip(name)) or _pattern("may_be_end").search(text)
-    return current or _is_opposite(name, others) or bool(own)
+    return current or is_opposite(name, others) or bool(own)
 
 
-def _is_opposite(name: str, others: Collection[str]) -> bool:
-    # "Incomplete" of "Completed", "Unassigned" of "Assigned to a judge"
+def is_opposite(name: str, others: Collection[str]) -> bool:
+    """Return whether a name is that of the opposite of another one.
+
+    >>> is_opposite("Incomplete", ["Completed"]), is_opposite("Unassigned", ["Assigned to a judge"])
+    (True, True)
+    """
     text = _fold(name)
     positive = re.sub(r"^(not? |non |un|in(?=\w))", "", text)
     return positive != text and any(_fold(other).startswith(positive) for other in others)
@@ -210,6 +214,8 @@ def is_undecided(value: Value) -> bool:
 
     >>> is_undecided("Pending"), is_undecided("Rejected: incomplete file")
     (True, False)
+    >>> is_undecided("Withdrawn by candidate"), is_undecided("Withdrawn by the agency")
+    (True, False)
     >>> is_undecided("Applicant declined"), is_undecided("Candidate declined offer")
     (True, False)
     """
@@ -217,15 +223,34 @@ def is_undecided(value: Value) -> bool:
         return False
     text = _pattern("declined_offer").sub("offer", _fold(value))
     named = _pattern("withdrew").search(text) or (
-        _words("undecided").search(text) and not is_adverse(value)
+        _words("undecided").search(text) and not is_settled(value)
     )
     return bool(named) or means_no_outcome(value)
+
+
+def is_settled(name: str) -> bool:
+    """Return whether an outcome was decided, whatever else its name holds.
+
+    >>> [is_settled(each) for each in ("Approved after manual review", "To be approved")]
+    [True, False]
+    """
+    return is_adverse(name) or bool(_pattern("settled").search(_fold(name)))
 
 
 def is_adverse(name: str) -> bool:
     """Return whether a value is the unfavourable outcome, or a column has it as its 1."""
     text = _fold(name)
     return bool(_pattern("adverse").search(text) or _words("adverse_elsewhere").search(text))
+
+
+def is_plain_denial(name: str) -> bool:
+    """Return whether a word or two are a denial, and not what an applicant declined.
+
+    >>> [is_plain_denial(each) for each in ("Not hired", "Offer declined", "Declined to prosecute")]
+    [True, False, False]
+    """
+    text = _pattern("declined_offer").sub("offer", _fold(name))
+    return is_adverse(text) and len(text.split()) <= _TWO
 
 
 def is_harm(value: str, column: str = "") -> bool:
@@ -449,6 +474,7 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     if any(_pattern("paid_off").search(_fold(each)) for each in texts):
         ahead.append(_pattern("running"))
     steps = [v for v in refused if any(pattern.search(_fold(v)) for pattern in ahead)]
+    steps = [v for v in steps if not is_settled(v)]
     asked = [*map(name_of, positive)]
     if any(is_adverse(each) or is_harm(each) for each in asked):
         # of those who may be dismissed, the active ones have the other outcome
@@ -457,7 +483,7 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     codes += [each for each in texts if is_total(each, texts.values())]
     open_ = [v for v in every if v in codes or is_undecided(v)]
     meant = _meant_outcomes(texts, decided=not positive)
-    return [v for v in open_ if v not in meant and not _is_opposite(name_of(v), asked)]
+    return [v for v in open_ if v not in meant and not is_opposite(name_of(v), asked)]
 
 
 def _meant_outcomes(names: Iterable[str], *, decided: bool) -> set[str]:

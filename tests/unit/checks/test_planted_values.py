@@ -215,7 +215,10 @@ NO_HARMS = (
     "|Detained pending trial|Remanded||stroke|Ischemic|Cryptogenic|Undetermined etiology||cover"
     "|Full|Partial|None||tier|Prime|Subprime|Near Prime||trial|Eligible|Not eligible"
     "|Potentially eligible||prior|Approved|Denied|Partially approved||answer|Helpful|Not helpful"
-    "|Somewhat helpful||damage|Repaired|Total loss|Partial loss"
+    "|Somewhat helpful||damage|Repaired|Total loss|Partial loss||paper|Accepted|Rejected in review"
+    "|Rejected without review||rent|Approved|Declined after manual review|Declined||job|Referred"
+    "|Not referred|Eligible - Not referred||claim|Paid|Denied|Coverage cancelled||uw|Bound|Declined"
+    "|Cancelled by UW within 60 days||call|Kept|Screened out - refer elsewhere|Rejected"
 )
 OF_HARMS = (
     "review|Selected for verification|Not selected||call|Screened in|Screened out"
@@ -224,9 +227,15 @@ OF_HARMS = (
     "|Enrolled||loan|Default|Current||stop|Arrest|Warning|No action||post|Removed|Kept up"
     "||driver|Deactivated|Active||riesgo|Alto|Bajo|Medio||controle|Contrôlé|Non contrôlé"
     "||Verdacht|Verdacht|Kein Verdacht||delinquency|90+ DPD|30 DPD|Current||loan|Charged Off|Late"
-    "|Current||status|60 DPD|90 DPD|In grace period"
+    "|Current||status|60 DPD|90 DPD|In grace period||audit|Selected for re-examination|Not selected"
+    "||bail|Detention granted|Detention denied||case|Accepted for prosecution|Declined"
 )
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
+CLEAN += [
+    (table(extra=word), {"positive": ["Hired", word]})
+    for word in ("Hired after manual review", "Offer declined by candidate", "Charges withdrawn",
+                 "Offered from waitlist", "Escalated to tier 2 - resolved", "Declined to prosecute")
+]  # fmt: skip
 CLEAN += [named(*each, favourable="negative") for each in cells(OF_HARMS)]
 CLEAN += [
     *[tabulated(*n) for n in ([99], [888], [120, 999], [700] * 5, [1_500] * 9 + [9_999])],

@@ -564,7 +564,7 @@ const doubtOf = (counts, q, features) => {
     // what is no decision, or a refusal, among several values that are positive
     const yes = o.cuts ? [] : range(o.levels.length).filter((c) => good(c) && o.sizes[c]), actions = !o.cuts && areActions(o), none = o.cuts || actions ? [] : noOutcomes(o.levels);
     const codes = yes.map((c) => actionCode(o.names[c])), approved = APPROVED.slice(0, 2).some((code) => codes.includes(code)) ? APPROVED.slice(0, 2) : APPROVED;
-    const strange = yes.filter((c) => (actions ? !approved.includes(actionCode(o.names[c])) : none.includes(o.levels[c]) || isAdverse(o.names[c])));
+    const strange = yes.filter((c) => (actions ? !approved.includes(actionCode(o.names[c])) : !o.names.some((each) => isOpposite(each, [o.names[c]])) && (none.includes(o.levels[c]) || isPlainDenial(o.names[c]))));
     if (q.favourable !== "negative" && strange.length && strange.length < yes.length) add("undecided_outcomes", `clear ${roles[k]}`, strange.reduce((a, c) => a + o.sizes[c], 0), [roles[k]]);
     const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
@@ -573,7 +573,7 @@ const doubtOf = (counts, q, features) => {
     const denials = isOfDenials(o.name), hiring = !denials && PATTERNS.favourable_column.test(o.name.toLowerCase());
     const harmful = (v) => (actions ? !APPROVED.includes(actionCode(v)) : isNo(v) || meaning(v) === 0 ? hiring : isYes(v) ? denials : isAdverse(v) || isHarm(v, o.name));
     const [favoured, rest] = [true, false].map((side) => o.names.filter((_, code) => (good(code) === (q.favourable !== "negative")) === side && (good(code) || !none.includes(o.levels[code]))));
-    if (!["positive", "neither"].includes(q.favourable) && !o.cuts && k === counts.outcomes.length - 1 && favoured.length && favoured.every(harmful) && !rest.every(harmful))
+    if (!["positive", "neither"].includes(q.favourable) && !o.cuts && k === counts.outcomes.length - 1 && favoured.length && favoured.every(harmful) && rest.some((v) => !harmful(v) && (q.favourable !== "negative" || v.trim().split(/\s+/).length === 1)))
       add("unfavourable_positive", q.favourable ? "clear favourable outcome" : "stated favourable outcome", counts.read, []);
     // a group of one outcome alone, which fewer than half of the others have
     counts.columns.forEach((c, i) => {

@@ -17,10 +17,12 @@ const mayBeGroup = (name, column, names) => {
 const isTotal = (name, others = []) => PATTERNS.total.test(plainText(name)) && !others.some((each) => PATTERNS.part.test(plainText(each)));
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
 const isHarm = (name, column = "") => PATTERNS.harm.test(plainText(name) + (PATTERNS.high.test(plainText(name)) ? ` ${plainText(column)}` : ""));
+const isSettled = (name) => isAdverse(name) || PATTERNS.settled.test(plainText(name));
+const isPlainDenial = (name) => { const text = plainText(name).replace(everyMatch("declined_offer"), "offer"); return isAdverse(text) && text.split(/\s+/).length <= 2; };
 const isUndecided = (value) => {
   if (typeof value !== "string") return false;
   const text = plainText(value).replace(everyMatch("declined_offer"), "offer");
-  return PATTERNS.withdrew.test(text) || (PATTERNS.undecided.test(text) && !isAdverse(value)) || noOutcomeWord(value);
+  return PATTERNS.withdrew.test(text) || (PATTERNS.undecided.test(text) && !isSettled(value)) || noOutcomeWord(value);
 };
 const isYes = (name) => meaning(name) === 1 || PATTERNS.yes.test(name.toLowerCase()), isNo = (name) => PATTERNS.no.test(name.toLowerCase());
 const isOfDenials = (column) => isHarm(column) || (isAdverse(column) && !PATTERNS.favoured.test(plainText(column).replace(everyMatch("negated"), " ")));
@@ -82,7 +84,7 @@ const noOutcomes = (values, asked = []) => {
   if (has(0) && asked.length && asked.every((name) => meaning(name) === 1)) codes = [...codes, ...names.filter((v) => /^-?[\d.]+$/.test(v) && ![0, 1].includes(meaning(v)))];
   const every = values.map(String), refused = every.filter((v) => !asked.some((name) => meaning(name) === meaning(v))), denied = every.some(isDenied);
   const harm = asked.some((name) => isAdverse(name) || isHarm(name)), paid = values.some((v) => typeof v === "string" && PATTERNS.paid_off.test(plainText(v)));
-  const isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text)) || (paid && PATTERNS.running.test(text))) && !(harm && PATTERNS.in_place.test(text));
+  const isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text)) || (paid && PATTERNS.running.test(text))) && !(harm && PATTERNS.in_place.test(text)) && !isSettled(text);
   if (asked.length) codes = [...codes, ...refused.filter((v) => isStep(plainText(v)))];
   const texts = values.filter((v) => typeof v === "string"), meant = meantOutcomes(texts, !asked.length);
   return values.filter((v) => (codes.includes(String(v)) || isUndecided(v) || (texts.includes(v) && isTotal(v, texts))) && !meant.includes(v) && !isOpposite(String(v), asked));
