@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share
-from fairgauge.results.scopes import Diagnostic, WhyWithheld, in_words
+from fairgauge.results.scopes import Diagnostic, WhyWithheld, Worded, in_words
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Saved
@@ -145,10 +145,7 @@ class SwapDifference:
             return self
         return replace(self, verdict=SwapVerdict.CANNOT_TELL, reason=SwapReason.UNCLEAR_ANSWERS)
 
-    @property
-    def says(self) -> str:
-        stated_by = "fairgauge.statements.swaps:swap_statement"
-        return in_words("page:stated", stated_by, "says", self)
+    says = Worded("page:stated", "fairgauge.statements.swaps:swap_statement", "says")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

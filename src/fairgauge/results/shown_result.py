@@ -21,6 +21,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import read_saved_text
+from fairgauge.enums import Outcome
 from fairgauge.errors import CubeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec, scopes
@@ -68,6 +69,11 @@ def made_now() -> dict[str, Any]:
     }
 
 
+def exit_code(outcome: Outcome) -> int:
+    """Return the exit code of a command: 1 a fail, 3 undecided, 0 otherwise."""
+    return {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3, Outcome.NOT_EVALUATED: 3}.get(outcome, 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownResult:
     """A result that knows its plain values; `print` shows it."""
@@ -91,7 +97,8 @@ class ShownResult:
     @property
     def exit_code(self) -> int:
         """Return the exit code of the command that makes it: 0 where nothing is decided."""
-        return 0
+        outcome = getattr(self, "verdict", None)
+        return exit_code(outcome) if isinstance(outcome, Outcome) else 0
 
     def to_dict(self) -> Plain:
         """Return the result as plain values, in the order and names of its JSON."""
