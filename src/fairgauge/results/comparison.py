@@ -278,14 +278,11 @@ class GroupChange:
     @property
     def hardly_left(self) -> bool:
         """Return whether hardly a row of it is left, of most rows of the other groups."""
-        sides = (self.old_n, self.old_share), (self.new_n, self.new_share)
-        held = ((n or 0.0, (n or 0.0) / (share or 1.0)) for n, share in sides)
-        (old, of_old), (new, of_new) = held
-        return 0 < new <= _HARDLY * old and of_new - new >= (of_old - old) / 2
+        old, new = self.old_n or 0.0, self.new_n or 0.0
+        of_old, of_new = old / (self.old_share or 1.0), new / (self.new_share or 1.0)
+        return 0 < new <= 0.1 * old and of_new - new >= (of_old - old) / 2
 
 
-_HARDLY = 0.1
-"""The share of the rows of a group that is hardly any of them."""
 _ORDER = (
     CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED, CandidateVerdict.TRADE_OFF,
     CandidateVerdict.CANNOT_TELL, CandidateVerdict.WORSE, CandidateVerdict.NONE,
@@ -448,8 +445,7 @@ Subject: TypeAlias = tuple[str, str | None, str | None]
 
 def subject_of(each: Estimate | Verdict | DisparityChange) -> Subject:
     """Return what an estimate is about; of all groups, whichever are furthest apart."""
-    group = None if is_of_all_groups(each.definition) else each.group
-    return (each.metric, each.feature, group)
+    return each.metric, each.feature, None if is_of_all_groups(each.definition) else each.group
 
 
 def subjects_of(each: Verdict | DisparityChange) -> set[Subject]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from fairgauge.catalogue import distributions
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
@@ -215,15 +215,8 @@ def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> 
     return [each for each, p in tested if tests * p <= 1 - (each.confidence or 1)]
 
 
-class WithinStrata(NamedTuple):
-    """A comparison that shows no difference over all rows, and the strata in which it does."""
-
-    overall: Estimate
-    differing: tuple[Estimate, ...]
-
-
-def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
-    """Return the comparisons that show no difference over all rows, of those within strata."""
+def not_shown_over_all(estimates: Iterable[Estimate]) -> list[tuple[Estimate, list[Estimate]]]:
+    """Return the comparisons that show none over all rows, each with the strata that differ."""
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
     compared = _contrasts(estimates)
     reasons = ((each, each.reason) for each in compared if each.reason is not None)
@@ -237,8 +230,8 @@ def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
             strata += with_both_sides([each]) if each.metric == overall.metric else []
     inside = [each for key, each in found.items() if each[1] and key not in decided]
     tests = sum(len(strata) for _, strata in inside)
-    shown = [each for each in inside if not is_significant(each[0])]
-    return [WithinStrata(e, tuple(significant_strata(strata, tests))) for e, strata in shown]
+    none = [each for each in inside if not is_significant(each[0])]
+    return [(overall, significant_strata(strata, tests)) for overall, strata in none]
 
 
 def log_of(ratio: float) -> float:

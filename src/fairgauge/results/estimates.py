@@ -330,9 +330,7 @@ class Measured:
 def as_count(number: SupportsFloat) -> float | Any:
     """Return a count as an int where it is whole, None where it is unknown."""
     value = float(number)
-    if math.isnan(value):
-        return None
-    return int(value) if value == int(value) else value
+    return None if math.isnan(value) else int(value) if value == int(value) else value
 
 
 def as_number(number: float) -> float | None:
@@ -510,18 +508,13 @@ class DisparityChange(HasDefinition[Metric]):
     @property
     def worse(self) -> bool:
         """Return whether it is significantly further, or on the other side and not closer."""
-        if self.significant:
-            return self.direction is Direction.FURTHER
-        return self.other_side
+        return self.direction is Direction.FURTHER if self.significant else self.other_side
 
     @property
     def moved(self) -> bool:
-        old, new = self.old, self.new
-        return (
-            old is not new
-            if old is None or new is None
-            else not math.isclose(old, new, rel_tol=1e-9, abs_tol=1e-9)
-        )
+        if self.old is None or self.new is None:
+            return self.old is not self.new
+        return not math.isclose(self.old, self.new, abs_tol=1e-9)
 
     @property
     def size(self) -> float:

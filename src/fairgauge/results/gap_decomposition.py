@@ -189,9 +189,8 @@ class Gap:
     @property
     def over_all_rows(self) -> Gap:
         """Return the gap of all rows, where many lack a stratum."""
-        if self.reason is not WhyInconclusive.MISSING_STRATA or self.overall is None:
-            return self
-        return replace(self, estimate=self.overall, p_adjusted=self.overall.p_adjusted)
+        of = self.overall if self.reason is WhyInconclusive.MISSING_STRATA else None
+        return self if of is None else replace(self, estimate=of, p_adjusted=of.p_adjusted)
 
     @property
     def regression_verdict(self) -> GapVerdict | None:
@@ -218,9 +217,8 @@ class Gap:
         What remains within strata alone may be the controls: 250 branches of two regions.
         """
         beside = self.regression_verdict or self.verdict
-        if self.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
-            return beside
-        return max(self.verdict, beside, key=_GRAVITY.index)
+        remains = self.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
+        return beside if remains else max(self.verdict, beside, key=_GRAVITY.index)
 
     @property
     def is_higher(self) -> bool:
@@ -367,9 +365,7 @@ def _gap_within(gap: Gap) -> Estimate:
 def _is_worse_off(gap: Gap, favourable: enums.Favourable) -> bool:
     left, own = _gap_within(gap), favourable_in(favourable, gap.estimate.class_scope)
     row = left.definition.of if isinstance(left.definition, Contrast) else left.definition
-    if not isinstance(row, (Statistic, RowMetric)):
-        return False
-    return is_worse_off(row, difference(left), own)
+    return isinstance(row, (Statistic, RowMetric)) and is_worse_off(row, difference(left), own)
 
 
 _SHOWN_WITHIN = (WhyInconclusive.VARIES, WhyInconclusive.OFFSET, WhyInconclusive.IN_A_STRATUM)

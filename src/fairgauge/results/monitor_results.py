@@ -302,9 +302,8 @@ class MonitorReport(ResultOfMetrics):
         """
         always = HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS
         last = self.concerning(self.periods[-1]) if self.periods else ()
-        hidden = Counter[tuple[str | None, ...]]()
-        for each in (e for e in self.findings if e.hides_rows):
-            hidden[each.subject] += sum(map(each.concerns, self.periods))
+        hidden = Counter(e.subject for e in self.findings if e.hides_rows
+            for period in self.periods if e.concerns(period))  # fmt: skip
         most = _MANY_HIDDEN * len(self.periods)
         return tuple(e for e in self.findings if e.problem in always or e in last
             or (e.hides_rows and hidden[e.subject] > most))  # fmt: skip
@@ -338,8 +337,7 @@ class HistoryFinding:
     """Something that may be wrong with one or several periods in a row.
 
     ``feature, group``: whose rows it is about, if not all.
-    ``other``: what it is held against: another spelling or period, a baseline's file, an
-        ``accept``.
+    ``other``: what it is held against: another spelling or period, a baseline, an ``accept``.
     ``rows, unit``: the rows of these periods, of the value if there is one; periods of a gap.
     ``share, expected``: the share, or the number of rows, and the usual one.
     """

@@ -21,12 +21,10 @@ SwapVerdict = StrEnum("SwapVerdict", {
 SwapReason = StrEnum("SwapReason", "ONE_VARIANT FEW_VARIANTS FEW_ITEMS NO_ITEMS NO_VARIATION "
     "MISSING_ANSWERS UNCLEAR_ANSWERS IMPRECISE")  # fmt: skip
 """Why a comparison of answers cannot be decided."""
-
 REASONS_WITH_ENOUGH_DATA = (
     None, SwapReason.IMPRECISE, SwapReason.MISSING_ANSWERS, SwapReason.UNCLEAR_ANSWERS
 )  # fmt: skip
 """Reasons, or none, where there are enough names and items for a verdict."""
-
 
 SwapNoteCode = StrEnum("SwapNoteCode",
     "BASELINE_REFERENCE FEW_PLACEBOS INCOMPLETE UNFAVOURABLE ITEMS_EXCLUDED")  # fmt: skip

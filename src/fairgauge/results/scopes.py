@@ -60,8 +60,7 @@ def _definition(catalogue: Catalogue, value: Any) -> Any:
     if not is_dataclass(value) or isinstance(value, type):
         return value
     held = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
-    made = {name: _definition(catalogue, of) for name, of in held.items()}
-    changed = {name: of for name, of in made.items() if of is not held[name]}
+    changed = {n: made for n, of in held.items() if (made := _definition(catalogue, of)) is not of}
     if "definition" in held:
         name = _name_of(value)
         changed["definition"] = name and catalogue.row(name)
@@ -173,14 +172,6 @@ class Interval(Bounds):
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
-
-
-def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
-    """Return an interval that holds for all groups at once, given that of one alone."""
-    if (low, high) == (alone.low, alone.high):
-        return alone
-    methods = (enums.IntervalMethod.SIMULTANEOUS_GROUPS, *alone.methods)
-    return Interval(low, high, alone.level, methods)
 
 
 @dataclass(frozen=True, slots=True)

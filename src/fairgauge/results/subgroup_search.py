@@ -124,8 +124,7 @@ class SubgroupSearch(shown_result.ResultOfMetrics):
     ``worse``: worse by most at least first; a chance of at most ``alpha`` that any of them is not.
     ``undecided``: the largest estimates first; at most 1,000 of ``undecided_count``.
     ``too_few, duplicates``: those with fewer than 20 rows, and with the rows of fewer conditions.
-    ``critical_value, other_critical_value``: what the evidence exceeds if worse, its opposite if
-        not.
+    ``critical_value, other_critical_value``: what it exceeds if worse, its opposite if not.
     """
 
     KIND: ClassVar = shown_result.ResultKind(name="find", schema="fairgauge.find/2",
