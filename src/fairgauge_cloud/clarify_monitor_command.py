@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.errors import DataError, quote
-from fairgauge.plugins import (
-    Command,
-    check_outputs,
-    made_folder,
-    print_result,
-    write_all,
-)
+from fairgauge.plugins import Command, check_outputs, made_folder, print_result, write_all
 from fairgauge_cloud.clarify_command import data_options, folder_option, print_notices
 
 if TYPE_CHECKING:

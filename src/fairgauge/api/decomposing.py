@@ -23,11 +23,7 @@ from fairgauge.errors import CubeError, DataError, Problem, listing, problems_wh
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.question.features import (
-    Feature,
-    read_controls,
-    read_strata,
-)
+from fairgauge.question.features import Feature, read_controls, read_strata
 from fairgauge.question.kits import find_kit
 from fairgauge.question.option_types import read_margins
 from fairgauge.question.options import BY_NAME, Options, with_options

@@ -123,15 +123,9 @@ class Command(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not any("-q" in each.opts for each in self.params):
-            self.params.append(
-                click.Option(
-                    ["-q", "--quiet"],
-                    is_flag=True,
-                    expose_value=False,
-                    callback=print_no_notes,
-                    help="Print no notes, and one line of several.",
-                )
-            )
+            help_text = "Print no notes, and one line of several."
+            self.params.append(click.Option(["-q", "--quiet"], is_flag=True, expose_value=False,
+                callback=print_no_notes, help=help_text))  # fmt: skip
 
     def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)
@@ -308,8 +302,7 @@ def _explain(error: Exception) -> int:
             sys.stderr.write(hide_secrets("".join(traceback.format_exception(error))))
         cause = hide_secrets(str(error))[:_LONGEST_CAUSE]
         print_message(
-            f"fairgauge failed in a way it should not ({type(error).__name__}: "
-            f"{cause}). Please report it, with the output of the same command "
-            "under FAIRGAUGE_DEBUG=1"
+            f"fairgauge failed in a way it should not ({type(error).__name__}: {cause}). "
+            "Please report it, with the output of the same command under FAIRGAUGE_DEBUG=1"
         )
     return BAD_USAGE

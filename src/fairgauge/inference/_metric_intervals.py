@@ -21,11 +21,7 @@ from fairgauge.catalogue.distributions import (
 )
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference._drawn_tables import TOO_MANY_GROUPS, resampled_comparisons
-from fairgauge.inference.contrast_intervals import (
-    insufficient_sides,
-    share_interval,
-    withhold_thin,
-)
+from fairgauge.inference.contrast_intervals import insufficient_sides, share_interval, withhold_thin
 from fairgauge.inference.interval import (
     FEWEST_IN_STRATUM,
     MOST_THIN,

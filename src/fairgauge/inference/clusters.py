@@ -40,12 +40,7 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import (
-    ClusterCells,
-    GroupCounts,
-    ReplicateCounts,
-    SampledCells,
-)
+from fairgauge.resolve.group_counts import ClusterCells, GroupCounts, ReplicateCounts, SampledCells
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import (
     COUNTS,

@@ -33,7 +33,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Parameter, ReasonCode
 from fairgauge.results.disparities import NOTHING_CONCLUDED, after_adjusting
 from fairgauge.results.estimates import ComparisonKey, Estimate
-from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
+from fairgauge.results.scopes import ClassScope, Diagnostic, Interval
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.significance import between_variance, sidak, simultaneous_level
@@ -134,10 +134,14 @@ def _add_simultaneous_interval(
     estimate: Estimate, wider: Mapping[ComparisonKey, tuple[float, float]], p: float | None
 ) -> Estimate:
     made = estimate.simultaneous
-    if estimate.interval is not None and estimate.class_scope.kind is not ClassKind.WORST:
+    alone = estimate.interval
+    if alone is not None and estimate.class_scope.kind is not ClassKind.WORST:
         low, high = wider.get(estimate.key, (math.nan, math.nan))
-        if not math.isnan(low + high):
-            made = simultaneous_interval(estimate.interval, low, high)
+        if (low, high) == (alone.low, alone.high):
+            made = alone
+        elif not math.isnan(low + high):
+            methods = (IntervalMethod.SIMULTANEOUS_GROUPS, *alone.methods)
+            made = Interval(low, high, alone.level, methods)
     if p is None and made is estimate.simultaneous:
         return estimate
     return replace(estimate, simultaneous=made, p_adjusted=p)

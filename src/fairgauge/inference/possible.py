@@ -25,10 +25,7 @@ from fairgauge.catalogue.across import Spread, contrast_of
 from fairgauge.catalogue.catalogue import rate as rate_of
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.distributions import (
-    OverallStandardisedDifference,
-    OverallStandardisedMean,
-)
+from fairgauge.catalogue.distributions import OverallStandardisedDifference, OverallStandardisedMean
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import Profile, WhyInconclusive
 from fairgauge.inference.missing_values import (

@@ -14,11 +14,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.enums import Direction, IntervalMethod, Performance, Status
 from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.paired_changes import (
-    DisparityChanges,
-    StatisticChange,
-    disparity_changes,
-)
+from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange, disparity_changes
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.comparison import Candidate, MarginTest, with_verdict

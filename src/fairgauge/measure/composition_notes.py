@@ -19,8 +19,8 @@ from fairgauge.measure.slices import Slice, numbers_of_sides, slice_of
 from fairgauge.question.features import strata_named
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.resolution import resolve
-from fairgauge.results.disparities import WithinStrata, is_significant, not_shown_over_all
 from fairgauge.results.disparities import gap as difference
+from fairgauge.results.disparities import is_significant, not_shown_over_all
 from fairgauge.results.estimates import Estimate, Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
@@ -94,34 +94,34 @@ def note_hidden_differences(report: Report, cube: Cube, spec: Spec) -> Iterator[
     if not compared:
         return
     alpha = 1 - spec.confidence
-    varying = _variation([each.overall for each in compared], cube, spec)
-    by_feature: dict[str | None, list[tuple[WithinStrata, float]]] = {}
-    for each, p in zip(compared, varying, strict=True):
-        if each.differing or p < alpha:
-            by_feature.setdefault(each.overall.feature, []).append((each, p))
+    varying = _variation([overall for overall, _ in compared], cube, spec)
+    by_feature: dict[str | None, list[tuple[Estimate, list[Estimate], float]]] = {}
+    for (overall, differing), p in zip(compared, varying, strict=True):
+        if differing or p < alpha:
+            by_feature.setdefault(overall.feature, []).append((overall, differing, p))
     for feature, differences in by_feature.items():
-        first, p = min(differences, key=lambda one: (-_furthest(one[0]), one[1]))
+        first, differing, p = min(differences, key=lambda one: (-_furthest(one[1]), one[2]))
         lower, higher = (
-            tuple(str(one.stratum) for one in first.differing if (difference(one) > 0) is above)
+            tuple(str(one.stratum) for one in differing if (difference(one) > 0) is above)
             for above in (False, True)
         )
         yield Diagnostic.warning(
             DiagnosticCode.WITHIN_STRATA,
             feature,
-            metric=first.overall.metric,
-            group=first.overall.group,
-            threshold=first.overall.threshold,
+            metric=first.metric,
+            group=first.group,
+            threshold=first.threshold,
             strata=strata_named(spec.to_dict()["strata"]),
             lower=lower,
             higher=higher,
             p=p if p < alpha else None,
             others=len(differences) - 1,
-            **{"class": first.overall.class_},
+            **{"class": first.class_},
         )
 
 
-def _furthest(each: WithinStrata) -> float:
-    return max((abs(difference(one)) for one in each.differing), default=0.0)
+def _furthest(differing: Sequence[Estimate]) -> float:
+    return max((abs(difference(one)) for one in differing), default=0.0)
 
 
 def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[float]:

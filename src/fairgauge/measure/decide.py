@@ -40,23 +40,10 @@ from fairgauge.inference.possible import worst_case_limits
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
-from fairgauge.results.disparities import is_ratio
-from fairgauge.results.estimates import (
-    ComparisonKey,
-    Estimate,
-    Group,
-    Measured,
-    Shown,
-    WorstCase,
-)
+from fairgauge.results.disparities import is_ratio, log_of
+from fairgauge.results.estimates import ComparisonKey, Estimate, Group, Measured, Shown, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic, Interval, not_counted
-from fairgauge.results.verdicts import (
-    GRAVEST_FIRST,
-    Verdict,
-    counting,
-    gravest,
-    log_of,
-)
+from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, gravest
 from fairgauge.start.records import replace
 from fairgauge.stats.intervals import critical
 

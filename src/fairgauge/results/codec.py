@@ -8,12 +8,10 @@ from the fields are listed in ``DERIVED``. A ``SPARSE`` class states what differ
 """
 
 # Why no library (November 2026; msgspec 0.22, cattrs 26.2, pydantic 2): our JSON is flat. Scopes,
-# classes, references and intervals stand among the keys of what they are of, absent ones as
-# nulls, and infinities are words. None of the three flattens an optional record, so that each class
-# with one would need a hook for writing, one for reading and one for its schema, which is what was
-# here before. msgspec writes infinities as null and describes them as numbers; cattrs has no
-# schemas; pydantic is only needed by `compat` and its import alone costs 53 ms of CPU time (msgspec
-# 11, cattrs 24), where this module adds nothing to what results import anyway.
+# references and intervals stand among the keys of what they are of, absent ones as nulls, and none
+# of the three flattens an optional record: each class with one would need hooks for writing,
+# reading and its schema. msgspec writes infinities as null; cattrs has no schemas; the import of
+# pydantic costs 53 ms of CPU time (msgspec 11, cattrs 24), where this module adds none.
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, get_args
 
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason, ReasonCode
@@ -36,12 +34,8 @@ Plain = dict[str, Any]
 Schema = dict[str, Any]
 Result = TypeVar("Result")
 
-_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _WORDS_OF_INFINITY = {math.inf: "Infinity", -math.inf: "-Infinity"}
 _INFINITIES = {word: number for number, word in _WORDS_OF_INFINITY.items()}
-
-
-# ---- what a field states beside its type --------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +47,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Restored:
-    """A field that is not written itself, but made from a derived value that is.
-
-    ``read``: what makes the field from the value.
-    """
+    """A field that is not written itself, but made by ``read`` from a derived value that is."""
 
     key: str
     type: Any
@@ -90,9 +81,6 @@ Share = Annotated[float, "share"]
 """A number from 0 to 1."""
 
 
-# ---- the three functions ------------------------------------------------------------------------
-
-
 def to_dict(value: Any) -> Plain:
     """Return the plain values of a frozen dataclass: infinities are words, tuples lists.
 
@@ -100,24 +88,17 @@ def to_dict(value: Any) -> Plain:
     >>> to_dict(Bounds(0.5, math.inf))
     {'low': 0.5, 'high': 'Infinity'}
     """
-    kind: Any = type(value)
-    written: Plain = _record(kind).written(value)
-    return written
+    return cast(Plain, _record(cast(Any, type(value))).written(value))
 
 
 def from_dict(kind: type[Result], values: Saved) -> Result:
-    """Read what `to_dict` wrote.
-
-    ``kind``: type The dataclass.
-    ``values``: mapping Its plain values; keys that it does not have follow from others.
+    """Read what `to_dict` wrote of a dataclass; keys that it does not have follow from others.
 
     >>> from fairgauge.results.scopes import Bounds
     >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
     Bounds(low=0.5, high=inf)
     """
-    hashable: Any = kind
-    result: Result = _record(hashable).taken(values)
-    return result
+    return cast(Result, _record(cast(Any, kind)).taken(values))
 
 
 def json_schema(kind: type, title: str, first: Schema | None = None) -> Schema:
@@ -128,14 +109,17 @@ def json_schema(kind: type, title: str, first: Schema | None = None) -> Schema:
     definitions: Schema = {}
     described = described_object((first or {}) | _record(kind).schema(definitions))
     definitions.pop(kind.__name__, None)
-    return {"$schema": _DRAFT, "title": title, **described, "$defs": definitions}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        **described,
+        "$defs": definitions,
+    }
 
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Raise a `FairgaugeError` where plain values are not those of a result.
-
-    ``what``: str What the values should be, as it stands in the message: "a report of fairgauge".
+    """Raise a `FairgaugeError` where plain values are not ``what`` they should be, in its words.
 
     >>> with reading("a report"):
     ...     {"schema": "fairgauge.report/2"}["tool"]
@@ -169,18 +153,13 @@ def to_plain(value: object) -> Json:
     if hasattr(value, "title"):  # a metric or a rate, which its name stands for
         return str(getattr(value, "name", None))
     if is_dataclass(value):
-        kind: Any = type(value)
-        written: Json = _codec(kind).written(value)
-        return written
+        return cast(Json, _codec(cast(Any, type(value))).written(value))
     raise TypeError(f"{type(value).__name__} has no plain value")
 
 
 def number(value: _Value) -> _Value | float:
     """Return a number that `to_plain` wrote."""
     return _INFINITIES.get(value, value) if isinstance(value, str) else value
-
-
-# ---- records: dataclasses as objects ------------------------------------------------------------
 
 
 class _Codec(NamedTuple):
@@ -279,8 +258,7 @@ def _part(name: str, hint: Any) -> _Part:
     bare, marks = _split_annotation(hint)
     if "inline" in marks:
         kind, is_optional = _split_optional(bare)
-        record = _record(kind)
-        return _Part(name, name, "", _optional_record(record) if is_optional else record)
+        return _Part(name, name, "", (_optional_record if is_optional else _record)(kind))
     restored = next((mark for mark in marks if isinstance(mark, Restored)), None)
     if restored is not None:
         made, saved = restored.read, _codec(restored.type)
@@ -289,24 +267,20 @@ def _part(name: str, hint: Any) -> _Part:
     return _Part(name, name, key, _codec(hint))
 
 
-def _optional_record(record: _Codec) -> _Codec:
-    read, nulls = record.read, record.none
-    first = next(iter(nulls))
-    assert read is not None
-
-    def properties(definitions: Schema) -> Schema:
-        described = record.schema(definitions).items()
-        return {k: v if nulls[k] == [] else nullable(v) for k, v in described}
-
-    return record._replace(read=lambda v: None if v[first] is None else read(v), schema=properties)
-
-
-# ---- the types of fields ------------------------------------------------------------------------
+def _optional_record(kind: type) -> _Codec:
+    record = _record(kind)
+    first = next(iter(record.none))
+    return record._replace(
+        read=lambda values: None if values[first] is None else record.taken(values),
+        schema=lambda definitions: {
+            key: of if record.none[key] == [] else nullable(of)
+            for key, of in record.schema(definitions).items()},
+    )  # fmt: skip
 
 
-def _split_annotation(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+def _split_annotation(hint: Any) -> tuple[Any, list[Any]]:
     bare, *marks = get_args(hint) if typing.get_origin(hint) is Annotated else (hint,)
-    return bare, tuple(marks)
+    return bare, marks
 
 
 def _split_optional(hint: Any) -> tuple[Any, bool]:
@@ -327,7 +301,13 @@ def _codec(hint: Any) -> _Codec:
         return _Codec(_write_number, _read_number, lambda _: {"type": "number"} | limits)
     kind, is_optional = _split_optional(bare)
     if is_optional:
-        return _optional_codec(_codec(kind))
+        write, read, schema, _ = _codec(kind)
+        return _Codec(
+            _number_or_none if write is _write_number
+            else write and (lambda v: None if v is None else write(v)),
+            read and (lambda v: None if v is None else read(v)),
+            lambda definitions: nullable(schema(definitions)),
+        )  # fmt: skip
     origin = typing.get_origin(kind)
     if origin in (Union, types.UnionType):
         return _union_codec(get_args(kind))
@@ -352,16 +332,6 @@ def _codec(hint: Any) -> _Codec:
 
 def _leaf(schema: Schema) -> _Codec:
     return _Codec(None, None, lambda _: schema)
-
-
-def _optional_codec(codec: _Codec) -> _Codec:
-    write, read = codec.write, codec.read
-    number = write is _write_number
-    return _Codec(
-        _number_or_none if number else write and (lambda v: None if v is None else write(v)),
-        read and (lambda value: None if value is None else read(value)),
-        lambda definitions: nullable(codec.schema(definitions)),
-    )
 
 
 def nullable(schema: Schema) -> Schema:
@@ -472,8 +442,6 @@ _PLAIN_TYPES: dict[Any, _Codec] = {str: _leaf({"type": "string"}), bool: _leaf({
     **dict.fromkeys((object, Any), _Codec(to_plain, None, lambda _: {}))}  # fmt: skip
 
 
-# ---- reasons and diagnostics: a code with the parameters it calls for ---------------------------
-
 _NAMES = frozenset({"name", "nearest", "group", "reference", "references", "column", "columns",
                     "label", "chosen", "other", "others", "values", "categories", "taken", "rule",
                     "metric", "printed", "selected", "not_selected", "n"})  # fmt: skip
@@ -487,19 +455,13 @@ def _read_parameters(values: Saved) -> tuple[tuple[str, Any], ...]:
 def _read_parameter(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return tuple(_read_parameter(name, item) for item in value)
-    if isinstance(value, dict):
-        return _read_reason(value)
-    return value if name in _NAMES else number(value)
-
-
-def _write_reason(reason: Reason) -> Plain:
-    parameters = to_plain(dict(reason.parameters))
-    return {"code": str(reason.code), "side": reason.side, "parameters": parameters}
+    is_name = name in _NAMES
+    return _read_reason(value) if isinstance(value, dict) else value if is_name else number(value)
 
 
 def _read_reason(values: Saved) -> Reason:
-    parameters = _read_parameters(values["parameters"])
-    return Reason(ReasonCode(values["code"]), values["side"], parameters)
+    of = _read_parameters(values["parameters"])
+    return Reason(ReasonCode(values["code"]), values["side"], of)
 
 
 def _reason_schema(definitions: Schema) -> Schema:
@@ -509,7 +471,11 @@ def _reason_schema(definitions: Schema) -> Schema:
     return {"$ref": "#/$defs/Reason"}
 
 
-_PLAIN_TYPES[Reason] = _Codec(_write_reason, _read_reason, _reason_schema)
+_PLAIN_TYPES[Reason] = _Codec(
+    lambda reason: {"code": str(reason.code), "side": reason.side,
+                    "parameters": to_plain(dict(reason.parameters))},
+    _read_reason, _reason_schema,
+)  # fmt: skip
 Version = Annotated[str, Key("tool"), Form(
     lambda version: {"name": "fairgauge", "version": version}, lambda tool: tool["version"],
     described_object({"name": {"const": "fairgauge"}, "version": {"type": "string"}}),

@@ -6,8 +6,7 @@ reports the rows are independent, or the same without their correlation; of mode
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from fairgauge import enums
@@ -27,10 +26,9 @@ from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved
 
 Named = TypeVar("Named", Estimate, Group, Verdict)
-Groups = dict[FeatureId, dict[GroupId, str]]
-What = Literal["feature", "metric", "group", "reference", "estimate", "rule"]
 Which = Literal["old", "new"]
 Among = Literal["all", "positive", "negative"]
+What = Literal["feature", "metric", "group", "reference", "estimate", "rule"]
 
 BADNESS = {Outcome.PASS: 0, Outcome.INCONCLUSIVE: 1, Outcome.NOT_EVALUATED: 1, Outcome.NONE: 1,
     Outcome.FAIL: 2}  # fmt: skip
@@ -125,17 +123,19 @@ class Candidate:
     def untested(self) -> tuple[DisparityChange | MarginTest, ...]:
         """Return what is not shown to be within a margin: disparities, and groups' own rates."""
         undecided = (Performance.CANNOT_TELL, Performance.NO_MARGIN)
-        every: tuple[DisparityChange | MarginTest, ...] = (*self.disparities, *self.groups)
-        return tuple(each for each in every if each.outcome in undecided)
+        return tuple(each for each in self.of_groups if each.outcome in undecided)
+
+    @property
+    def of_groups(self) -> tuple[DisparityChange | MarginTest, ...]:
+        return (*self.disparities, *self.groups)
 
     @property
     def overturned(self) -> bool:
-        tests = (*self.margins, *self.groups)
-        return any(each.overturned for each in self.disparities) or any(e.overturned for e in tests)
+        return any(each.overturned for each in (*self.of_groups, *self.margins))
 
     def withheld(self, why: WhyWithheld) -> Candidate:
-        held = {name: getattr(self, name) for name in ("disparities", "margins", "groups")}
-        own: dict[str, Any] = {n: tuple(e.withheld(why) for e in of) for n, of in held.items()}
+        names = ("disparities", "margins", "groups")
+        own: Any = {name: tuple(e.withheld(why) for e in getattr(self, name)) for name in names}
         return with_verdict(replace(self, **own))
 
 
@@ -157,8 +157,7 @@ def _fairness(candidate: Candidate) -> Fairness:
     good = Performance.NON_INFERIOR
     moved = [each for each in candidate.disparities if each.significant]
     further = [e for e in moved if e.direction is enums.Direction.FURTHER and e.outcome is not good]
-    tests: tuple[DisparityChange | MarginTest, ...] = (*candidate.disparities, *candidate.groups)
-    harmed = any(each.outcome is Performance.INFERIOR for each in tests)
+    harmed = any(each.outcome is Performance.INFERIOR for each in candidate.of_groups)
     if any(each.direction is enums.Direction.CLOSER and not each.overturned for each in moved):
         return Fairness.MIXED if harmed or further else Fairness.FAIRER
     less_fair = harmed or not all(each.overturned for each in further)
@@ -168,21 +167,18 @@ def _fairness(candidate: Candidate) -> Fairness:
 def _verdict(
     candidate: Candidate, fairness: Fairness, performance: Performance
 ) -> CandidateVerdict:
-    asked = candidate.margins or any(each.margin is not None for each in candidate.disparities)
-    if not asked:
+    fairer, less_fair = fairness is Fairness.FAIRER, fairness is Fairness.LESS_FAIR
+    if not candidate.margins and all(each.margin is None for each in candidate.disparities):
         return CandidateVerdict.NONE
     if fairness is Fairness.MIXED:
         return CandidateVerdict.TRADE_OFF
-    if fairness is Fairness.LESS_FAIR:
-        better = any(test.better for test in candidate.margins)
+    if less_fair or performance is Performance.INFERIOR:
+        better = any(test.better for test in candidate.margins) if less_fair else fairer
         return CandidateVerdict.TRADE_OFF if better else CandidateVerdict.WORSE
-    fairer = fairness is Fairness.FAIRER
-    if performance is Performance.INFERIOR:
-        return CandidateVerdict.TRADE_OFF if fairer else CandidateVerdict.WORSE
     if not fairer or performance is not Performance.NON_INFERIOR:
         return CandidateVerdict.CANNOT_TELL
-    tested = not candidate.untested
-    return CandidateVerdict.DOMINATES if tested else CandidateVerdict.BETTER_WHERE_TESTED
+    untested = bool(candidate.untested)
+    return CandidateVerdict.BETTER_WHERE_TESTED if untested else CandidateVerdict.DOMINATES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +218,12 @@ class Difference:
     old: object
     new: object
     says: str = ""
+
+    @property
+    def leaves_out_other_rows(self) -> bool:
+        # other values of one column may be another period
+        old, new = ({*of} if isinstance(of, Mapping) else set() for of in (self.old, self.new))
+        return self.key == "where" and old != new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,14 +278,11 @@ class GroupChange:
     @property
     def hardly_left(self) -> bool:
         """Return whether hardly a row of it is left, of most rows of the other groups."""
-        sides = (self.old_n, self.old_share), (self.new_n, self.new_share)
-        held = ((n or 0.0, (n or 0.0) / (share or 1.0)) for n, share in sides)
-        (old, of_old), (new, of_new) = held
-        return 0 < new <= _HARDLY * old and of_new - new >= (of_old - old) / 2
+        old, new = self.old_n or 0.0, self.new_n or 0.0
+        of_old, of_new = old / (self.old_share or 1.0), new / (self.new_share or 1.0)
+        return 0 < new <= 0.1 * old and of_new - new >= (of_old - old) / 2
 
 
-_HARDLY = 0.1
-"""The share of the rows of a group that is hardly any of them."""
 _ORDER = (
     CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED, CandidateVerdict.TRADE_OFF,
     CandidateVerdict.CANNOT_TELL, CandidateVerdict.WORSE, CandidateVerdict.NONE,
@@ -296,15 +295,13 @@ class Change(ResultOfMetrics):
 
     `print` shows it. Of models on the same rows every change has a paired interval.
 
-    Attributes
-    ----------
-    spec : what was asked; of two reports, what the new one was.
-    old, new : the reports; of models the one in use, and None.
-    candidates : in the order in which they were named; or the new report.
-    same_rows : whether both sides are taken to rest on the same rows.
-    refused : why no change of reports has an interval; of the same rows, why only the widest one.
-    flips, stayed, unmatched : the verdicts on rules that changed, did not, or only one report has.
-    diagnostics : warnings; of two reports, those of missing rows that the new one has alone.
+    ``spec``: what was asked; of two reports, what the new one was.
+    ``old, new``: the reports; of models the one in use, and None.
+    ``candidates``: in the order in which they were named; or the new report.
+    ``same_rows``: whether both sides are taken to rest on the same rows.
+    ``refused``: why no change of reports has an interval; of the same rows, why only the widest.
+    ``flips, stayed, unmatched``: verdicts that changed, did not, or that only one report has.
+    ``diagnostics``: warnings; of two reports, those of missing rows that the new one has alone.
     """
 
     KIND: ClassVar = ResultKind(name="comparison", schema="fairgauge.comparison/7",
@@ -387,33 +384,27 @@ class Change(ResultOfMetrics):
         """Return why something may have got worse that two reports could not be compared in."""
         if self.new is None:
             return ()
+        hidden = not (self.stayed or self.flips)  # no verdict shows what is hidden
         rules = any(each.what == "rule" and each.report == "old" for each in self.alone)
         unmatched = any(each.is_unaccounted for each in self.unmatched)
-        reasons = {
-            WhyIncomplete.NO_COUNTERPART: rules or unmatched,
-            WhyIncomplete.UNTESTED: self._verdicts_untested() or any(map(self._open, self.changes)),
-            WhyIncomplete.OTHER_ROWS: any(map(_leaves_out_other_rows, self.differences)),
-            WhyIncomplete.GROUP_GONE: any(each.hardly_left for each in self.sizes),
-            WhyIncomplete.SAME_COUNTS: self._is_of_a_copy(),
-        }
-        if not (self.stayed or self.flips):  # no verdict shows what is hidden
-            sizes = [(each.old_n or 0, each.new_n or 0) for each in self.sizes]
-            reasons[WhyIncomplete.NO_COUNTERPART] |= any(e.what == "reference" for e in self.alone)
-            gone = (old >= FEWEST_ROWS * (2 if n else 1) for old, n in sizes if n < FEWEST_ROWS)
-            reasons[WhyIncomplete.GROUP_GONE] |= any(gone)
-            reasons |= {
-                WhyIncomplete.NOTHING_COMPARED: not self.compared,
-                WhyIncomplete.MORE_LACK: bool(self.diagnostics)
-                or self.new.share_lacking - self.old.share_lacking >= MANY_MORE,
-            }
-        return tuple(why for why, holds in reasons.items() if holds)
-
-    def _is_of_a_copy(self) -> bool:
-        # unless it is stated that the rows are the same, or what is asked of them is not
-        assert self.new is not None
+        references = hidden and any(each.what == "reference" for each in self.alone)
+        sizes = [(each.old_n or 0, each.new_n or 0) for each in self.sizes]
+        gone = any(old >= FEWEST_ROWS * (2 if n else 1) for old, n in sizes if n < FEWEST_ROWS)
+        lacking = self.new.share_lacking - self.old.share_lacking >= MANY_MORE
+        # of a copy, unless it is stated that the rows are the same, or other things are asked
         stated = self.refused is not None and self.refused.get("evidence") == "stated"
         asked = any(each.key != "fairgauge" for each in self.differences)
-        return self.old.fingerprint == self.new.fingerprint and not (stated or asked)
+        copied = self.old.fingerprint == self.new.fingerprint and not (stated or asked)
+        reasons = {
+            WhyIncomplete.NO_COUNTERPART: rules or unmatched or references,
+            WhyIncomplete.UNTESTED: self._verdicts_untested() or any(map(self._open, self.changes)),
+            WhyIncomplete.OTHER_ROWS: any(e.leaves_out_other_rows for e in self.differences),
+            WhyIncomplete.GROUP_GONE: (hidden and gone) or any(e.hardly_left for e in self.sizes),
+            WhyIncomplete.SAME_COUNTS: copied,
+            WhyIncomplete.NOTHING_COMPARED: hidden and not self.compared,
+            WhyIncomplete.MORE_LACK: hidden and (bool(self.diagnostics) or lacking),
+        }
+        return tuple(why for why, holds in reasons.items() if holds)
 
     def _open(self, each: DisparityChange) -> bool:
         # groups that are nearly alike take turns as the reference: little that moves is no sign
@@ -448,25 +439,13 @@ class Change(ResultOfMetrics):
         return find_named(self.candidates, name)
 
 
-def _leaves_out_other_rows(each: Difference) -> bool:
-    # other values of one column may be another period
-    columns = [{*of} if isinstance(of, Mapping) else set() for of in (each.old, each.new)]
-    return each.key == "where" and columns[0] != columns[1]
-
-
-def counted(changes: Iterable[DisparityChange]) -> Counter[str]:
-    """Return of how many differences what became."""
-    return Counter(each.became for each in changes)
-
-
 Subject: TypeAlias = tuple[str, str | None, str | None]
 """The metric, the feature, and the group; no group where the metric is of all groups."""
 
 
 def subject_of(each: Estimate | Verdict | DisparityChange) -> Subject:
     """Return what an estimate is about; of all groups, whichever are furthest apart."""
-    group = None if is_of_all_groups(each.definition) else each.group
-    return (each.metric, each.feature, group)
+    return each.metric, each.feature, None if is_of_all_groups(each.definition) else each.group
 
 
 def subjects_of(each: Verdict | DisparityChange) -> set[Subject]:
@@ -480,7 +459,7 @@ def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
 
     What one calls "A & B & C" may be another group in the other.
     """
-    groups: Groups = {}
+    groups: dict[FeatureId, dict[GroupId, str]] = {}
     every: tuple[Estimate | Group, ...]
     every = (*old.groups, *old.estimates, *new.groups, *new.estimates)
     for each in every:
@@ -504,8 +483,8 @@ def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
         return replace(each, feature=features[feature], group=group)
 
     def of_report(report: Report) -> Report:
-        held = {name: getattr(report, name) for name in ("groups", "estimates", "verdicts")}
-        own: dict[str, Any] = {name: tuple(map(renamed, of)) for name, of in held.items()}
+        names = ("groups", "estimates", "verdicts")
+        own: Any = {name: tuple(map(renamed, getattr(report, name))) for name in names}
         return replace(report, **own)
 
     return of_report(old), of_report(new)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, cast
 
 from fairgauge.catalogue import distributions
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
@@ -63,10 +63,7 @@ def disparity(row: Metric | Statistic) -> Hashable:
 
 
 def compared_number(metric: object) -> Statistic | None:
-    """Return the number of each group that a metric compares, or itself where it is such a number.
-
-    None of what compares all groups at once, or rows without a number of their own.
-    """
+    """Return the number of groups that a metric compares, or is; None of rows, or all at once."""
     of = metric.of if isinstance(metric, Contrast) else metric
     return of if isinstance(of, Statistic) else None
 
@@ -84,13 +81,13 @@ def gap(each: Estimate) -> float:
     Of a ratio without rates it is how far it is from 1; of what has a range alone, of its middle.
     """
     value, row = each.value or 0.0, each.definition
-    if each.value is None and each.low is not None and each.high is not None:
-        value = (each.low + each.high) / 2
-    if is_ratio(row):
-        if each.rate_group is None or each.rate_reference is None:
-            return value - 1.0
-        return each.rate_group - each.rate_reference
-    return -value if is_reference_first(row) else value
+    if each.value is None and each.interval is not None:
+        value = (each.interval.low + each.interval.high) / 2
+    if not is_ratio(row):
+        return -value if is_reference_first(row) else value
+    if each.rate_group is None or each.rate_reference is None:
+        return value - 1.0
+    return each.rate_group - each.rate_reference
 
 
 def is_reference_first(row: Metric | Statistic) -> bool:
@@ -126,8 +123,7 @@ def is_significant(each: Estimate) -> bool:
 
     What is in no family does not, nor an adjusted comparison of too few, or other, rows.
     """
-    unknown = each.value is None and each.interval is None
-    if each.p_adjusted is None or unknown or each.confidence is None or is_of_other_rows(each):
+    if each.p_adjusted is None or each.confidence is None or is_of_other_rows(each):
         return False
     if each.simultaneous is not None:
         return each.definition.neutral not in each.simultaneous
@@ -156,14 +152,16 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
         return _LACKING[adjusted.reason.code]
     if not is_significant(overall):
         return None
-    neutral, log = overall.definition.neutral, is_ratio(overall.definition)
+    neutral = overall.definition.neutral
     if is_significant(adjusted):
         opposite = (overall.value - neutral) * (adjusted.value - neutral) < 0
         return AfterAdjusting.REVERSES if opposite else AfterAdjusting.REMAINS
     interval = adjusted.simultaneous or adjusted.interval
     if interval is not None and overall.value not in interval:
         return AfterAdjusting.DISAPPEARS
-    before, after = (_distance(value, neutral, log) for value in (overall.value, adjusted.value))
+    before, after = overall.value - neutral, adjusted.value - neutral
+    if is_ratio(overall.definition):
+        before, after = log_of(overall.value / neutral), log_of(adjusted.value / neutral)
     little = math.isfinite(before) and abs(after - before) <= LITTLE * abs(before)
     return AfterAdjusting.CHANGES_LITTLE if little else AfterAdjusting.NOT_SIGNIFICANT
 
@@ -217,15 +215,8 @@ def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> 
     return [each for each, p in tested if tests * p <= 1 - (each.confidence or 1)]
 
 
-class WithinStrata(NamedTuple):
-    """A comparison that shows no difference over all rows, and the strata in which it does."""
-
-    overall: Estimate
-    differing: tuple[Estimate, ...]
-
-
-def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
-    """Return the comparisons that show no difference over all rows, of those within strata."""
+def not_shown_over_all(estimates: Iterable[Estimate]) -> list[tuple[Estimate, list[Estimate]]]:
+    """Return the comparisons that show none over all rows, each with the strata that differ."""
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
     compared = _contrasts(estimates)
     reasons = ((each, each.reason) for each in compared if each.reason is not None)
@@ -239,17 +230,14 @@ def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
             strata += with_both_sides([each]) if each.metric == overall.metric else []
     inside = [each for key, each in found.items() if each[1] and key not in decided]
     tests = sum(len(strata) for _, strata in inside)
-    shown = [each for each in inside if not is_significant(each[0])]
-    return [WithinStrata(e, tuple(significant_strata(strata, tests))) for e, strata in shown]
+    none = [each for each in inside if not is_significant(each[0])]
+    return [(overall, significant_strata(strata, tests)) for overall, strata in none]
 
 
-def _distance(value: float, neutral: float, log: bool) -> float:
-    if not log:
-        return value - neutral
-    return math.log(value / neutral) if value > 0 else -math.inf
+def log_of(ratio: float) -> float:
+    """Return the logarithm of a ratio, which may be 0."""
+    return math.log(ratio) if ratio > 0 else -math.inf
 
-
-AnyComparison: TypeAlias = "Estimate | DisparityChange"
 
 AMOUNTS = {Favourable.HIGHER: -1, Favourable.LOWER: 1}
 """The sign of a difference of amounts to the disadvantage of a group, by what is better."""
@@ -293,10 +281,10 @@ def better_of(row: Statistic, favourable: Favourable | None) -> Better:
     """
     if isinstance(row, Mean) and row.better is Better.NEITHER:
         return _OF_AMOUNTS.get(favourable or Favourable.POSITIVE, Better.NEITHER)
-    if not counts_outcomes(row) or favourable not in (Favourable.NEGATIVE, Favourable.NEITHER):
-        return row.better
-    turned = favourable is Favourable.NEGATIVE
-    return _TURNED.get(row.better, Better.NEITHER) if turned else Better.NEITHER
+    if favourable in (Favourable.NEGATIVE, Favourable.NEITHER) and counts_outcomes(row):
+        turned = _TURNED if favourable is Favourable.NEGATIVE else {}
+        return turned.get(row.better, Better.NEITHER)
+    return row.better
 
 
 def counts_outcomes(row: Statistic) -> bool:
@@ -328,9 +316,8 @@ def is_worse_off(row: Statistic | RowMetric, difference: float, favourable: Favo
     if isinstance(row, RowMetric):
         return adverse_sign(row, favourable) * difference > 0
     stated = favourable is Favourable.NEGATIVE and counts_outcomes(row)
-    if not stated and not has_direction(row, favourable):
-        return False
-    return difference > 0 if favours_the_least(row, favourable) else difference < 0
+    apart = difference if favours_the_least(row, favourable) else -difference
+    return (stated or has_direction(row, favourable)) and apart > 0
 
 
 def adverse_sign(row: Statistic | RowMetric, favourable: Favourable) -> int:
@@ -372,7 +359,9 @@ def is_of_fit(row: Rate) -> bool:
     return row.of in (TP + TN, FP + FN)
 
 
-def other_group(groups: Iterable[tuple[str, str]], contrast: AnyComparison) -> str | None:
+def other_group(
+    groups: Iterable[tuple[str, str]], contrast: Estimate | DisparityChange
+) -> str | None:
     """Return the one group that a group is compared with: of two groups all others are one.
 
     None where it is compared with several together. ``groups`` are features with their groups.
@@ -380,6 +369,5 @@ def other_group(groups: Iterable[tuple[str, str]], contrast: AnyComparison) -> s
     reference = contrast.reference
     if reference is None or reference.kind is not ReferenceKind.OTHERS:
         return None if reference is None else reference.group
-    mine = contrast.feature, contrast.group
-    others = {group for feature, group in groups if feature == mine[0] and group != mine[1]}
+    others = {g for feature, g in groups if feature == contrast.feature and g != contrast.group}
     return others.pop() if len(others) == 1 else None

@@ -50,19 +50,16 @@ EVERYONE = str(enums.GroupKind.EVERYONE)
 class Estimate(HasDefinition[Metric]):
     """One metric of one comparison.
 
-    Attributes
-    ----------
-    set : whose metric it is.
-    feature, group : None and "all" for a metric of the whole table.
-    mirror_of : the other of just two groups, whose estimate is the same comparison from its side.
-    value : None where undefined, +-inf where the formula gives it.
-    bounds : its range over all tables that agree with protected counts; None of exact ones.
-    simultaneous : the interval that holds together with those of all comparisons of the report.
-    p_value, p_adjusted : of "no difference", alone and for all tests of the report (Sidak);
+    ``set``: whose metric it is. ``feature, group``: None and "all" of one of the whole table.
+    ``mirror_of``: the other of just two groups, with the same comparison seen from its side.
+    ``value``: None where undefined, +-inf where the formula gives it.
+    ``bounds``: its range over all tables that agree with protected counts; None of exact ones.
+    ``simultaneous``: the interval that holds together with those of all comparisons of the report.
+    ``p_value, p_adjusted``: of "no difference", alone and for all tests of the report (Sidak);
         the second is None where nothing is decided: insufficient data, single strata.
-    error : the most that the value can be off because scores were binned.
-    expected, corrected : of distances, what sampling alone gives, and the value less that.
-    status, reason : whether the value can be relied on, and why not, or why it has no interval.
+    ``error``: the most that the value can be off because scores were binned.
+    ``expected, corrected``: of distances, what sampling alone gives, and the value less that.
+    ``status, reason``: whether the value can be relied on, and why not, or has no interval.
     """
 
     metric: str
@@ -118,19 +115,16 @@ class Estimate(HasDefinition[Metric]):
         metric, reference = self.definition, self.reference
         methods = self.interval.methods if self.interval else ()
         # a rate of one's own is only described; its interval states that it is a share of rows
-        of_rate = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
-        of_own = isinstance(metric, Contrast) and enums.IntervalMethod.NEWCOMBE in methods
+        of_rates = isinstance(metric, Contrast) and (
+            isinstance(metric.of, Rate) or enums.IntervalMethod.NEWCOMBE in methods)  # fmt: skip
         overall = reference is not None and reference.kind is ReferenceKind.OVERALL
-        return (of_rate or of_own) and not overall and self.scope == OVERALL
+        return of_rates and not overall and self.scope == OVERALL
 
     @property
     def key(self) -> ComparisonKey:
-        place = self.scope, self.class_scope, self.threshold
-        return self.metric, self.feature, self.group, *place
+        return (self.metric, self.feature, self.group, self.scope, self.class_scope, self.threshold)
 
-    @property
-    def says(self) -> str:
-        return scopes.in_words("words.verdict_sentences:describe", self)
+    says = scopes.Worded("words.verdict_sentences:describe")
 
     def __str__(self) -> str:
         return self.says or repr(self)  # which has the reason why there is no value
@@ -336,9 +330,7 @@ class Measured:
 def as_count(number: SupportsFloat) -> float | Any:
     """Return a count as an int where it is whole, None where it is unknown."""
     value = float(number)
-    if math.isnan(value):
-        return None
-    return int(value) if value == int(value) else value
+    return None if math.isnan(value) else int(value) if value == int(value) else value
 
 
 def as_number(number: float) -> float | None:
@@ -368,12 +360,10 @@ class FamilyOfTests:
 class Finding:
     """A disparity that a report leads with: the group of a feature that fares worst in a rate.
 
-    Attributes
-    ----------
-    why : the criterion that chose it first.
-    interval : the one that holds together with those of all comparisons of the report.
-    beside : the group's significant contrast in the rate that is reported with this one.
-    others, others_beside : those of other groups in these two rates, the largest first.
+    ``why``: the criterion that chose it first.
+    ``interval``: the one that holds together with those of all comparisons of the report.
+    ``beside``: the group's significant contrast in the rate that is reported with this one.
+    ``others, others_beside``: those of other groups in these two rates, the largest first.
     """
 
     rate: str
@@ -389,9 +379,7 @@ class Finding:
     others: tuple[Estimate, ...] = ()
     others_beside: tuple[Estimate, ...] = ()
 
-    @property
-    def says(self) -> str:
-        return scopes.in_words("words.verdict_sentences:describe_finding", self)
+    says = scopes.Worded("words.verdict_sentences:describe_finding")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -423,7 +411,6 @@ class AdverseImpact:
     turned: bool | None
 
 
-_ROUNDING = 1e-9
 Became = Literal["further", "closer", "changed", "moved", "untested", "undefined", "stayed"]
 
 
@@ -521,21 +508,18 @@ class DisparityChange(HasDefinition[Metric]):
     @property
     def worse(self) -> bool:
         """Return whether it is significantly further, or on the other side and not closer."""
-        if self.significant:
-            return self.direction is Direction.FURTHER
-        return self.other_side
+        return self.direction is Direction.FURTHER if self.significant else self.other_side
 
     @property
     def moved(self) -> bool:
         if self.old is None or self.new is None:
             return self.old is not self.new
-        return not math.isclose(self.old, self.new, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+        return not math.isclose(self.old, self.new, abs_tol=1e-9)
 
     @property
     def size(self) -> float:
-        if self.by == "ratio":
-            return abs(math.log(self.change)) if self.change else math.inf
-        return abs(self.change or 0.0)
+        change = self.change or 0.0
+        return abs(change) if self.by != "ratio" else abs(math.log(change)) if change else math.inf
 
     @property
     def apart(self) -> bool:

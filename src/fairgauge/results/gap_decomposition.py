@@ -38,8 +38,7 @@ class StratumGap:
     ``composition, within``: what it contributes to the parts of a difference; None of a ratio.
     ``difference_p_adjusted``: of no difference here, for all strata and gaps (Bonferroni).
     ``others``: the mean difference of all strata that are not outlying (DerSimonian and Laird).
-    ``p_value, p_adjusted``: of the same difference as in the others, alone and for all
-        (Bonferroni).
+    ``p_value, p_adjusted``: of the difference of the others, alone and for all (Bonferroni).
     ``outlying``: whether it differs from the others.
     """
 
@@ -180,16 +179,18 @@ class Gap:
         return interval is not None and self.estimate.definition.neutral not in interval
 
     @property
+    def alpha(self) -> float:
+        return 1 - (self.estimate.confidence or 0.95)
+
+    @property
     def is_shown_together(self) -> bool:
-        alpha = 1 - (self.estimate.confidence or 0.95)
-        return self.is_shown and (self.p_adjusted is None or self.p_adjusted < alpha)
+        return self.is_shown and (self.p_adjusted is None or self.p_adjusted < self.alpha)
 
     @property
     def over_all_rows(self) -> Gap:
         """Return the gap of all rows, where many lack a stratum."""
-        if self.reason is not WhyInconclusive.MISSING_STRATA or self.overall is None:
-            return self
-        return replace(self, estimate=self.overall, p_adjusted=self.overall.p_adjusted)
+        of = self.overall if self.reason is WhyInconclusive.MISSING_STRATA else None
+        return self if of is None else replace(self, estimate=of, p_adjusted=of.p_adjusted)
 
     @property
     def regression_verdict(self) -> GapVerdict | None:
@@ -204,10 +205,10 @@ class Gap:
     def withheld(self, why: WhyWithheld) -> Gap:
         if why({*self.estimate.definition.needs, STRATUM}, self.estimate.feature) is None:
             return self
-        if not self.verdict.is_pass:
-            return replace(self, doubted=True)
-        reason = WhyInconclusive.UNCLEAR_VALUES
-        return replace(self, doubted=True, verdict=GapVerdict.INCONCLUSIVE, reason=reason)
+        verdict, reason = self.verdict, self.reason
+        if verdict.is_pass:
+            verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.UNCLEAR_VALUES
+        return replace(self, doubted=True, verdict=verdict, reason=reason)
 
     @property
     def verdict_with_controls(self) -> GapVerdict:
@@ -216,9 +217,8 @@ class Gap:
         What remains within strata alone may be the controls: 250 branches of two regions.
         """
         beside = self.regression_verdict or self.verdict
-        if self.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
-            return beside
-        return max(self.verdict, beside, key=_GRAVITY.index)
+        remains = self.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
+        return beside if remains else max(self.verdict, beside, key=_GRAVITY.index)
 
     @property
     def is_higher(self) -> bool:
@@ -229,25 +229,20 @@ class Gap:
         if self.adjusted and self.adjusted.is_shown and not self.is_shown:
             return self.adjusted.value > 0
         shown = [e for e in self.strata if e.outlying and e.interval and 0 not in e.interval]
-        shown += self.differing_strata
         neutral = self.estimate.definition.neutral
-        above = [(each.difference or 0.0) > 0 for each in shown]
+        above = [(each.difference or 0.0) > 0 for each in (*shown, *self.differing_strata)]
         above += [ends.low > neutral for _, _, ends in averages_of(self) if neutral not in ends]
-        if above and not self.is_shown:
-            return all(above)
-        return (self.estimate.value or 0.0) > neutral
+        return all(above) if above and not self.is_shown else (self.estimate.value or 0.0) > neutral
 
     @property
     def varies(self) -> bool:
-        level = self.estimate.confidence or 0.95
-        return self.heterogeneity is not None and self.heterogeneity.p_value < 1 - level
+        return self.heterogeneity is not None and self.heterogeneity.p_value < self.alpha
 
     @property
     def differing_strata(self) -> list[StratumGap]:
         """Return the strata in which a difference is shown, all tested together, largest first."""
-        alpha = 1 - (self.estimate.confidence or 0.95)
-        tested = [(e, e.difference_p_adjusted) for e in self.strata]
-        shown = [each for each, p in tested if p is not None and p < alpha]
+        tested = ((e, e.difference_p_adjusted) for e in self.strata)
+        shown = [each for each, p in tested if p is not None and p < self.alpha]
         return sorted(shown, key=lambda each: -abs(each.difference or 0.0))
 
     @property
@@ -263,9 +258,7 @@ class Gap:
 class Decomposition(ResultOfMetrics):
     """How much of the gaps between groups is composition, and what remains within strata.
 
-    Attributes
-    ----------
-    used, excluded : the rows that have all that a gap needs, and the others by reason.
+    ``used, excluded``: the rows that have all that a gap needs, and the others by reason.
     """
 
     KIND: ClassVar = ResultKind(name="why", schema="fairgauge.why/3", title="Decomposition of gaps",
@@ -304,7 +297,7 @@ class Decomposition(ResultOfMetrics):
                 -min(_GRAVITY.index(self._verdict_of(each[1])), gravest),
                 metrics.index(each[1].estimate.metric),
                 not _is_worse_off(each[1], favourable),
-                -round(distance(_gap_within(each[1])), _DIGITS),
+                -round(distance(_gap_within(each[1])), 12),  # beyond, names would decide
             ),
         )
 
@@ -313,9 +306,8 @@ class Decomposition(ResultOfMetrics):
 
         def shows_none(gap: Gap) -> bool:
             decided = self._verdict_of(gap) not in (GapVerdict.NO_GAP, GapVerdict.INCONCLUSIVE)
-            within = decided or gap.reason in _SHOWN_WITHIN
-            few = gap.reason is WhyInconclusive.TOO_FEW
-            return few or not (within or gap.over_all_rows.is_shown_together)
+            shown = decided or gap.reason in _SHOWN_WITHIN or gap.over_all_rows.is_shown_together
+            return gap.reason is WhyInconclusive.TOO_FEW or not shown
 
         return sorted(self.gravest(), key=lambda each: shows_none(each[1]))
 
@@ -334,11 +326,10 @@ def verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
     low, high = fit.interval
     beyond = gap.margin is not None and max(-low, high) >= gap.margin
     if not fit.is_shown:
-        if 0 not in fit.interval and (beyond or gap.margin is None):
-            return GapVerdict.INCONCLUSIVE  # by itself it would be
-        if not gap.is_shown:
-            return GapVerdict.NO_GAP
-        return GapVerdict.INCONCLUSIVE if beyond else GapVerdict.ACCOUNTED_FOR
+        by_itself = 0 not in fit.interval and (beyond or gap.margin is None)
+        if by_itself or (gap.is_shown and beyond):
+            return GapVerdict.INCONCLUSIVE
+        return GapVerdict.ACCOUNTED_FOR if gap.is_shown else GapVerdict.NO_GAP
     if gap.margin is not None and not beyond:
         return GapVerdict.WITHIN_MARGIN
     reverse = gap.is_shown and gap.is_higher == (fit.value < 0)
@@ -347,10 +338,9 @@ def verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
 
 def averages_of(gap: Gap) -> list[tuple[StratumWeights | None, float, Interval]]:
     """Return the averages over strata: the weights of each, None of the regression, with its CI."""
-    found: list[tuple[StratumWeights | None, float | None, Interval | None]]
-    found = [(e.weights, e.value, e.interval) for e in gap.parts if e.part is GapPartKind.WITHIN]
-    if gap.adjusted is not None and not gap.controls:
-        found.append((None, *gap.adjusted.at(gap.scale)))
+    within = [(e.weights, e.value, e.interval) for e in gap.parts if e.part is GapPartKind.WITHIN]
+    fit = None if gap.controls else gap.adjusted
+    found = (*within, *([] if fit is None else [(None, *fit.at(gap.scale))]))
     return [(by, v, ends) for by, v, ends in found if v is not None and ends is not None]
 
 
@@ -368,22 +358,16 @@ def tested(estimate: Estimate) -> tuple[str | None, str | None, str]:
 
 def _gap_within(gap: Gap) -> Estimate:
     remains = gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
-    within = gap.part(GapPartKind.WITHIN).value if remains else None
-    if within is None:
-        return gap.estimate
-    return replace(gap.estimate, value=within, rate_group=None, rate_reference=None)
+    of, within = gap.estimate, gap.part(GapPartKind.WITHIN).value if remains else None
+    return of if within is None else replace(of, value=within, rate_group=None, rate_reference=None)
 
 
 def _is_worse_off(gap: Gap, favourable: enums.Favourable) -> bool:
     left, own = _gap_within(gap), favourable_in(favourable, gap.estimate.class_scope)
     row = left.definition.of if isinstance(left.definition, Contrast) else left.definition
-    if not isinstance(row, (Statistic, RowMetric)):
-        return False
-    return is_worse_off(row, difference(left), own)
+    return isinstance(row, (Statistic, RowMetric)) and is_worse_off(row, difference(left), own)
 
 
-_DIGITS = 12
-"""Beyond these the order of sums shows, which names decide."""
 _SHOWN_WITHIN = (WhyInconclusive.VARIES, WhyInconclusive.OFFSET, WhyInconclusive.IN_A_STRATUM)
 """Why a gap is inconclusive although differences within strata are shown."""
 _GRAVITY = (

@@ -16,22 +16,17 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite
-from fairgauge.results.scopes import HasDefinition, in_words
+from fairgauge.results.scopes import HasDefinition, Worded
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
-from fairgauge.results.verdicts import exit_code
 from fairgauge.start.records import dataclass
 from fairgauge.values import Saved
 
 IN_MEMORY = "counts"
 """What a history is called that is no folder: counts by period."""
-
 SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
-
-
 _MANY_HIDDEN = 0.05
 """The share of periods in which rows may be hidden before a monitor passes nothing."""
-
 PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
 
@@ -199,9 +194,7 @@ class MonitoredComparison(HasDefinition[Metric | Statistic]):
     def undefined(self) -> tuple[Point, ...]:
         return periods_without_value(self.points)
 
-    @property
-    def says(self) -> str:
-        return in_words("documents.monitored:describe_comparison", self)
+    says = Worded("documents.monitored:describe_comparison")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,15 +229,13 @@ _GRAVEST_FIRST = (MonitorState.ALARM, MonitorState.INSUFFICIENT, MonitorState.UN
 class MonitorReport(ResultOfMetrics):
     """What a monitor came to; `print` shows it, and `save` writes a dashboard.
 
-    Attributes
-    ----------
-    model : the title of the specification's document, or the history's name.
-    absent : periods between the first and the last that the history does not hold.
-    waiting, overdue : periods that wait for labels, and whose labels are due and missing.
-    horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
-    comparisons : every rule for every group; of two groups that mirror each other, one.
-    unmatched : what rules are for and no comparison holds, with which there is no pass.
-    inconclusive : the outcome that what is neither an alarm nor decided counts as.
+    ``model``: the title of the specification's document, or the history's name.
+    ``absent``: periods between the first and the last that the history does not hold.
+    ``waiting, overdue``: periods that wait for labels, and whose labels are due and missing.
+    ``horizon, alpha``: the promise: at most alpha for any false alarm in so many periods.
+    ``comparisons``: every rule for every group; of two groups that mirror each other, one.
+    ``unmatched``: what rules are for and no comparison holds, with which there is no pass.
+    ``inconclusive``: the outcome that what is neither an alarm nor decided counts as.
     """
 
     KIND: ClassVar = ResultKind(name="monitor", schema="fairgauge.monitor_report/4",
@@ -311,17 +302,11 @@ class MonitorReport(ResultOfMetrics):
         """
         always = HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS
         last = self.concerning(self.periods[-1]) if self.periods else ()
-        hidden = Counter[tuple[str | None, ...]]()
-        for each in (e for e in self.findings if e.hides_rows):
-            hidden[each.subject] += sum(map(each.concerns, self.periods))
+        hidden = Counter(e.subject for e in self.findings if e.hides_rows
+            for period in self.periods if e.concerns(period))  # fmt: skip
         most = _MANY_HIDDEN * len(self.periods)
         return tuple(e for e in self.findings if e.problem in always or e in last
             or (e.hides_rows and hidden[e.subject] > most))  # fmt: skip
-
-    @property
-    def exit_code(self) -> int:
-        """Return the exit code of a monitor: 1 an alarm, 3 none and something is undecided."""
-        return exit_code(self.verdict)
 
     @property
     def verdict(self) -> Outcome:
@@ -352,8 +337,7 @@ class HistoryFinding:
     """Something that may be wrong with one or several periods in a row.
 
     ``feature, group``: whose rows it is about, if not all.
-    ``other``: what it is held against: another spelling or period, a baseline's file, an
-        ``accept``.
+    ``other``: what it is held against: another spelling or period, a baseline, an ``accept``.
     ``rows, unit``: the rows of these periods, of the value if there is one; periods of a gap.
     ``share, expected``: the share, or the number of rows, and the usual one.
     """
@@ -390,9 +374,7 @@ class HistoryFinding:
             return self.period <= period
         return self.period <= period <= self.last or self.other == period
 
-    @property
-    def says(self) -> str:
-        return in_words("documents.monitored:finding_text", self)
+    says = Worded("documents.monitored:finding_text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

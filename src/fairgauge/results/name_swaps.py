@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share
-from fairgauge.results.scopes import Diagnostic, WhyWithheld, in_words
+from fairgauge.results.scopes import Diagnostic, WhyWithheld, Worded, in_words
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Saved
@@ -21,12 +21,10 @@ SwapVerdict = StrEnum("SwapVerdict", {
 SwapReason = StrEnum("SwapReason", "ONE_VARIANT FEW_VARIANTS FEW_ITEMS NO_ITEMS NO_VARIATION "
     "MISSING_ANSWERS UNCLEAR_ANSWERS IMPRECISE")  # fmt: skip
 """Why a comparison of answers cannot be decided."""
-
 REASONS_WITH_ENOUGH_DATA = (
     None, SwapReason.IMPRECISE, SwapReason.MISSING_ANSWERS, SwapReason.UNCLEAR_ANSWERS
 )  # fmt: skip
 """Reasons, or none, where there are enough names and items for a verdict."""
-
 
 SwapNoteCode = StrEnum("SwapNoteCode",
     "BASELINE_REFERENCE FEW_PLACEBOS INCOMPLETE UNFAVOURABLE ITEMS_EXCLUDED")  # fmt: skip
@@ -145,10 +143,7 @@ class SwapDifference:
             return self
         return replace(self, verdict=SwapVerdict.CANNOT_TELL, reason=SwapReason.UNCLEAR_ANSWERS)
 
-    @property
-    def says(self) -> str:
-        stated_by = "fairgauge.statements.swaps:swap_statement"
-        return in_words("page:stated", stated_by, "says", self)
+    says = Worded("page:stated", "fairgauge.statements.swaps:swap_statement", "says")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,26 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
 from fairgauge.errors import FairgaugeError, listing, quote, suggest
+from fairgauge.results import estimates as measured
 from fairgauge.results.codec import NOT_SAVED, Finite
 from fairgauge.results.disparities import favourable_of, harm_in_words
-from fairgauge.results.estimates import (
-    AdverseImpact,
-    ByEstimator,
-    Estimate,
-    Finding,
-    Group,
-    GroupPair,
-)
+from fairgauge.results.estimates import ByEstimator, Estimate, Finding, Group, GroupPair
 from fairgauge.results.scopes import Diagnostic, function_at, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
-from fairgauge.results.verdicts import (
-    RuleResult,
-    RulesNotMet,
-    Verdict,
-    exit_code,
-    results_by_rule,
-    unmet,
-)
+from fairgauge.results.verdicts import RuleResult, RulesNotMet, Verdict, results_by_rule, unmet
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved, is_one_of
 
@@ -91,7 +78,7 @@ class Report(ResultOfMetrics):
     diagnostics: tuple[Diagnostic, ...]
     counts: Any = field(default=None, compare=False, repr=False, metadata=NOT_SAVED)
     """The cube that it was made from; a report that was saved holds none."""
-    adverse_impact: tuple[AdverseImpact, ...] = ()
+    adverse_impact: tuple[measured.AdverseImpact, ...] = ()
     """Selections beside those to expect, where a preset asks for them."""
     estimators: tuple[ByEstimator, ...] = ()
     """Of features of which only probabilities are known, comparisons with their bounds."""
@@ -121,10 +108,7 @@ class Report(ResultOfMetrics):
         ``{"threshold": 0.3}``, ``{"class": "cat"}``, ``{"average": "macro"}``,
         ``{"class_scope": "worst"}``, ``{"stratum": "A"}``, ``{"scope": "pooled"}`` (adjusted).
 
-        Raises
-        ------
-        KeyError
-            There is none, or several; the message names the nearest, or the keys that choose one.
+        Raises ``KeyError``: there is none, or several; it names the nearest, or what chooses one.
         """
         parts = (key,) if isinstance(key, str) else tuple(key)
         plain = [part for part in parts if not isinstance(part, Mapping)]
@@ -173,26 +157,14 @@ class Report(ResultOfMetrics):
         rates = (rate for group in self.groups for rate in group.rates)
         return self.catalogue.facts(rates, metrics)
 
-    @property
-    def exit_code(self) -> int:
-        """Return the exit code of an audit: 1 a rule failed, 3 none did and some is undecided."""
-        return exit_code(self.verdict)
-
     def check(self, *, inconclusive: str = "fail") -> Report:
         """Return this report if every rule is met, and raise otherwise.
 
-        Parameters
-        ----------
-        inconclusive : {"fail", "pass"}
-            Whether a rule that cannot be decided raises, too. A rule that matches no group or
-            metric of the data always raises, as does an audit without rules.
+        ``inconclusive`` ("fail" or "pass") states whether a rule that cannot be decided raises,
+        too. One that matches no group or metric of the data always does, as do no rules at all.
 
-        Raises
-        ------
-        RulesNotMet
-            With a line for each rule and group that is not met.
-        SpecError
-            ``inconclusive`` is neither word.
+        Raises ``RulesNotMet``: with a line for each rule and group that is not met.
+        Raises ``SpecError``: ``inconclusive`` is neither word.
 
         Examples
         --------
@@ -213,15 +185,9 @@ class Report(ResultOfMetrics):
     def explore(self, *, exact: bool = False) -> Any:
         """Make a page that computes every view of the counts of this report, as `explore` does.
 
-        Parameters
-        ----------
-        exact : bool
-            Whether the page may hold counts of fewer than ten persons, for all to read.
+        With ``exact`` it may hold counts of fewer than ten persons, for all to read.
 
-        Raises
-        ------
-        CubeError
-            The report was saved, and holds no counts, or a page cannot hold them.
+        Raises ``CubeError``: the report was saved and holds no counts, or a page cannot hold them.
         """
         return function_at("fairgauge.api.paging:explore_report")(self, exact=exact)
 

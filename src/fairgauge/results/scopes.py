@@ -60,8 +60,7 @@ def _definition(catalogue: Catalogue, value: Any) -> Any:
     if not is_dataclass(value) or isinstance(value, type):
         return value
     held = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
-    made = {name: _definition(catalogue, of) for name, of in held.items()}
-    changed = {name: of for name, of in made.items() if of is not held[name]}
+    changed = {n: made for n, of in held.items() if (made := _definition(catalogue, of)) is not of}
     if "definition" in held:
         name = _name_of(value)
         changed["definition"] = name and catalogue.row(name)
@@ -75,10 +74,19 @@ def function_at(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def in_words(path: str, *described: object) -> str:
+def in_words(path: str, *described: object, **how: Any) -> str:
     """Return what a function of `fairgauge.render` writes, ``module:function``."""
-    text: str = function_at(f"fairgauge.render.{path}")(*described)
-    return text
+    return cast(str, function_at(f"fairgauge.render.{path}")(*described, **how))
+
+
+class Worded:
+    """An attribute that a function of `fairgauge.render` writes."""
+
+    def __init__(self, path: str, *first: object) -> None:
+        self.path, self.first = path, first
+
+    def __get__(self, of: object, kind: object = None) -> str:
+        return in_words(self.path, *self.first, of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,26 +149,6 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """A confidence interval (a credible interval, of posterior methods); unpacking gives its ends.
-
-    ``methods`` are those that made it, outermost first.
-    """
-
-    low: float
-    high: float
-    level: Annotated[Finite, Key("confidence")]
-    methods: Annotated[tuple[enums.IntervalMethod, ...], Key("method")] = ()
-
-    def __iter__(self) -> Iterator[float]:
-        yield self.low
-        yield self.high
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-
-@dataclass(frozen=True, slots=True)
 class Bounds:
     """The least and the greatest value over all tables that agree with protected counts."""
 
@@ -172,12 +160,18 @@ class Bounds:
         yield self.high
 
 
-def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
-    """Return an interval that holds for all groups at once, given that of one alone."""
-    if (low, high) == (alone.low, alone.high):
-        return alone
-    methods = (enums.IntervalMethod.SIMULTANEOUS_GROUPS, *alone.methods)
-    return Interval(low, high, alone.level, methods)
+@dataclass(frozen=True, slots=True)
+class Interval(Bounds):
+    """A confidence interval (a credible interval, of posterior methods); unpacking gives its ends.
+
+    ``methods`` are those that made it, outermost first.
+    """
+
+    level: Annotated[Finite, Key("confidence")]
+    methods: Annotated[tuple[enums.IntervalMethod, ...], Key("method")] = ()
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,36 +186,34 @@ class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):
     feature: str | None = None
     parameters: Parameters = ()
 
-    def but(self, **parameters: Parameter) -> Diagnostic:
+    def but(self, **parameters: Parameter) -> Self:
         return replace(self, parameters=tuple(sorted((dict(self.parameters) | parameters).items())))
 
     @property
     def metric(self) -> str | None:
-        name: str | None = self.get("metric") or self.get("rate")
-        return name
+        return cast("str | None", self.get("metric") or self.get("rate"))
 
     @classmethod
     def note(cls, code: DiagnosticCode, feature: str | None = None, **given: Parameter) -> Self:
-        return cls(Level.NOTE, code, feature, tuple(sorted(given.items())))
+        return cls(Level.NOTE, code, feature).but(**given)
 
     @classmethod
     def warning(cls, code: DiagnosticCode, feature: str | None = None, **given: Parameter) -> Self:
-        return cls(Level.WARNING, code, feature, tuple(sorted(given.items())))
+        return cls(Level.WARNING, code, feature).but(**given)
 
-    @property
-    def message(self) -> str:
-        return in_words("grammar:describe_diagnostic", self)
+    message = Worded("grammar:describe_diagnostic")
 
     def __str__(self) -> str:
         return self.message
 
 
 _NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity"]}]}
-_CLOSED: Schema = {"enum": [*map(str, enums.Closed)]}
-_INTERVAL = codec.described_object({"low": _NUMBER, "high": _NUMBER, "closed": _CLOSED})
-_SET: Schema = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
-_PART: Schema = {"anyOf": [_SET, _INTERVAL, {"type": "null"}]}
-_VALUES = codec.nullable({"type": "array", "items": _PART})
+_VALUES = codec.nullable({"type": "array", "items": {"anyOf": [
+    {"type": "array", "items": {"type": ["string", "number", "boolean"]}},
+    codec.described_object(
+        {"low": _NUMBER, "high": _NUMBER, "closed": {"enum": [*map(str, enums.Closed)]}}),
+    {"type": "null"},
+]}})  # fmt: skip
 GroupValues = Annotated[Any, codec.Form(lambda values: values, lambda values: values, _VALUES)]
 """What a group is in each column of its feature: values, an interval, or null where missing."""
 
@@ -230,8 +222,7 @@ def _read_reference(keys: Saved) -> Reference:
     kind, values = ReferenceKind(keys["reference_kind"]), keys["reference_values"]
     if kind in (ReferenceKind.OTHERS, ReferenceKind.OVERALL):
         return Reference(kind)
-    group_id = None if values is None else GroupId.read("", values)
-    return Reference(kind, keys["reference"], group_id)
+    return Reference(kind, keys["reference"], values and GroupId.read("", values))
 
 
 @cache  # many records of a report have one and the same scope
@@ -276,19 +267,16 @@ save_inline(
 )
 
 
+# what rows lack, in words: whose identifier probably stands for unknown people or clusters; in a
+# group whose name is another spelling of a larger one; where the prediction, or the score, may be a
+# copy of the label; where all have one outcome. Refusals they have, which conditions leave out
 OF_ONE = "clear identifier of one {}"
-"""What rows lack whose identifier probably stands for unknown people, or clusters."""
 SPELT = "consistent spelling of "
-"""What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
 UNSTATED = "stated favourable outcome"
 REFUSALS = "refusals"
-"""What rows have, and do not lack, that conditions leave out."""
 APART = "prediction that differs from the label"
-"""What all rows lack where the prediction may be a copy of the label."""
 SCORE_APART = "score apart from the label"
-"""What all rows lack where the score may be a copy of the label."""
 ALIKE = "row of their group with another outcome"
-"""What all rows lack where all have one outcome."""
 STRATUM = "stratum"
 """What numbers need, beside outcomes, that are adjusted for strata."""
 
@@ -330,10 +318,9 @@ class StatedDoubt:
 def stated_doubts(notes: Iterable[Diagnostic], total: int) -> tuple[StatedDoubt, ...]:
     """Return the doubts among notes, those that are accepted too, of a number of rows."""
     found = []
-    for note in notes:
+    for note in (each for each in notes if each.code in enums.DOUBTS):
         accepted = bool(note.get("accepted"))
-        is_open = note.level is Level.WARNING and note.get("withholds") is None
-        if note.code not in enums.DOUBTS or not (accepted or is_open):
+        if not accepted and (note.level is not Level.WARNING or note.get("withholds") is not None):
             continue
         column = note.feature or note.get("column") or next(iter(note.get("columns") or ()), None)
         values = note.get("values") or note.get("groups") or (note.get("value"),)

@@ -31,9 +31,6 @@ SectionKey: TypeAlias = tuple[str, float | None, ClassScope]
 _OF_ALL_ROWS = (
     score_statistics.MomentStatistic, score_statistics.ScoreStatistic, Averaged, Agreement, Kappa,
 )  # fmt: skip
-_READABLE = frozenset({Status.OK, Status.TOO_FEW})
-_EVERY_CLASS_ALIKE = frozenset({Average.MACRO, Average.MICRO})
-"""Averages that give every class, or every decision, the same weight."""
 _CLASSES_FIRST = (ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS)
 
 
@@ -93,9 +90,9 @@ class FeatureResults:
         return _central_first([e for e in dict.fromkeys(known) if not self._is_alike(e)])
 
     def _is_alike(self, rate: str | None) -> bool:
-        # in every group
-        averaged = rate is not None and self.class_scope.average in _EVERY_CLASS_ALIKE
-        return averaged and adds_up(self.rate_row(str(rate)))
+        # in every group: of averages that give each class, or each decision, the same weight
+        averaged = self.class_scope.average in (Average.MACRO, Average.MICRO)
+        return rate is not None and averaged and adds_up(self.rate_row(rate))
 
     @cached_property
     def strata(self) -> list[str]:
@@ -104,10 +101,9 @@ class FeatureResults:
 
     def mirror(self, each: Estimate) -> Estimate | None:
         """Return a comparison seen from the other side, where just two groups are compared."""
-        key = each.metric, each.scope, each.class_scope, each.threshold
+        key = (each.metric, *each.key[3:])  # all but feature and group
         others = (other for other in self.mirrors if other.mirror_of == each.group)
-        same = (e for e in others if (e.metric, e.scope, e.class_scope, e.threshold) == key)
-        return next(same, None)
+        return next((e for e in others if (e.metric, *e.key[3:]) == key), None)
 
     def metric_row(self, name: str) -> Metric:
         return self.catalogue.metric_row(name)
@@ -132,25 +128,19 @@ class FeatureResults:
         overall = (each for each in every if each.scope.kind is ScopeKind.OVERALL)
         return next((e for e in overall if (e.metric, e.group) == (metric, group)), None)
 
-    def differences(self, rate: str) -> list[Estimate]:
-        """Return the differences of a rate, native ones if there are any."""
-        return self._compared(rate, "difference")
-
     def contrasts(self, rate: str) -> list[Estimate]:
-        """Return the differences of a rate; its ratios where only ratios are asked."""
-        return self.differences(rate) or self._compared(rate, "ratio")
-
-    def _compared(self, rate: str, by: str) -> list[Estimate]:
+        """Return the differences of a rate, native ones if any; else its ratios, if only asked."""
         every = [(e, e.definition) for e in self.estimates if isinstance(e.definition, Contrast)]
-        contrasts = [each for each, row in every if (row.by, row.of.name) == (by, rate)]
-        return [each for each in contrasts if each.set in ("native", "own")] or contrasts
+        named = [(each, row.by) for each, row in every if row.of.name == rate]
+        of = [[e for e, of in named if of == by] for by in ("difference", "ratio")]
+        found = of[0] or of[1]
+        return [each for each in found if each.set in ("native", "own")] or found
 
 
 def reference_group(section: FeatureResults, metric: str) -> str | None:
     """Return the one group with which a metric compares all others, if there is one."""
     references = {e.reference for e in section.estimates if e.metric == metric and e.reference}
-    only = next(iter(references)) if len(references) == 1 else None
-    return None if only is None else only.group
+    return references.pop().group if len(references) == 1 else None
 
 
 def _central_first(rates: Collection[str]) -> list[str]:
@@ -163,8 +153,7 @@ def size_beside_rates(group: Group, catalogue: Catalogue) -> float:
     That is the first rate of all rows whose outcome is known, or the only one.
     """
     rows = [catalogue.rate_row(name) for name in _central_first(group.rates)]
-    every = (e for e in rows if isinstance(e, _OF_ALL_ROWS)
-        or (isinstance(e, Rate) and e.among == ALL))  # fmt: skip
+    every = (e for e in rows if isinstance(e, _OF_ALL_ROWS) or getattr(e, "among", None) == ALL)
     rate = next(every, rows[0] if len(rows) == 1 else None)
     return group.n if rate is None else size_of_rate(group, rate.name)
 
@@ -188,7 +177,7 @@ def gravest_groups(section: FeatureResults, most: int) -> list[Group]:
 def sections_of(report: Report) -> list[FeatureResults]:
     """Sort a report into sections: a feature, a threshold and a class each."""
     catalogue = report.catalogue
-    found: dict[tuple[str, float | None, ClassScope], FeatureResults] = {}
+    found: dict[SectionKey, FeatureResults] = {}
     first: dict[tuple[str, ClassScope], FeatureResults] = {}
 
     def section(feature: str, threshold: float | None, of: ClassScope) -> FeatureResults:
@@ -218,15 +207,12 @@ def sections_of(report: Report) -> list[FeatureResults]:
         failing = [v for v in failed if v.feature == own.feature]
         own.fails = {name for v in failing for name in (v.group, v.mirror)}
     for finding in report.findings:
-        section_of(found.values(), finding.estimate).leads.add(finding.estimate.group)
-    return sorted(found.values(), key=_order(report))
-
-
-def section_of(sections: Iterable[FeatureResults], each: Estimate) -> FeatureResults:
-    """Return the section that an estimate stands in; without a threshold it is the first one."""
-    place = (each.feature, _section_scope(each.class_scope))
-    at_any = (section for section in sections if (section.feature, section.class_scope) == place)
-    return next(section for section in at_any if each.threshold in (None, section.threshold))
+        of = finding.estimate
+        section(str(of.feature), of.threshold, _section_scope(of.class_scope)).leads.add(of.group)
+    features = [*dict.fromkeys(group.feature for group in report.groups)]
+    return sorted(found.values(), key=lambda section: (
+        [*features, section.feature].index(section.feature),
+        _CLASSES_FIRST.index(section.class_scope.kind)))  # fmt: skip
 
 
 def _section_scope(scope: ClassScope) -> ClassScope:
@@ -241,7 +227,7 @@ def _place(estimate: Estimate, own: FeatureResults) -> None:
         of = own.mirrors
     elif estimate.scope.kind is ScopeKind.STRATUM:
         of = own.inside
-    elif not (measured and estimate.status in _READABLE):
+    elif not (measured and estimate.status in (Status.OK, Status.TOO_FEW)):
         of = own.missing
     elif estimate.scope.kind is ScopeKind.POOLED:
         of = own.adjusted
@@ -254,16 +240,6 @@ def on_one_screen(sections: Iterable[FeatureResults]) -> list[FeatureResults]:
     """Return the sections that one screen shows: of several classes all at once, and averages."""
     shown = ((each, each.class_scope) for each in sections if each.groups)
     return [each for each, of in shown if of.kind is ClassKind.NONE or of.average is Average.MACRO]
-
-
-def _order(report: Report) -> Callable[[FeatureResults], tuple[int, int]]:
-    features = [*dict.fromkeys(group.feature for group in report.groups)]
-
-    def key(section: FeatureResults) -> tuple[int, int]:
-        place = [*features, section.feature].index(section.feature)
-        return place, _CLASSES_FIRST.index(section.class_scope.kind)
-
-    return key
 
 
 def searched_rates(
@@ -291,9 +267,7 @@ def insignificant(
 ) -> list[tuple[list[FeatureResults], list[str]]]:
     """Return the central rates in which no difference is significant, and in which sections."""
     found: dict[tuple[str, ...], list[FeatureResults]] = {}
-    for section in sections:
-        if section.class_scope.kind is not ClassKind.NONE:
-            continue
+    for section in (e for e in sections if e.class_scope.kind is ClassKind.NONE):
         by_threshold: dict[bool, list[str]] = {}
         for rate in section.rates:
             own = section.contrasts(rate) if rate in CENTRAL_RATES else []
@@ -382,18 +356,18 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
 
 
 def _gravest(finding: Finding, stated: Callable[[Estimate], StatedComparison]) -> StatedComparison:
-    beside = [] if finding.beside is None else [finding.beside]
-    contrasts = (finding.estimate, *beside, *finding.others, *finding.others_beside)
+    first = [finding.estimate, *filter(None, [finding.beside])]
+    contrasts = (*first, *finding.others, *finding.others_beside)
     every = [each for each in map(stated, contrasts) if each.is_of_shares]
     if not every:
         return stated(finding.estimate)
     failing = [each for each in every if each.fails]
     if all(each.better for each in failing) and any(each.worse for each in every):
-        worst = _choose_worst(every, 1 + len(beside))
+        worst = _choose_worst(every, len(first))
         better_off = [*failing, *filter(None, (each.failing_beside for each in every))]
         largest = max(better_off, key=lambda e: (e.remains, abs(gap(e.contrast))), default=None)
         return replace(worst, failing_beside=worst.failing_beside or largest)
-    return _choose_worst(failing or every, len(failing) or 1 + len(beside))
+    return _choose_worst(failing or every, len(failing) or len(first))
 
 
 def _choose_worst(every: Sequence[StatedComparison], first: int) -> StatedComparison:
@@ -411,13 +385,13 @@ def _state_comparison(
     row = contrast.definition.of if isinstance(contrast.definition, Contrast) else None
     of_shares = _is_of_shares(row, contrast.class_scope)
     event = disparities.event_of(row) if of_shares and isinstance(row, Rate) else None
-    adverse = 0
+    apart = 0.0  # above 0 where the group is worse off
     of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
     if of is not None and (row is None or of_shares or not row.is_share):
         better = disparities.favourable_in(favourable, contrast.class_scope)
-        adverse = disparities.adverse_sign(of, better)
-    turned = adverse * gap(contrast) < 0 and other is not None
-    worse, subject = turned or adverse * gap(contrast) > 0, other if turned else contrast.group
+        apart = disparities.adverse_sign(of, better) * gap(contrast)
+    turned = apart < 0 and other is not None
+    worse, subject = turned or apart > 0, other if turned else contrast.group
     failed: list[Verdict] = []
     failed_beside: list[Verdict] = []
     for each in rules:
@@ -426,7 +400,7 @@ def _state_comparison(
             own = of_all or each.group == subject or not worse
             (failed if own else failed_beside).append(each)
     made = StatedComparison(contrast=contrast, row=row, is_of_shares=of_shares, turned=turned,
-        worse=worse, better=not turned and adverse * gap(contrast) < 0,
+        worse=worse, better=not turned and apart < 0,
         judged=bool(rules) and contrast.class_scope.kind is not ClassKind.AVERAGE,
         fails=bool(failed), remains=any(each.remains is not False for each in failed),
         people=None if event is None else _people(contrast, event, other, turned=turned),
@@ -449,10 +423,10 @@ def _people(
 ) -> tuple[object, ...]:
     sides = (contrast.group, other or contrast.reference)
     positive = event in (TP + FP, TP + FN)  # its opposite is as much more often as it is less often
-    place = contrast.feature, contrast.class_scope.name, contrast.threshold
     less_often = ((gap(contrast) < 0) != turned) == positive
-    of = event if positive else disparities.OPPOSITES[event]
-    return (*place, of, sides[turned], sides[not turned], less_often)
+    return (contrast.feature, contrast.class_scope.name, contrast.threshold,
+        event if positive else disparities.OPPOSITES[event],
+        sides[turned], sides[not turned], less_often)  # fmt: skip
 
 
 def is_about(verdict: Verdict, contrast: Estimate) -> bool:

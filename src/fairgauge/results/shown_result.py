@@ -16,11 +16,12 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import read_saved_text
+from fairgauge.enums import Outcome
 from fairgauge.errors import CubeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec, scopes
@@ -29,38 +30,26 @@ from fairgauge.results.scopes import Diagnostic, function_at
 from fairgauge.results.statement import Statement
 from fairgauge.start.first_help import entry_points
 from fairgauge.start.records import dataclass, field
-from fairgauge.values import Json, Saved
+from fairgauge.values import Saved
 from fairgauge.version import __version__
 
 Result = TypeVar("Result")
 _REGISTRY: dict[str, type[ShownResult]] = {}
 _PACKAGES: list[str] = []
-OwnRates = Annotated[tuple[Statistic, ...], codec.Restored("metrics", Facts, own_rates)]
-"""The rates of the user's own: they are saved as facts, among those of all names in use."""
-
-
 _CONTROLS = "[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 """Of terminals, and of the direction of text."""
 # with an indent, the encoder of the standard library is one in Python
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def _lines_of_records(value: Json) -> str:
-    if not isinstance(value, list) or not value or not isinstance(value[0], dict):
-        return _json(value)
-    return "[\n" + ",\n".join(map(_json, value)) + "\n]"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultKind:
     """A kind of result.
 
-    Attributes
-    ----------
-    name, schema : its word on the command line, and what its files state as their ``schema``.
-    called : the noun for one, with its article, for messages.
-    brief, page : the functions that make its first page, from statements, and state these.
-    package : of a plug-in, the package whose ``layouts.toml`` and ``texts`` hold its own.
+    ``name, schema``: its word on the command line, and what its files state as their ``schema``.
+    ``called``: the noun for one, with its article, for messages.
+    ``brief, page``: the functions that make its first page, from statements, and state these.
+    ``package``: of a plug-in, the package whose ``layouts.toml`` and ``texts`` hold its own.
     """
 
     name: str
@@ -74,8 +63,15 @@ class ResultKind:
 
 def made_now() -> dict[str, Any]:
     """Return by which version a result is made that is made now, and when that is."""
-    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    return {"version": __version__, "created": now}
+    return {
+        "version": __version__,
+        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def exit_code(outcome: Outcome) -> int:
+    """Return the exit code of a command: 1 a fail, 3 undecided, 0 otherwise."""
+    return {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3, Outcome.NOT_EVALUATED: 3}.get(outcome, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +97,8 @@ class ShownResult:
     @property
     def exit_code(self) -> int:
         """Return the exit code of the command that makes it: 0 where nothing is decided."""
-        return 0
+        outcome = getattr(self, "verdict", None)
+        return exit_code(outcome) if isinstance(outcome, Outcome) else 0
 
     def to_dict(self) -> Plain:
         """Return the result as plain values, in the order and names of its JSON."""
@@ -109,13 +106,7 @@ class ShownResult:
 
     @classmethod
     def from_dict(cls, values: Saved) -> Self:
-        """Read what `to_dict` wrote.
-
-        Raises
-        ------
-        FairgaugeError
-            The values are no such result.
-        """
+        """Read what `to_dict` wrote; raise a ``FairgaugeError`` if it is no such result."""
         with codec.reading(cls.KIND.called):
             if not isinstance(values, dict):
                 raise TypeError(f"it is {display(values)}, not an object of JSON")
@@ -141,16 +132,14 @@ class ShownResult:
         >>> print(brief.found[0])
         Of 100 women who repaid, 30 had prediction = 1; of 100 such men, 75.
         """
-        made: Brief = function_at(self.KIND.brief)(self)
-        return made
+        return cast(Brief, function_at(self.KIND.brief)(self))
 
     def says(self) -> tuple[str, ...]:
         return tuple(filter(None, str(self.brief()).splitlines()))
 
     @property
     def _statements(self) -> Annotated[tuple[Statement, ...], codec.Key("statements")]:
-        placed = function_at("fairgauge.render.page:placed")
-        return placed(self) if self.KIND.page else ()
+        return function_at("fairgauge.render.page:placed")(self) if self.KIND.page else ()
 
     @property
     def doubts(self) -> tuple[scopes.StatedDoubt, ...]:
@@ -169,9 +158,12 @@ class ShownResult:
 
     def to_json(self) -> str:
         """Return strict JSON, each record in a line; infinities are "Infinity" and "-Infinity"."""
-        keys = self.to_dict().items()
-        lines = ",\n".join(f"{_json(key)}: {_lines_of_records(value)}" for key, value in keys)
-        text = f"{{\n{lines}\n}}"
+        lines = []
+        for key, value in self.to_dict().items():
+            of_records = isinstance(value, list) and value and isinstance(value[0], dict)
+            text = "[\n" + ",\n".join(map(_json, value)) + "\n]" if of_records else _json(value)
+            lines.append(f"{_json(key)}: {text}")
+        text = "{\n" + ",\n".join(lines) + "\n}"
         return re.sub(_CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", text)
 
     def save(
@@ -182,10 +174,7 @@ class ShownResult:
         The file is written whole or not at all. Its first page is in the language ``lang`` ("en",
         "de"), with ``words`` for groups and decisions in that language.
 
-        Raises
-        ------
-        DataError
-            The format or the language is unknown, or the file cannot be written.
+        Raises ``DataError``: the format or language is unknown, or the file cannot be written.
         """
         function_at("fairgauge.render.formats:save")(self, path, lang=lang, words=words)
 
@@ -198,23 +187,22 @@ class ShownResult:
         return function_at("fairgauge.render.streams:to_polars")(self, table)
 
     def __str__(self) -> str:
-        text: str = function_at("fairgauge.render.formats:render")(self, "text", python=True)
-        return text
+        return scopes.in_words("formats:render", self, "text", python=True)
 
     def __repr__(self) -> str:
         verdict = f" {self.verdict}" if hasattr(self, "verdict") else ""
         return f"<{type(self).__name__}{verdict}; print() it>"
 
     def _repr_html_(self) -> str:
-        page: str = function_at("fairgauge.render.formats:render")(self, "notebook")
-        return page
+        return scopes.in_words("formats:render", self, "notebook")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultOfMetrics(ShownResult):
     """A result that names metrics, of which some may be a user's own."""
 
-    own: OwnRates = ()
+    own: Annotated[tuple[Statistic, ...], codec.Restored("metrics", Facts, own_rates)] = ()
+    """The rates of the user's own: they are saved as facts, among those of all names in use."""
 
     @property
     def catalogue(self) -> Catalogue:
@@ -229,17 +217,14 @@ class ResultOfMetrics(ShownResult):
 def find_named(results: Sequence[Result], name: str, key: str = "name") -> Result:
     """Return the result of a name; raise a KeyError that names the others if there is none."""
     known = {getattr(each, key): each for each in results}
-    if name not in known:
-        near = suggest(name, known)
-        raise KeyError(f"no {key} {quote(name)}; there is {listing(known) or 'none'}.{near}")
-    return known[name]
+    if name in known:
+        return known[name]
+    there_is, near = listing(known) or "none", suggest(name, known)
+    raise KeyError(f"no {key} {quote(name)}; there is {there_is}.{near}")
 
 
 def result_classes() -> Mapping[str, type[ShownResult]]:
-    """Return the classes of results by the schemas of their files.
-
-    Classes register themselves: this imports all of ours, and those that plug-ins name.
-    """
+    """Return the classes of results, those of plug-ins too, by the schemas of their files."""
     import fairgauge.results as package
 
     for module in pkgutil.iter_modules(package.__path__):
@@ -315,10 +300,8 @@ class Sentence:
 class Brief:
     """The first page of a report, the same sentences in every format.
 
-    Attributes
-    ----------
-    found : the answer to ``question``; the other parts answer ``headings``.
-    verdict : what the rules come to; empty without rules.
+    ``found`` is the answer to ``question``, the other parts to ``headings``; ``verdict`` what the
+    rules come to, empty without rules.
     """
 
     headline: Sentence
@@ -340,7 +323,7 @@ class Brief:
         return tuple(each for each in zip(questions, parts, strict=True) if each[1])
 
     def __str__(self) -> str:
-        lines = [str(self.headline), *(str(each) for each in self.verdict)]
+        lines = [*map(str, (self.headline, *self.verdict))]
         for question, sentences in self.answers:
             lines += ["", question, *(f"  {each}" for each in sentences)]
         return "\n".join(lines)

@@ -95,16 +95,14 @@ class Range:
 class Statement:
     """One fact of a result.
 
-    Attributes
-    ----------
-    code, part : the key of its texts, and the parts of a first page that state it.
-    who, than, was : whom it is of (the side that is worse off), with whom compared; both before.
-    of, by : what is compared, and whether as a difference or a ratio.
-    shown : whether a difference (or a change) is shown; None where none is claimed.
-    harm : how `who` fares; None where nobody stated which direction is the better one.
-    adjusted_for : the columns within which it is compared; empty of all rows.
-    way : the sign of `who` less `than`, where only the direction is known and not both numbers.
-    facts : what else its texts state: numbers, names and codes, never words.
+    ``code, part``: the key of its texts, and the parts of a first page that state it.
+    ``who, than, was``: whom it is of (the side that is worse off), with whom compared; both before.
+    ``of, by``: what is compared, and whether as a difference or a ratio.
+    ``shown``: whether a difference (or a change) is shown; None where none is claimed.
+    ``harm``: how `who` fares; None where nobody stated which direction is the better one.
+    ``adjusted_for``: the columns within which it is compared; empty of all rows.
+    ``way``: the sign of `who` less `than`, where only the direction is known and not both numbers.
+    ``facts``: what else its texts state: numbers, names and codes, never words.
     """
 
     SPARSE: ClassVar = True
@@ -132,21 +130,15 @@ class Statement:
         """Return whether `who` has the lower number; None where both are equal or unknown."""
         if self.way is not None:
             return None if self.way == 0 else self.way < 0
-        sides = (self.who, self.than)
-        mine, theirs = (None if each is None else each.rate for each in sides)
-        if mine is None or theirs is None:
+        mine, theirs = (None if each is None else each.rate for each in (self.who, self.than))
+        if mine is None or theirs is None or math.isclose(mine, theirs, abs_tol=1e-12):
             return None
-        same = math.isclose(mine, theirs, rel_tol=_ROUNDING, abs_tol=_LEAST)
-        return None if same else mine < theirs
+        return mine < theirs
 
 
 def fact(code: str, *sources: str, **facts: Any) -> Statement:
     """Return a statement of facts that are no comparison, with where they stand in the result."""
     return Statement(code=code, sources=sources, facts=facts)
-
-
-_ROUNDING, _LEAST = 1e-9, 1e-12
-"""By how much numbers differ that are the same, but for rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -121,12 +121,10 @@ class Detectable:
 class SubgroupSearch(shown_result.ResultOfMetrics):
     """Where a rate is worse: every subgroup of a few conditions, and what is shown of it.
 
-    Attributes
-    ----------
-    worse : the one that is worse by most at least first; at most ``alpha`` that any of them is not.
-    undecided : the largest estimates first; at most 1,000 of ``undecided_count``.
-    too_few, duplicates : those with fewer than 20 rows, and with the rows of fewer conditions.
-    critical_value, other_critical_value : what the evidence exceeds if worse, its opposite if not.
+    ``worse``: worse by most at least first; a chance of at most ``alpha`` that any of them is not.
+    ``undecided``: the largest estimates first; at most 1,000 of ``undecided_count``.
+    ``too_few, duplicates``: those with fewer than 20 rows, and with the rows of fewer conditions.
+    ``critical_value, other_critical_value``: what it exceeds if worse, its opposite if not.
     """
 
     KIND: ClassVar = shown_result.ResultKind(name="find", schema="fairgauge.find/2",
@@ -172,13 +170,7 @@ class SubgroupSearch(shown_result.ResultOfMetrics):
         return not self.worse and self.overall.events in (0, self.overall.n)
 
     def __getitem__(self, name: str) -> Subgroup:
-        """Return a listed subgroup by its name.
-
-        Raises
-        ------
-        KeyError
-            No subgroup of this name is worse, or listed as undecided.
-        """
+        """Return a subgroup that is worse or listed as undecided; a ``KeyError`` if none is."""
         return shown_result.find_named((*self.worse, *self.undecided), name)
 
     def where(self, subgroup: Subgroup) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.estimates import DisparityChange, RateChange
 from fairgauge.results.scopes import Interval, Reference, WhyWithheld
-from fairgauge.results.shown_result import CountedResult, ResultKind, find_named
-from fairgauge.results.verdicts import exit_code, gravest
+from fairgauge.results.shown_result import CountedResult, ResultKind, exit_code, find_named
+from fairgauge.results.verdicts import gravest
 from fairgauge.start.records import dataclass, replace
 
 
@@ -132,13 +132,7 @@ class ThresholdChoice(CountedResult):
         return exit_code(gravest(feature.outcome for feature in self.features))
 
     def __getitem__(self, feature: str) -> FeatureThresholds:
-        """Return the thresholds for the groups of a feature.
-
-        Raises
-        ------
-        KeyError
-            No thresholds were chosen for it.
-        """
+        """Return the thresholds for the groups of a feature; a ``KeyError`` if there are none."""
         return find_named(self.features, feature, "feature")
 
     @property

@@ -14,7 +14,7 @@ from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results import scopes
 from fairgauge.results.codec import Finite, Inline
-from fairgauge.results.disparities import adverse_sign, favourable_in, is_ratio
+from fairgauge.results.disparities import adverse_sign, favourable_in, is_ratio, log_of
 from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass, replace
 
@@ -23,10 +23,8 @@ from fairgauge.start.records import dataclass, replace
 class Verdict(scopes.HasDefinition[Metric | Statistic]):
     """The outcome of a rule for one group of one feature.
 
-    Attributes
-    ----------
-    group, mirror : None where a rule matches nothing; the other one of just two.
-    remains : whether a fail is one when all comparisons of rules are judged together (Holm).
+    ``group, mirror``: None where a rule matches nothing; the other one of just two.
+    ``remains``: whether a fail is one when all comparisons of rules are judged together (Holm).
     """
 
     rule: str
@@ -46,30 +44,27 @@ class Verdict(scopes.HasDefinition[Metric | Statistic]):
 
     def withheld(self, why: scopes.WhyWithheld) -> Verdict:
         """Return it inconclusive where it is a pass that stands on something doubted."""
-        if self.reason.code is ReasonCode.CROSSES and self.outcome is Outcome.INCONCLUSIVE:
-            low, high = limits_of(self.rule)
-            if self.definition is None or self.value is None or not low <= self.value <= high:
-                return self
-            doubt = why(_needs(self.definition), self.feature)
-            if doubt is None or doubt.get("rows") is None or self.reason.get("open_rows"):
-                return self  # more rows would else make a pass of it
-            open_ = {"open_rows": doubt["rows"], "what": doubt["what"], "unit": doubt.get("unit")}
-            # no number of rows would decide it
-            given = dict(self.reason.parameters) | {"needed": None, "on_limit": None} | open_
-            return replace(self, reason=Reason.of(self.reason.code, **given))
-        if self.definition is None or self.outcome is not Outcome.PASS:
+        row, is_open = self.definition, self.outcome is Outcome.INCONCLUSIVE
+        crosses = is_open and self.reason.code is ReasonCode.CROSSES
+        if row is None or not (crosses or self.outcome is Outcome.PASS):
             return self
-        reason = why(_needs(self.definition), self.feature)
-        return replace(self, outcome=Outcome.INCONCLUSIVE, reason=reason) if reason else self
+        low, high = limits_of(self.rule) if crosses else (-math.inf, math.inf)
+        if crosses and (self.value is None or not low <= self.value <= high):
+            return self
+        pooled = isinstance(row, Metric) and row.scope == "pooled"
+        doubt = why({*row.needs, *[scopes.STRATUM] * pooled}, self.feature)
+        if doubt is None or (
+            crosses and (doubt.get("rows") is None or self.reason.get("open_rows"))
+        ):
+            return self
+        if not crosses:
+            return replace(self, outcome=Outcome.INCONCLUSIVE, reason=doubt)
+        # more rows would else make a pass of it: now no number of rows would decide it
+        open_ = {"open_rows": doubt["rows"], "what": doubt["what"], "unit": doubt.get("unit")}
+        given = dict(self.reason.parameters) | {"needed": None, "on_limit": None} | open_
+        return replace(self, reason=Reason.of(self.reason.code, **given))
 
-    @property
-    def says(self) -> str:
-        return scopes.in_words("words.verdict_sentences:describe_verdict", self)
-
-
-def _needs(definition: Metric | Statistic) -> frozenset[str]:
-    pooled = isinstance(definition, Metric) and definition.scope == "pooled"
-    return frozenset({*definition.needs, *[scopes.STRATUM] * pooled})
+    says = scopes.Worded("words.verdict_sentences:describe_verdict")
 
 
 def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:
@@ -143,16 +138,10 @@ def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]
     if inconclusive not in (Outcome.FAIL, Outcome.PASS):
         message = f"use 'fail' or 'pass', not {display(inconclusive)}"
         raise SpecError(Problem("inconclusive", message))
-    every = tuple(verdicts)
-    decided = counted_as(every, Outcome.PASS) if inconclusive == Outcome.PASS else every
-    if overall(decided) is Outcome.PASS:
+    every = counted_as(verdicts, Outcome.PASS) if inconclusive == Outcome.PASS else tuple(verdicts)
+    if overall(every) is Outcome.PASS:
         return ()
-    return tuple(verdict for verdict in decided if verdict.outcome is not Outcome.PASS)
-
-
-def exit_code(outcome: Outcome) -> int:
-    """Return the exit code of a command: 1 a fail, 3 undecided, 0 otherwise."""
-    return {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3, Outcome.NOT_EVALUATED: 3}.get(outcome, 0)
+    return tuple(verdict for verdict in every if verdict.outcome is not Outcome.PASS)
 
 
 def overall(verdicts: Iterable[Verdict]) -> Outcome:
@@ -172,10 +161,6 @@ GRAVEST_FIRST = (
 def gravest(outcomes: Iterable[Outcome]) -> Outcome:
     """Return the gravest of some outcomes."""
     return min(outcomes, key=GRAVEST_FIRST.index)
-
-
-_DIGITS = 9
-"""Of distances that are compared: beyond these they differ by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +223,4 @@ def _distance_outside(verdict: Verdict) -> float:
     value = scale(verdict.value)
     below = scale(low) - value if math.isfinite(low) else -math.inf
     above = value - scale(high) if math.isfinite(high) else -math.inf
-    return round(max(below, above), _DIGITS)
-
-
-def log_of(ratio: float) -> float:
-    """Return the logarithm of a ratio, which may be 0."""
-    return math.log(ratio) if ratio > 0 else -math.inf
+    return round(max(below, above), 9)  # beyond which they differ by rounding alone

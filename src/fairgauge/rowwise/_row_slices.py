@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,19 +40,10 @@ from fairgauge.results.scopes import Diagnostic, Reference
 from fairgauge.scan.row_codes import numbers_of, read_rows
 from fairgauge.scan.source import LEAST_LOG, Source
 from fairgauge.start.records import dataclass, field, replace
+from fairgauge.stats import row_statistics
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.paired import paired_difference, paired_p
-from fairgauge.stats.row_statistics import (
-    Neighbours,
-    Ranking,
-    compared_quantiles,
-    disagreement,
-    exposure_interval,
-    jackknifed_share,
-    top_p,
-    top_ratio,
-)
 from fairgauge.values import Value, matches
 
 NEIGHBOURS = 5
@@ -114,13 +106,9 @@ class RowSlice:
         """Note where neighbours are looked up for a sample of the rows only."""
         largest = int(np.bincount(self._codes[self._codes >= 0], minlength=1).max())
         if metric.kind == "flip" and largest > MOST_QUERIES:
-            yield Diagnostic.note(
-                DiagnosticCode.SAMPLED,
-                self._feature,
-                metric=metric.name,
-                rows=MOST_QUERIES,
-                seed=self._spec.seed,
-            )
+            seed = self._spec.seed
+            given: dict[str, Any] = {"metric": metric.name, "rows": MOST_QUERIES, "seed": seed}
+            yield Diagnostic.note(DiagnosticCode.SAMPLED, self._feature, **given)
 
     def _answer(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
         if metric.kind == "flip":
@@ -155,7 +143,7 @@ class RowSlice:
         (n, m), ends = sides.sizes, [round(total * end / 4) for end in (k - 1, k)]
         if not n or not m or ends[0] == ends[1]:
             return RowAnswer(math.nan, n, m)
-        ranking, held = Ranking.of(-label[known]), np.full(len(label), np.nan)
+        ranking, held = row_statistics.Ranking.of(-label[known]), np.full(len(label), np.nan)
         held[known] = ranking.within(ends[1]) - ranking.within(ends[0])
         places = ends[1] - ends[0]
         mine, theirs = sides.sum(held) / places, math.fsum(held[sides.reference]) / places
@@ -175,7 +163,7 @@ class RowSlice:
             order = np.lexsort((*points[ours].T, selected[ours]))
             rng = np.random.default_rng(self._spec.seed)
             ours = ours[order][rng.choice(len(ours), MOST_QUERIES, replace=False)]
-        votes = Neighbours.of(points[theirs]).mean(selected[theirs], points[ours], k)
+        votes = row_statistics.Neighbours.of(points[theirs]).mean(selected[theirs], points[ours], k)
         better = int(((selected[ours] == 0) & (votes > 0.5)).sum())
         worse = int(((selected[ours] == 1) & (votes < 0.5)).sum())
         favoured = self._spec.profile.as_smclarify
@@ -195,7 +183,7 @@ class RowSlice:
         (n, m), total = sides.sizes, int(known.sum())
         if not n or not m:
             return RowAnswer(math.nan, n, m)
-        ranking = Ranking.of(score[known])
+        ranking = row_statistics.Ranking.of(score[known])
         held = np.full(len(score), np.nan)
         if metric.kind == "exposure":
             held[known] = ranking.exposure()
@@ -224,8 +212,8 @@ def consistency(metric: RowMetric, rows: Rows, spec: Spec) -> Estimate:
     if not n:
         return row_estimate(metric, None, EVERYONE, None, RowAnswer(math.nan, 0, None), spec)
     rng = generator(spec, metric.name)
-    away = disagreement(rows.points[usable], rows.selected[usable], NEIGHBOURS, rng)
-    low, high = jackknifed_share(away, n, spec.confidence)
+    away = row_statistics.disagreement(rows.points[usable], rows.selected[usable], NEIGHBOURS, rng)
+    low, high = row_statistics.jackknifed_share(away, n, spec.confidence)
     method = (IntervalMethod.JACKKNIFE, IntervalMethod.WILSON)
     found = _single_interval((1 - high, 1 - low), np.nan, method, n)
     answer = RowAnswer(1 - float(away[0]), n, None, interval=found)
@@ -289,17 +277,11 @@ def row_estimate(
     """Return the estimate of an answer, with its interval inside the range of the metric."""
     rates = answer.rates or (None, None)
     estimate = Estimate(
-        metric=metric.name,
-        definition=metric,
-        set=metric.set,
-        feature=feature,
-        group=group,
-        reference=reference,
-        n_group=answer.n_group,
-        n_reference=answer.n_reference,
-        rate_group=rates[0],
-        rate_reference=rates[1],
-    )
+        metric=metric.name, definition=metric, set=metric.set,
+        feature=feature, group=group, reference=reference,
+        n_group=answer.n_group, n_reference=answer.n_reference,
+        rate_group=rates[0], rate_reference=rates[1],
+    )  # fmt: skip
     if math.isnan(answer.value) or answer.interval is None:
         return replace(estimate, status=Status.UNDEFINED, reason=answer.reason)
     intervals = answer.interval.containing(np.array([answer.value]), metric.range)
@@ -314,7 +296,7 @@ def _quantile_interval(
     if part:
         shared = Reason.of(ReasonCode.SHARED_ROWS, of="group and reference")
         return no_intervals(1, Reason.of(ReasonCode.OWN_REFERENCE) if part == 1 else shared)
-    found = compared_quantiles(ours, theirs, q, spec.confidence, ratio=ratio)
+    found = row_statistics.compared_quantiles(ours, theirs, q, spec.confidence, ratio=ratio)
     if not math.isfinite(found.low) or not math.isfinite(found.high) or (ratio and not found.low):
         return no_intervals(1, Reason.of(ReasonCode.UNBOUNDED))
     method = (IntervalMethod.ORDER_STATISTICS, IntervalMethod.MOVER)
@@ -325,11 +307,11 @@ def _top_interval(held: float, others: float, n: int, m: int, part: float, spec:
     # ``part`` is the group's share of its reference; ``others`` and ``m`` are of its other rows
     if not m:
         return no_intervals(1, Reason.of(ReasonCode.OWN_REFERENCE))
-    low, high = top_ratio(held, others, n, m, critical(spec.confidence))
+    low, high = row_statistics.top_ratio(held, others, n, m, critical(spec.confidence))
     places = held + others
     return _single_interval(
         (_ratio_to_all_rows(low, part), _ratio_to_all_rows(high, part)),
-        top_p(held, places, n, n + m),
+        row_statistics.top_p(held, places, n, n + m),
         (IntervalMethod.WILSON,),
         min(n, m),
         expected=places * min(n, m) / (n + m),
@@ -340,7 +322,7 @@ def _exposure_ratio_interval(ours: Array, theirs: Array, part: float, spec: Spec
     # ``part`` is the group's share of its reference; ``theirs`` are of the other rows of it
     if not len(theirs):
         return no_intervals(1, Reason.of(ReasonCode.OWN_REFERENCE))
-    low, high, p = exposure_interval(ours, theirs, critical(spec.confidence))
+    low, high, p = row_statistics.exposure_interval(ours, theirs, critical(spec.confidence))
     if np.isnan(low):
         return no_intervals(1, Reason.of(ReasonCode.ONE_RANK))
     limits = _ratio_to_all_rows(np.asarray(low), part), _ratio_to_all_rows(np.asarray(high), part)

@@ -10,15 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
 
-from fairgauge.errors import (
-    DataError,
-    is_clear,
-    listing,
-    needing,
-    quote,
-    shown_address,
-    suggest,
-)
+from fairgauge.errors import DataError, is_clear, listing, needing, quote, shown_address, suggest
 from fairgauge.scan._duckdb_relation import FETCHED, explained_errors, spilling
 from fairgauge.scan._sql import (
     FOLDED,

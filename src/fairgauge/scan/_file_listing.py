@@ -15,12 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from fairgauge.errors import (
-    DataError,
-    listing,
-    quote,
-    shown_address,
-)
+from fairgauge.errors import DataError, listing, quote, shown_address
 from fairgauge.object_stores import (
     Place,
     address,

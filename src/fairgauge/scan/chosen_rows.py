@@ -21,12 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.build import without_spelling
-from fairgauge.cube.cube import (
-    CountTable,
-    Cube,
-    round_sums,
-    values_together,
-)
+from fairgauge.cube.cube import CountTable, Cube, round_sums, values_together
 from fairgauge.cube.plan import (
     LARGEST,
     OUTCOMES,

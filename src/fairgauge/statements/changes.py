@@ -19,7 +19,7 @@ from fairgauge.enums import CandidateVerdict, Direction, Outcome, Performance
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.results import disparities
-from fairgauge.results.comparison import Candidate, Change, MarginTest, counted
+from fairgauge.results.comparison import Candidate, Change, MarginTest
 from fairgauge.results.disparities import other_group
 from fairgauge.results.estimates import Became, DisparityChange, RateChange
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
@@ -105,7 +105,7 @@ class _Changes(PageStatements):
             unchanged = self.others[:_MOST_FOUND]
             statements += [replace(s, code="unchanged", facts=s.facts | more) for s in unchanged]
         if self.asked:
-            went = counted(self.asked)
+            went = Counter(each.became for each in self.asked)
             facts = {key: went[key] for key in get_args(Became)}
             statements.append(fact("counted_changes", f"{self.place}.disparities", **facts))
         statements += [*self.margins(), *self.accuracy(), *self.reclassified()]
@@ -116,7 +116,7 @@ class _Changes(PageStatements):
 
     def headline(self) -> Statement:
         c, best = self.change, self.candidate
-        went = counted(self.asked)
+        went = Counter(each.became for each in self.asked)
         facts = {
             "reports": c.new is not None, "name": best.name, "current": c.old.name,
             "n": best.rows if c.new is None else None,

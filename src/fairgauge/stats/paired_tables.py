@@ -63,13 +63,8 @@ class PairedTable:
     def part(self, at: slice) -> PairedTable:
         """Return some of the sides."""
         clusters = None if self.clusters is None else self.clusters[at]
-        return replace(
-            self,
-            weights=self.weights[at],
-            squares=self.squares[at],
-            cases=self.cases[at],
-            clusters=clusters,
-        )
+        weights, squares, cases = self.weights[at], self.squares[at], self.cases[at]
+        return replace(self, weights=weights, squares=squares, cases=cases, clusters=clusters)
 
     @property
     def margins(self) -> tuple[Array, Array]:

@@ -18,20 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.start.records import dataclass
+from fairgauge.stats import intervals
 from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import Array, Index, Limits, Mask, floats, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
-from fairgauge.stats.intervals import (
-    MeanMoments,
-    PowerSums,
-    borrow_skewness,
-    critical,
-    critical_t,
-    mean_limits,
-    mean_moments,
-    wilson,
-    wilson_odds,
-)
 from fairgauge.stats.sampling import deviations, rows_of_level
 from fairgauge.stats.significance import invert, two_sided
 
@@ -102,7 +92,7 @@ def top_ratio(
     """
     # The number of top ranks is fixed, so that ``held`` of ``held + others`` is a proportion; its
     # odds, divided by ``n / m``, are the ratio, and so are Wilson's limits of the odds.
-    low, high = wilson_odds(held, others, z)
+    low, high = intervals.wilson_odds(held, others, z)
     times = quotient(m, n)
     return np.asarray(low * times), np.asarray(high * times)
 
@@ -138,12 +128,14 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     if np.ptp(every) < _LEVEL:
         return np.nan, np.nan, np.nan
     of_all = _moments_of_values(every)
-    sides = [borrow_skewness(_moments_of_values(side), of_all) for side in (group, reference)]
+    sides = [
+        intervals.borrow_skewness(_moments_of_values(side), of_all) for side in (group, reference)
+    ]
 
     def limits(z: Array) -> Limits:
         ends: list[ArrayLike] = []
         for moments in sides:
-            low, high = mean_limits(moments, z)
+            low, high = intervals.mean_limits(moments, z)
             ends += [moments.mean, np.maximum(low, 0.0), high]
         return mover_ratio(*ends)
 
@@ -151,9 +143,9 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     return float(low), float(high), float(invert(limits, 1.0))
 
 
-def _moments_of_values(values: Array) -> MeanMoments:
-    sums = PowerSums(*((values**power).sum() for power in range(4)))
-    return mean_moments(sums, sums, sums)
+def _moments_of_values(values: Array) -> intervals.MeanMoments:
+    sums = intervals.PowerSums(*((values**power).sum() for power in range(4)))
+    return intervals.mean_moments(sums, sums, sums)
 
 
 # 40 halvings of 0 to 8 find a critical value to 7e-12; the tail beyond 8 is 6e-16
@@ -226,7 +218,7 @@ def compared_quantiles(
         return np.asarray(low > 0 or high < 0)
 
     inside, _ = bisect(excludes, np.zeros(()), np.full((), _LARGEST_Z), _BISECTIONS)
-    low, high = limits(critical(confidence))
+    low, high = limits(intervals.critical(confidence))
     if ratio:
         value = values[0] / values[1] if min(values) > 0 else np.nan
         low, high = float(np.exp(low)), float(np.exp(high))
@@ -387,4 +379,4 @@ def jackknifed_share(values: Array, rows: int, confidence: float) -> Limits:
     # (1998), Survey Methodology 24, 193-201 (effective rows).
     variance = (deviations(values) ** 2).sum()
     n = rows_of_level(values[0], variance, np.asarray(float(rows)))
-    return wilson(values[0] * n, n, critical_t(confidence, len(values) - 2))
+    return intervals.wilson(values[0] * n, n, intervals.critical_t(confidence, len(values) - 2))

@@ -18,21 +18,8 @@ import numpy as np
 
 from fairgauge.enums import Estimator
 from fairgauge.start.records import dataclass
+from fairgauge.stats import contrasts, group_mixture
 from fairgauge.stats.arrays import Array, Index, Mask, quiet, quotient
-from fairgauge.stats.contrasts import (
-    difference_from_whole,
-    mover_difference,
-    mover_ratio,
-    ratio_to_whole,
-    welch_degrees,
-)
-from fairgauge.stats.group_mixture import (
-    FEWEST_IN_CELL,
-    GroupMixture,
-    chi_square_of,
-    merged_cells,
-    variance_between_clusters,
-)
 from fairgauge.stats.intervals import MeanMoments, borrow_skewness, mean_limits, t_from_z
 from fairgauge.stats.squares import central_moments, in_deviations
 from fairgauge.stats.unrecorded_rates import (
@@ -115,7 +102,7 @@ class UnrecordedMean:
         """Return the groups whose probabilities are in a fixed proportion to those of others."""
         cells = self.cells
         weights = np.where(cells.probable, cells.powers[0, 0], 0.0)
-        return GroupMixture(cells.p, weights[:, None]).unidentified
+        return group_mixture.GroupMixture(cells.p, weights[:, None]).unidentified
 
     @cached_property
     def _coefficients(self) -> tuple[Array, Array]:
@@ -175,7 +162,9 @@ class UnrecordedMean:
         more = cells.p * (1 - cells.p)
         more = more - cells.p @ (inverse @ ((cells.p * n[:, None]).T @ more))
         square = second - 2 * fitted * first + fitted**2 * weight
-        return chi_square_of(more.T @ (y - n * fitted), (more * square[:, None]).T @ more)[2]
+        return group_mixture.chi_square_of(
+            more.T @ (y - n * fitted), (more * square[:, None]).T @ more
+        )[2]
 
     @cached_property
     def bounds(self) -> SharpBounds:
@@ -276,7 +265,7 @@ class _LinearMeans:
         if self._cells.clusters is not None:
             cluster, cell, weight, amount = self._cells.clusters
             moved = a[cell] * amount[:, None] + b[cell] * weight[:, None]
-            return variance_between_clusters(cluster, moved)
+            return group_mixture.variance_between_clusters(cluster, moved)
         n, y, squares, _ = self._cells.powers[1][:, :, None]
         cross = (a * y).T @ b
         found = (a * squares).T @ a + cross + cross.T + (b * n).T @ b
@@ -317,9 +306,9 @@ class _LinearMeans:
         sides = (group, rest) if other == self.everyone else (rest, group)
         low, high = self._contrast_apart(by, *sides, z)
         if by == "ratio" and other == self.everyone:
-            low, high = map(float, ratio_to_whole(low, high, part))
+            low, high = map(float, contrasts.ratio_to_whole(low, high, part))
             return low, high
-        low, high = map(float, difference_from_whole(low, high, part))
+        low, high = map(float, contrasts.difference_from_whole(low, high, part))
         return (low, high) if by == "difference" else (part + low, part + high)
 
     def _contrast_apart(self, by: By, one: int, other: int, z: float) -> Ends:
@@ -331,15 +320,15 @@ class _LinearMeans:
         else:
             if math.isinf(degrees):
                 n1, n2 = self.rows[pair]
-                degrees = float(welch_degrees(variance[0] * n1, n1, variance[1] * n2, n2))
+                degrees = float(contrasts.welch_degrees(variance[0] * n1, n1, variance[1] * n2, n2))
             half = t_from_z(z, degrees) * np.sqrt(variance)
             ours, theirs = zip(means - half, means + half, strict=True)
         scale = math.sqrt(variance[0] * variance[1])
         together = float(np.clip(covariance[one, other] / scale, -1, 1)) if scale > 0 else 0.0
         if by == "difference":
-            low, high = mover_difference(means[0], *ours, means[1], *theirs, together)
+            low, high = contrasts.mover_difference(means[0], *ours, means[1], *theirs, together)
         elif ours[0] > 0 and theirs[0] > 0:
-            low, high = mover_ratio(means[0], *ours, means[1], *theirs, together)
+            low, high = contrasts.mover_ratio(means[0], *ours, means[1], *theirs, together)
         else:  # a ratio of averages that may be 0 has no limits
             return math.nan, math.nan
         return float(low), float(high)
@@ -357,7 +346,7 @@ def mean_bounds(of: UnrecordedMean) -> SharpBounds:
     n = cells.powers[0, 0]
     variance = of.weighted.covariance[0][-1, -1]
     effect = max(float(variance * total / deviation**2), 1.0) if deviation > 0 else 1.0
-    which = merged_cells(cells.digits, n, FEWEST_IN_CELL * effect)
+    which = group_mixture.merged_cells(cells.digits, n, group_mixture.FEWEST_IN_CELL * effect)
     which = np.where(cells.probable, which, which.max(initial=0) + 1 + np.arange(len(n)))
     _, which = np.unique(which, return_inverse=True)
     size = int(which.max(initial=-1)) + 1

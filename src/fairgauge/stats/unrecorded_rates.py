@@ -15,20 +15,9 @@ import numpy as np
 
 from fairgauge.enums import Estimator
 from fairgauge.start.records import dataclass
-from fairgauge.stats import intervals
+from fairgauge.stats import group_mixture, intervals
 from fairgauge.stats.arrays import Array, Index, Limits, Mask, quiet
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
-from fairgauge.stats.group_mixture import (
-    FEWEST_IN_CELL,
-    Clusters,
-    GroupMixture,
-    ProfileCurve,
-    StratifiedMixture,
-    design_effect,
-    lack_of_fit_test,
-    merged_cells,
-    variance_between_clusters,
-)
 from fairgauge.stats.intervals import critical, t_from_z, wilson_trials
 from fairgauge.stats.significance import chi_square_tail, invert, normal_tail
 
@@ -114,7 +103,7 @@ class RateCells:
     # array of shape (cells, kinds, groups): those whose group is known; None where it is of none
     known: Array | None
     digits: Index  # array of shape (cells, groups), the places on the grid
-    clusters: Clusters | None  # the rows by cluster; None without clusters
+    clusters: group_mixture.Clusters | None  # the rows by cluster; None without clusters
     # array of shape (2, groups + 1): rows without probabilities, by the group that they are known
     # to be of; the last of none
     beside: Array
@@ -156,26 +145,22 @@ class UnrecordedRate:
         return self.mixture.unidentified
 
     @cached_property
-    def mixture(self) -> GroupMixture | StratifiedMixture:
+    def mixture(self) -> group_mixture.GroupMixture | group_mixture.StratifiedMixture:
         """Return the rates by maximum likelihood, within strata if there are any."""
         cells = self.cells
         if cells.strata is None:
-            return GroupMixture(cells.p, cells.n, cells.squares, cells.clusters)
-        parts = (cells.strata == stratum for stratum in np.unique(cells.strata))
-        return StratifiedMixture(
-            [
-                GroupMixture(
-                    cells.p[at], cells.n[at], None if cells.squares is None else cells.squares[at]
-                )
-                for at in parts
-            ]
-        )
+            return group_mixture.GroupMixture(cells.p, cells.n, cells.squares, cells.clusters)
+        parts = []
+        for at in (cells.strata == stratum for stratum in np.unique(cells.strata)):
+            squares = None if cells.squares is None else cells.squares[at]
+            parts.append(group_mixture.GroupMixture(cells.p[at], cells.n[at], squares))
+        return group_mixture.StratifiedMixture(parts)
 
     @cached_property
     def likelihood(self) -> PreciseEstimator:
         """Return what is right if outcome and probabilities are independent given the group."""
         mixture = self.mixture
-        if isinstance(mixture, GroupMixture):
+        if isinstance(mixture, group_mixture.GroupMixture):
             return LikelihoodEstimator(mixture, self.sides, direct=self.cells.n.shape[1] == 2)
         rates = np.array([mixture.rate(side) for side in self.sides])
         sizes = np.array([mixture.denominator(side) for side in self.sides])
@@ -187,8 +172,8 @@ class UnrecordedRate:
     def lack_of_fit(self) -> float:
         """Return the p-value of a test of whether the outcome is linear in the probabilities."""
         mixture = self.mixture
-        parts = mixture.parts if isinstance(mixture, StratifiedMixture) else [mixture]
-        tests = [lack_of_fit_test(part.p, part.n, part.theta) for part in parts]
+        parts = mixture.parts if isinstance(mixture, group_mixture.StratifiedMixture) else [mixture]
+        tests = [group_mixture.lack_of_fit_test(part.p, part.n, part.theta) for part in parts]
         square, degrees = (sum(test[i] for test in tests) for i in range(2))
         return float(chi_square_tail(square, degrees)) if degrees else 1.0
 
@@ -196,7 +181,7 @@ class UnrecordedRate:
     def theta(self) -> Array:
         """Return the probability of every kind in every group, of each cell where strata differ."""
         mixture = self.mixture
-        if isinstance(mixture, GroupMixture):
+        if isinstance(mixture, group_mixture.GroupMixture):
             return mixture.theta
         assert self.cells.strata is not None
         _, which = np.unique(self.cells.strata, return_inverse=True)
@@ -226,7 +211,9 @@ class UnrecordedRate:
         """Return what is right wherever the probabilities are."""
         cells = self.cells
         effect = self._design_effect
-        which = merged_cells(cells.digits, cells.n.sum(axis=1), FEWEST_IN_CELL * effect)
+        which = group_mixture.merged_cells(
+            cells.digits, cells.n.sum(axis=1), group_mixture.FEWEST_IN_CELL * effect
+        )
         size = int(which.max(initial=0)) + 1
         n, p = np.zeros((size, cells.n.shape[1])), np.zeros((size, self.groups))
         np.add.at(n, which, cells.n)
@@ -236,7 +223,7 @@ class UnrecordedRate:
 
     @cached_property
     def _design_effect(self) -> float:
-        return design_effect(self.cells.n, self.cells.squares, self.cells.clusters)
+        return group_mixture.design_effect(self.cells.n, self.cells.squares, self.cells.clusters)
 
     def by(self, estimator: Estimator) -> RateEstimator:
         """Return the estimator of a name, of all rows whose group is known or probable.
@@ -286,9 +273,9 @@ class UnrecordedRate:
 class LikelihoodEstimator(PreciseEstimator):
     """Rates by maximum likelihood; ``direct``: with a profile of contrasts, too."""
 
-    def __init__(self, mixture: GroupMixture, sides: Mask, *, direct: bool) -> None:
+    def __init__(self, mixture: group_mixture.GroupMixture, sides: Mask, *, direct: bool) -> None:
         self._mixture, self._sides, self._direct = mixture, sides, direct
-        self._curves: dict[tuple[object, ...], ProfileCurve] = {}
+        self._curves: dict[tuple[object, ...], group_mixture.ProfileCurve] = {}
         self.sizes = np.array([mixture.denominator(side) for side in sides])
 
     def value(self, side: int) -> float:
@@ -371,7 +358,7 @@ class LinearEstimator(PreciseEstimator):
 @quiet
 def validated_rates(
     theta: Array, p: Array, n: Array, known: Array, sides: Mask, squares: Array | None = None,
-    clusters: Clusters | None = None,
+    clusters: group_mixture.Clusters | None = None,
 ) -> LinearEstimator:  # fmt: skip
     """Return rates that a random sample of known groups makes right whatever the probabilities.
 
@@ -402,19 +389,14 @@ def validated_rates(
     if clusters is not None:
         cluster, cell, kind, weight, group = clusters
         of_entry = np.stack(influence)[group + 1, cell, kind] * weight[:, None]
-        return LinearEstimator(
-            rates, counts[0] + counts[1], *variance_between_clusters(cluster, of_entry)
-        )
+        variance = group_mixture.variance_between_clusters(cluster, of_entry)
+        return LinearEstimator(rates, counts[0] + counts[1], *variance)
     # known rows are drawn at random, and so have the weights of all of their cell and kind
     weight_of_row = np.ones_like(n) if squares is None else np.where(n > 0, squares / n, 0.0)
     rows = [np.maximum(n - of_known, 0.0), *np.moveaxis(known, 2, 0)]
-    covariance = np.sum(
-        [
-            np.einsum("ck,cks,ckt->st", of_group * weight_of_row, each, each)
-            for of_group, each in zip(rows, influence, strict=True)
-        ],
-        axis=0,
-    )
+    of_groups = zip(rows, influence, strict=True)
+    parts = [np.einsum("ck,cks,ckt->st", of * weight_of_row, e, e) for of, e in of_groups]
+    covariance = np.sum(parts, axis=0)
     degrees = float("inf")
     if squares is not None:
         degrees = float(of_known.sum() ** 2 / (of_known * weight_of_row).sum()) - 1

@@ -23,12 +23,7 @@ from fairgauge_cloud._facet_counts import (
     read_prediction,
 )
 from fairgauge_cloud._files import find
-from fairgauge_cloud._service_metrics import (
-    Features,
-    ServiceMetrics,
-    result,
-    unsortable,
-)
+from fairgauge_cloud._service_metrics import Features, ServiceMetrics, result, unsortable
 from fairgauge_cloud.clarify.clarify_config import AnalysisConfig
 from fairgauge_cloud.clarify.dataset import Dataset
 

@@ -19,13 +19,7 @@ from fairgauge import Report, audit
 from fairgauge import metric as describe_metric
 from fairgauge.errors import DataError, Problem, SpecError, cells, listing, quote, suggest
 from fairgauge.plugins import canonical, describe_reason, name_of
-from fairgauge_cloud._coded_column import (
-    CodedColumn,
-    Codes,
-    Mask,
-    Table,
-    from_values,
-)
+from fairgauge_cloud._coded_column import CodedColumn, Codes, Mask, Table, from_values
 from fairgauge_cloud._facet_counts import (
     BinaryOutcome,
     Blocks,

@@ -19,13 +19,7 @@ from fairgauge.cli._arguments import (
     takes_data,
 )
 from fairgauge.cli._command_group import Command, SavedResultCommand, print_message, print_result
-from fairgauge.cli._output import (
-    Output,
-    check_outputs,
-    note_exposed,
-    print_lines,
-    shows_result,
-)
+from fairgauge.cli._output import Output, check_outputs, note_exposed, print_lines, shows_result
 from fairgauge.errors import DataError, quote, suggest
 from fairgauge.render.language import NAMES
 
