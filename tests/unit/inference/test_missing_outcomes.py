@@ -120,17 +120,6 @@ def test_nothing_passes_because_failing_predictions_are_blank(rule):
     assert "rows without a prediction could change that" in verdict.says
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9, 1.0])
-@pytest.mark.parametrize("column", ["y", "p"])
-def test_blanking_outcomes_turns_no_fail_into_a_pass(column, share):
-    rules = ["selection_rate.ratio >= 0.8", "TPR.difference >= -0.1"]
-    whole, data = blanked(column, share)
-    before = fg.audit(whole, **ASKED, rules=rules)
-    after = fg.audit(data, **ASKED, rules=rules)
-    assert [v.outcome for v in before.verdicts] == [Outcome.FAIL] * 2
-    assert Outcome.PASS not in [v.outcome for v in after.verdicts]
-
-
 def notes(report):
     return [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_OUTCOMES]
 
@@ -169,26 +158,6 @@ def test_no_decision_rule_passes_because_outcomes_are_blank(metric, decide):
             assert Outcome.PASS not in [each.outcome for each in after.verdicts], (column, share)
             assert all("None" not in each.says for each in after.verdicts)
     assert failed
-
-
-def test_people_of_whom_nothing_was_decided_do_not_let_a_rule_pass():
-    """They are in no rate, so that a group whose refusals are blank would else look favoured."""
-    rng = np.random.default_rng(5)
-    n = 6_000
-    race = rng.choice(["A", "B"], n)
-    decision = np.where(rng.random(n) < np.where(race == "B", 0.15, 0.4), "yes", "no")
-    whole = {"person": np.arange(n), "race": race, "decision": decision}
-    blank = np.where((race == "B") & (decision == "no") & (rng.random(n) < 0.9), None, decision)
-    asked = {"prediction": "decision", "positive": "yes", "sensitive": "race", "person": "person",
-             "reference": {"race": "A"}, "rules": RULE}  # fmt: skip
-    assert audited(whole, asked).verdict is Outcome.FAIL
-    found = audited(whole | {"decision": blank}, asked)
-    assert found.verdict is Outcome.INCONCLUSIVE
-    assert DiagnosticCode.MISSING_OUTCOMES in [each.code for each in found.diagnostics]
-
-
-def audited(columns, asked):
-    return fg.audit(pd.DataFrame(columns), **asked)
 
 
 PEOPLE = {"prediction": "y", "positive": 1, "sensitive": "g", "person": "who"}
