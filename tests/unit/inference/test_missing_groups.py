@@ -189,10 +189,11 @@ def test_the_value_alone_decides_whatever_the_rows_without_a_group():
 
 
 def test_weights_bound_weighted_rates():
+    """30 of 100 against 20 of 100, and 8 of 20 by their weights without a group."""
     known = {"a": (30, 0, 70, 0), "b": (20, 0, 80, 0), None: (4, 0, 6, 0)}
-    data = rows(known).assign(w=2.5)
+    data = rows(known).assign(w=lambda of: np.where(of["g"].isna(), 5.0, 2.5))
     worst = worst_case(data, "selection_rate.difference", "a", weight="w")
-    bound = 30 / 106 - 24 / 104, 34 / 104 - 20 / 106
+    bound = 30 / 112 - 28 / 108, 38 / 108 - 20 / 112
     assert (worst.low, worst.high) == pytest.approx(bound)
 
 
