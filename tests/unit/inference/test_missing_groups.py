@@ -52,10 +52,6 @@ def worst_case(data, metric, group, **options):
     return found
 
 
-def missing(report):
-    return [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_GROUPS]
-
-
 @cache
 def everywhere(group):
     """Return the report of every way in which unknown rows may be of the group or not."""
@@ -202,5 +198,6 @@ def test_an_intersection_misses_rows_that_miss_either_part():
     data.loc[0, "h"] = None
     rule = fg.rule("selection_rate.difference", between=(-1, 0.99), decide="point")
     report = ask(data, rule, sensitive="g", intersections=[("g", "h")])
-    notes = {d.feature: (d["rows"], d["total"]) for d in missing(report)}
+    notes = {d.feature: (d["rows"], d["total"]) for d in report.diagnostics
+             if d.code is DiagnosticCode.MISSING_GROUPS}  # fmt: skip
     assert notes == {"g*h": (9, 164), "g": (8, 164)}

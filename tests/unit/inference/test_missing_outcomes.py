@@ -120,13 +120,10 @@ def test_nothing_passes_because_failing_predictions_are_blank(rule):
     assert "rows without a prediction could change that" in verdict.says
 
 
-def notes(report):
-    return [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_OUTCOMES]
-
-
 def test_a_warning_names_the_groups_and_their_shares():
     _, data = blanked("p")
-    (note,) = notes(fg.audit(data, **ASKED, rules=RULE))
+    every = fg.audit(data, **ASKED, rules=RULE).diagnostics
+    (note,) = (each for each in every if each.code is DiagnosticCode.MISSING_OUTCOMES)
     lacking = int(data.p.isna().sum())
     assert (note.level, note["rows"], note["most"], note["least"]) == (
         "warning", lacking, "F", "M",
@@ -170,10 +167,6 @@ OF_PEOPLE = [
 ]
 
 
-def of_people(rows):
-    return pd.DataFrame(rows, columns=["who", "g", "day", "y"])
-
-
 @pytest.mark.each_value
 @pytest.mark.parametrize("reference", ["best", {"g": "b"}])
 def test_no_rule_on_people_passes_that_some_unknown_decision_overturns(reference):
@@ -204,7 +197,8 @@ def test_no_rule_on_people_passes_that_some_unknown_decision_overturns(reference
 def decided(rows, asked):
     """Return what each rule comes to over all of its groups."""
     found = {}
-    for each in fg.audit(of_people(rows), **asked, rules=OF_PEOPLE).verdicts:
+    data = pd.DataFrame(rows, columns=["who", "g", "day", "y"])
+    for each in fg.audit(data, **asked, rules=OF_PEOPLE).verdicts:
         found.setdefault(each.rule, []).append(each.outcome)
     bad = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
     return {r: next((o for o in bad if o in each), Outcome.PASS) for r, each in found.items()}
