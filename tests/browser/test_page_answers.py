@@ -192,17 +192,6 @@ def test_two_ways_to_write_an_outcome_are_refused_as_python_refuses_them(tmp_pat
         audited(case, tmp_path / "mixed.csv")
 
 
-def test_no_pass_stands_on_actions_that_are_no_decisions(tmp_path):
-    """Codes of HMDA: 4 and 5 are withdrawn and incomplete, and were taken for denials."""
-    rows = [f"{sex},{code}" for sex in "FM" for code in "11113345" for _ in range(60)]
-    asked = {"prediction": "action_taken", "positive": ["1"], "sensitive": ["sex"],
-             "favourable": "positive", "rules": ["selection_rate.ratio >= 0.7"]}  # fmt: skip
-    case = {"text": "\n".join(["sex,action_taken", *rows]), "question": asked}
-    (made,) = answers([case], tmp_path)
-    assert {v["outcome"] for v in made["verdicts"]} == {"inconclusive"}
-    assert str(audited(case, tmp_path / "hmda.csv").verdict) == "inconclusive"
-
-
 def test_few_undecided_rows_may_be_any_outcome(tmp_path):
     """Five rows "Pending" of 600, too few for a doubt, that a rule stands on."""
     of = {"F": 239 * ["yes"] + 361 * ["no"], "M": 250 * ["yes"] + 345 * ["no"] + 5 * ["Pending"]}

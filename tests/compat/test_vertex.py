@@ -76,11 +76,6 @@ ARTIFACT = {
 }
 
 
-def test_an_artifact_names_its_address(applicants: Any) -> None:
-    (found,) = run(applicants, asked(predictions_gcs_source=ARTIFACT))
-    assert_printed(found)
-
-
 def test_the_document_of_a_pipeline_job(applicants: Any) -> None:
     values = asked(predictions_gcs_source=ARTIFACT, project="p", batch_predict_machine_type="n1")
     job = {

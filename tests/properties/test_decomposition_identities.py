@@ -30,20 +30,6 @@ def why(data, **options):
     return fg.why(data, **asked | options)
 
 
-def numbers(gap):
-    """Return the numbers of parts, strata and regressions, by what they are of."""
-    found = {}
-    for part in gap.parts:
-        key = part.part, part.weights
-        found |= {(*key, i): each for i, each in enumerate((part.value, *(part.interval or ())))}
-    for each in gap.strata:
-        of = each.difference, each.composition, each.within, each.p_adjusted
-        found |= {(*sorted(each.stratum.items()), i): value or 0 for i, value in enumerate(of)}
-    if each := gap.adjusted:
-        found |= {("regression", i): e for i, e in enumerate((each.value, *each.interval))}
-    return found
-
-
 @given(tables())
 def test_parts_of_a_difference_add_up_and_those_of_a_ratio_multiply(data):
     gap, ratio = why(data, metrics=["base_rate.difference", "base_rate.ratio"]).gaps
@@ -60,41 +46,6 @@ def test_parts_of_a_difference_add_up_and_those_of_a_ratio_multiply(data):
     if all(factors):  # of rates that are 0 some have none
         product = factors[0] * factors[1] * factors[2]
         assert product == pytest.approx(ratio.estimate.value, rel=1e-12)
-
-
-@given(tables(), st.randoms(use_true_random=False))
-def test_no_order_and_no_merging_changes_a_number(data, random):
-    (gap,) = why(data).gaps
-    order = list(range(data.height))
-    random.shuffle(order)
-    shuffled = data[order]
-    half = random.randrange(1, data.height)
-    counted = {"label": "y", "positive": 1, "count": "n", "sensitive": "side", "strata": ["a", "b"]}
-    cubes = [fg.count(each, **counted) for each in (shuffled[:half], shuffled[half:])]
-    merged = fg.why(cubes[0] + cubes[1], reference={"side": "r"})
-    for found in (why(shuffled), why(data, strata=["b", "a"]), merged):
-        (other,) = found.gaps
-        assert (other.verdict, other.reason) == (gap.verdict, gap.reason)
-        assert numbers(other) == pytest.approx(numbers(gap), abs=1e-9)
-
-
-@given(tables())
-def test_swapped_sides_turn_every_sign(data):
-    (gap,), (swapped,) = why(data).gaps, why(data, reference={"side": "d"}).gaps
-    turned = {StratumWeights.GROUP: StratumWeights.REFERENCE,
-              StratumWeights.REFERENCE: StratumWeights.GROUP}  # fmt: skip
-    assert swapped.estimate.value == pytest.approx(-gap.estimate.value, abs=1e-12)
-    for part in gap.parts:
-        other = swapped.part(part.part, turned.get(part.weights, part.weights))
-        assert other.value == pytest.approx(-part.value, abs=1e-12)
-        if part.interval:
-            assert tuple(other.interval) == pytest.approx(
-                (-part.interval.high, -part.interval.low), abs=1e-9
-            )
-    assert swapped.verdict == gap.verdict
-    assert (gap.adjusted is None) == (swapped.adjusted is None)
-    if gap.adjusted:
-        assert swapped.adjusted.value == pytest.approx(-gap.adjusted.value, abs=1e-8)
 
 
 @given(tables(), st.integers(1, 3))

@@ -323,21 +323,6 @@ def test_shards_that_are_merged_change_nothing(verb: str) -> None:
     same(answer(verb), of_counts[verb](merged))
 
 
-def history(data: pl.DataFrame, **more: Any) -> Any:
-    """Return the monitor's answer about days counted one by one."""
-    asked = {**QUESTION, "prediction": "prediction", **more}
-    days = [data.filter(pl.col("day") == day) for day in range(DAYS)]
-    cubes = {f"2026-01-{i + 1:02}": fg.count(day, **asked) for i, day in enumerate(days)}
-    return fg.monitor(cubes, asked | {"monitor": {"rules": [RULE]}})
-
-
-def test_a_monitor_does_not_see_how_its_days_are_written() -> None:
-    order = np.random.default_rng(7).permutation(len(table()))
-    shuffled = table()[order].select(sorted(table().columns, reverse=True))
-    same(history(table()), history(shuffled))
-    same_but_for_rows(history(repeated()), history(table(), count="n"))
-
-
 @pytest.mark.each_value
 @EVERY_VERB
 @pytest.mark.parametrize("rows", [1, 3])

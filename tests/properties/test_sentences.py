@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_invariants import AMONG_CLASSES
 from test_invariants import PROPERTY as OF_INVARIANTS
 
 import fairgauge as fg
@@ -79,7 +80,7 @@ AUDITS: dict[str, dict[str, Any]] = {
         "rules": ["selection_rate.ratio >= 0.8", "selection_rate >= 0.6", "DI >= 0.9"],
     },
     "classes": {
-        "label": "kind", "prediction": "guess", "metrics": "all",
+        "label": "kind", "prediction": "guess", "metrics": AMONG_CLASSES,
         "rules": ["true_positive_rate.difference >= -0.1"],
     },
     "numbers": {"label": "amount", "prediction": "expected", "metrics": "all"},

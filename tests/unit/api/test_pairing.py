@@ -2,7 +2,6 @@
 
 import json
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +12,7 @@ from tests.cases import FEW_EXAMPLES
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.results.name_swaps import PairsAudit, SwapReason, SwapVerdict
+from fairgauge.results.name_swaps import SwapReason, SwapVerdict
 from swapped_names import ASKED, study
 
 WHITE = {"group": "White"}
@@ -200,27 +199,6 @@ def test_a_specification_file_has_its_keys(tmp_path):
 
 
 # ---- saved and shown ----------------------------------------------------------------------------
-
-
-def test_an_audit_comes_back_from_strict_json_that_keeps_to_its_schema(tmp_path):
-    found = audit(study(placebos=3), placebo="edit", margins={"score": 0.5})
-    found.save(tmp_path / "pairs.json")
-    assert fg.load(tmp_path / "pairs.json") == found
-    written = json.loads((tmp_path / "pairs.json").read_text())
-    assert written["schema"] == "fairgauge.pairs/2"
-    assert written["verdict"] == str(found.verdict)
-    jsonschema.Draft202012Validator(PairsAudit.json_schema()).validate(written)
-    assert found.to_pandas("variants").placebo.sum() == 3
-    assert found.to_pandas().value[0] == found.differences[0].value
-
-
-def test_every_format_shows_the_verdict(tmp_path):
-    found = audit(study(placebos=3), placebo="edit", margins={"score": 0.5})
-    for suffix in ("html", "md", "txt", "csv"):
-        found.save(tmp_path / f"pairs.{suffix}")
-        text = (tmp_path / f"pairs.{suffix}").read_text()
-        assert str(found.verdict) in text.casefold()
-    assert "irrelevant edit" in (tmp_path / "pairs.html").read_text()
 
 
 @pytest.mark.parametrize("asked", [{}, {"margins": {"score": 0.5}, "placebo": "edit"}])

@@ -31,10 +31,6 @@ def audit(table, **options):
     return fg.pairs(table, **{**ASKED_OF, **options})
 
 
-def warned(found):
-    return [(each.code, each.message) for each in found.diagnostics]
-
-
 def some(table, share, group="Black", seed=3):
     """Return the index of a share of the rows of a group."""
     own = table.index[table.group == group]
@@ -128,7 +124,7 @@ def test_values_that_may_be_no_refusals_are_warned_of_and_nothing_is_equivalent(
     lost = some(table, 0.25)
     table.loc[lost, "called"] = value
     found = fg.pairs(table, **DECIDED)
-    ((name, message),) = warned(found)
+    ((name, message),) = [(each.code, each.message) for each in found.diagnostics]
     assert (name, why in message) == (code, True)
     line = f"called = {{unknown = [{json.dumps(value)}]}}"
     assert f"--recode '{line}'" in message

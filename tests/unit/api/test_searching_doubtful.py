@@ -34,11 +34,6 @@ def warnings_of(found, *codes):
     return [each for each in wanted if not codes or each.code in codes]
 
 
-def some(column, value, rows):
-    """Return the first rows of a table with another value of a column."""
-    return PEOPLE.with_columns(pl.when(rows > FIRST).then(value).otherwise(column).alias(column))
-
-
 def test_usual_rows_are_not_warned_of(find):
     assert warnings_of(find(PEOPLE)) == []
 
@@ -56,15 +51,3 @@ def test_a_group_spelt_in_two_ways_is_warned_of(find):
     assert alike[0]["line"] == 'race = {Asian = ["Asian", "asian "]}'
     recoded = {name: [name, f"{name.lower()} "] for name in ("Asian", "Black", "White")}
     assert warnings_of(find(spelt, recode={"race": recoded})) == []
-
-
-@pytest.mark.parametrize("value", [" ", "N/A", "9999"])
-def test_values_that_mean_a_missing_one_are_warned_of(find, value):
-    blank = some("race", pl.lit(value), 100)
-    if value == "9999":
-        blank = blank.with_columns(
-            race=pl.col("race").replace({"Asian": "1", "Black": "2", "White": "3"})
-        )
-    _, marker = warnings_of(find(blank))
-    assert (marker.code, marker.feature, marker["rows"]) == ("missing_marker", "race", 100)
-    assert warnings_of(find(blank, unknown=[value])) == []

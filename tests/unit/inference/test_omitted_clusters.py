@@ -68,10 +68,6 @@ def t_of(*sides):
     return stats.t(degrees(*sides)).ppf(0.975)
 
 
-def groups_of(rows):
-    return [rows[rows.g == "a"], rows[rows.g == "b"]]
-
-
 # by leaving clusters out of the rows
 
 
@@ -104,7 +100,7 @@ def test_numbers_of_a_table_and_of_strata():
     for each in filter(wanted, report.estimates):
         scale = SCALES[each.metric]
         slope = (scale(each.value + 1e-6) - scale(each.value - 1e-6)) / 2e-6
-        sides = [rows] if each.group == "all" else groups_of(rows)
+        sides = [rows] if each.group == "all" else ([rows[rows.g == "a"], rows[rows.g == "b"]])
         half = t_of(*sides) * error[each.metric] * slope
         assert each.interval.methods == JACKKNIFE
         assert scale(each.low) == pytest.approx(scale(each.value) - half, rel=1e-5)

@@ -1,6 +1,5 @@
 """Every pair of groups: limits that hold at once, against the closed form and the largest gap."""
 
-import json
 from itertools import combinations
 
 import numpy as np
@@ -21,7 +20,6 @@ from fairgauge.inference.across_groups import MOST_LISTED, pairs_not_listed, pai
 from fairgauge.inference.families import Family
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.references import BOTH, LABEL, PREDICTION
-from fairgauge.results.report import Report
 from fairgauge.results.scopes import NO_CLASS
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.significance import newcombe_p
@@ -176,15 +174,6 @@ def test_of_many_groups_those_that_differ_most_are_kept():
     assert note.code is DiagnosticCode.PAIRS_LIMITED
     assert (note["pairs"], note["groups"], note["listed"]) == (780, 40, 435)
     assert not list(pairs_not_listed(groups(x[:30], n[:30])))
-
-
-def test_a_report_keeps_its_pairs_in_json():
-    report = audit(COUNTS)
-    assert Report.from_dict(json.loads(report.to_json())) == report
-    written = report.to_dict()["pairs"][0]
-    assert {"feature", "rate", "group", "other", "class", "difference", "p_adjusted"} <= set(
-        written
-    )
 
 
 @given(

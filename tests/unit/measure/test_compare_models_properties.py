@@ -1,6 +1,5 @@
 """What holds of every comparison of models: engines, mirrors, names."""
 
-import duckdb
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,29 +7,6 @@ from hypothesis import strategies as st
 from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
-
-PEOPLE = rows(800)
-ASKED = QUESTION | {"candidate": ["fairer", "random"], "margins": {"accuracy": 0.05}}
-
-
-def in_engine(name, folder):
-    if name == "csv":
-        PEOPLE.write_csv(folder / "people.csv")
-        return str(folder / "people.csv")
-    if name == "parquet":
-        PEOPLE.write_parquet(folder / "people.parquet")
-        return str(folder / "people.parquet")
-    if name == "duckdb":
-        table = PEOPLE.to_arrow()
-        return duckdb.from_arrow(table)
-    return {"pandas": PEOPLE.to_pandas, "pyarrow": PEOPLE.to_arrow, "lazy": PEOPLE.lazy}[name]()
-
-
-@pytest.mark.parametrize("engine", ["pandas", "pyarrow", "lazy", "duckdb", "csv", "parquet"])
-def test_every_engine_counts_both_decisions_alike(engine, tmp_path):
-    found = fg.compare_models(in_engine(engine, tmp_path), **ASKED)
-    assert found.candidates == fg.compare_models(PEOPLE, **ASKED).candidates
-
 
 CELLS = st.lists(st.integers(0, 25), min_size=16, max_size=16).filter(lambda n: sum(n) > 30)
 RATES = ("selection_rate", "accuracy", "positive_predictive_value", "f1")

@@ -33,13 +33,6 @@ def without(data, column, where):
 REFUSED = (HARMFUL["fairer"] == 0) & WRONGED & (FAIRER == 1)
 
 
-def test_complete_rows_are_judged_as_before():
-    found = compared(PEOPLE)
-    assert found["fairer"].verdict is CandidateVerdict.DOMINATES
-    assert not found["fairer"].overturned
-    assert found.exit_code == 0
-
-
 @pytest.mark.parametrize("column", ["sex", "fairer", "weight", "repaid"])
 def test_a_candidate_does_not_dominate_by_rows_that_are_excluded(column):
     options = {"weight": "weight"} if column == "weight" else {}

@@ -9,16 +9,6 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.results.scopes import OVERALL, POOLED
-
-BERKELEY = {  # department: men admitted, men rejected, women admitted, women rejected
-    "A": (512, 313, 89, 19),
-    "B": (353, 207, 17, 8),
-    "C": (120, 205, 202, 391),
-    "D": (138, 279, 131, 244),
-    "E": (53, 138, 94, 299),
-    "F": (22, 351, 24, 317),
-}
 
 
 def people(n: int = 300) -> pl.DataFrame:
@@ -83,47 +73,6 @@ UNWEIGHTED = {"median_label.difference", "median_label.ratio", "label_quarter",
               "prediction.differential_fairness"}  # fmt: skip
 """What compares or orders rows counts each row once, as its page says; a divisor n - 1 and a prior
 count are of rows, of which weights say nothing."""
-
-
-@pytest.fixture(scope="module")
-def berkeley() -> fg.Report:
-    rows = [
-        {"sex": sex, "dept": dept, "admitted": yes, "n": n}
-        for dept, counts in BERKELEY.items()
-        for (sex, yes), n in zip(
-            [("men", 1), ("men", 0), ("women", 1), ("women", 0)], counts, strict=True
-        )
-    ]
-    return fg.audit(
-        pl.DataFrame(rows),
-        label="admitted",
-        count="n",
-        sensitive="sex",
-        strata="dept",
-        metrics=["base_rate.difference", "DPL", "CDDL"],
-    )
-
-
-def test_the_sign_turns_within_departments(berkeley: fg.Report) -> None:
-    (women,) = [
-        e
-        for e in berkeley.estimates
-        if (e.metric, e.group, e.scope) == ("base_rate.difference", "women", OVERALL)
-    ]
-    assert women.value == pytest.approx(557 / 1835 - 1198 / 2691, rel=1e-12)
-    (pooled,) = [
-        e
-        for e in berkeley.estimates
-        if (e.metric, e.group, e.scope) == ("base_rate.difference", "women", POOLED)
-    ]
-    weights, gaps = [], []
-    for ma, mr, wa, wr in BERKELEY.values():
-        men, women_ = ma + mr, wa + wr
-        weights.append(men * women_ / (men + women_))
-        gaps.append(wa / women_ - ma / men)
-    expected = sum(w * g for w, g in zip(weights, gaps, strict=True)) / sum(weights)
-    assert pooled.value == pytest.approx(expected, rel=1e-12)
-    assert expected > 0
 
 
 @pytest.mark.parametrize("factor", [1e103, 1e-110])

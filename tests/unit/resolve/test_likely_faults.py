@@ -6,27 +6,14 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode as Code
 
-polars = pytest.importorskip("polars")
-
 
 def _rows(n=240, **more):
-    """Return applications of people who apply twice, some without sex, decision or score."""
+    """Return applications, some without a sex or a decision."""
     found = {
-        "id": [i // 2 for i in range(n)],
-        "row": list(range(n)),
         "sex": [None if i % 11 == 0 else "FM"[i // 2 % 2] for i in range(n)],
         "hired": [None if i % 13 == 0 else "yes" if i % 3 == 0 else "no" for i in range(n)],
     }
-    return polars.DataFrame(found | more)
-
-
-ASKED = {"prediction": "hired", "positive": "yes", "sensitive": "sex"}
-
-
-def _warned(data, code, **options):
-    report = data if isinstance(data, fg.Report) else fg.audit(data, **{**ASKED, **options})
-    return [str(each.message) for each in report.diagnostics
-            if each.code is code and each.level == "warning"]  # fmt: skip
+    return pl.DataFrame(found | more)
 
 
 def test_the_task_is_that_of_the_columns_that_are_given():
@@ -41,18 +28,6 @@ def test_the_task_is_that_of_the_columns_that_are_given():
     assert task(score="score", threshold=0.5).startswith("score is treated as binary")
     both = task(label="hired", prediction="hired", positive="yes")
     assert both.startswith("label and prediction are treated as binary")
-
-
-@pytest.mark.parametrize("positive", ["rejected", "Denied", "not selected", "unsuccessful"])
-def test_a_positive_value_with_the_name_of_the_opposite_is_warned_of(positive):
-    rows = _rows(hired=[positive if i % 3 else "advanced" for i in range(240)])
-    (text,) = _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive=positive)
-    assert "--favourable negative" in text
-    assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive="advanced")
-    negative = {"favourable": "negative"}
-    assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive=positive, **negative)
-    (text,) = _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive="advanced", **negative)
-    assert "the name or code of the favourable outcome" in text
 
 
 def test_a_preset_calls_no_denial_by_the_word_for_its_opposite():

@@ -23,10 +23,6 @@ def rows(value: str | None, lacking: int = 150, kind: type = str) -> pl.DataFram
     }).with_columns(pl.col("r").cast(pl.Int64) if kind is int else pl.col("r"))  # fmt: skip
 
 
-def warnings(report, code):
-    return [each for each in report.diagnostics if each.code is code]
-
-
 @pytest.mark.parametrize("where", ["r = 5", "r >= 3", ["r = 5", "g = a or b"]])
 @pytest.mark.parametrize("engine", ["polars", "pandas", "csv", "parquet", "counts"])
 def test_rows_that_a_condition_cannot_decide_are_stated_and_no_rule_passes(where, engine, tmp_path):
@@ -47,7 +43,7 @@ def test_rows_that_a_condition_cannot_decide_are_stated_and_no_rule_passes(where
         report = fg.audit(data[engine], **ASKED, where=where)
     assert (report.data.rows, report.data.used) == (1_580, 1_430)
     assert report.data.excluded == {"missing r (where)": 150}
-    (warned,) = warnings(report, DiagnosticCode.UNCOUNTED_ROWS)
+    (warned,) = [each for each in report.diagnostics if each.code is DiagnosticCode.UNCOUNTED_ROWS]
     assert "9.5% of the rows (150 of 1,580) have no value of r" in warned.message
     assert report.verdict is Outcome.INCONCLUSIVE
     assert "150 rows without a value of r could change that" in " ".join(str(report).split())

@@ -82,21 +82,6 @@ def test_every_format_on_standard_output(run, loans, format_):
     assert not result.stdout.endswith("\n\n")
 
 
-@pytest.mark.parametrize(
-    ("rule", "code"),
-    [
-        (["--rule", "-0.9 <= AD <= 0.9"], 0),
-        (["--rule", "DI >= 1000"], 1),
-        (["--rule", "DI >= 1000", "--rule", "-0.9 <= AD <= 0.9"], 1),
-        ([], 0),
-    ],
-)
-def test_exit_codes_of_rules(run, loans, rule, code):
-    result = run("audit", loans, *SEX, *rule)
-    assert result.exit_code == code
-    assert result.stderr == ""
-
-
 def test_several_mistakes_are_told_together(fails, loans):
     said = fails(
         "audit", loans, "--label", "aproved", "--prediction", "predicted", "--sensitive", "sx",

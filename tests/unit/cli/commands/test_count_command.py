@@ -21,13 +21,6 @@ def estimates(result):
     return json.loads(result.stdout)["estimates"]
 
 
-def test_counts_are_audited_as_the_rows_are(run, loans):
-    assert run("count", loans, *SEX, "-o", "day.cube.json").stdout == ""
-    rows = estimates(run("audit", loans, *SEX, "--format", "json"))
-    assert estimates(run("audit", "day.cube.json", "--format", "json")) == rows
-    assert fg.load("day.cube.json").rows == 40
-
-
 def test_shards_add_up(run, shards):
     for name in "ab":
         assert run("count", f"{name}.csv", *SEX, "-o", f"{name}.cube.json").exit_code == 0

@@ -1,7 +1,5 @@
 """`fairgauge compare-models` and `fairgauge thresholds`: exit codes and every format."""
 
-import json
-
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -43,21 +41,6 @@ def test_the_best_candidate_decides_the_exit_code(people, candidates, margin, co
     named = [flag for name in candidates for flag in ("--candidate", name)]
     result = run("compare-models", people, *FLAGS, *named, *margin)
     assert result.exit_code == code, result.output
-
-
-def test_every_format_is_written(people, tmp_path):
-    files = [f"-o{tmp_path / 'choice'}.{suffix}" for suffix in ("html", "json", "csv", "md", "txt")]
-    flags = (*FLAGS, "--candidate", "fairer", *MARGINS)
-    result = run("compare-models", people, *flags, *files)
-    assert result.exit_code == 0, result.output
-    written = json.loads((tmp_path / "choice.json").read_text())
-    assert fg.Change.from_dict(written)["fairer"].verdict == "dominates"
-    assert "fairer is better than current, and" in (tmp_path / "choice.html").read_text()
-    header, *lines = (tmp_path / "choice.csv").read_text().splitlines()
-    assert header.startswith("candidate,metric,feature,group")
-    assert len(lines) == len(written["candidates"][0]["disparities"]) + len(
-        written["candidates"][0]["rates"]
-    )
 
 
 def test_two_reports_are_still_compared(people, tmp_path):
