@@ -117,16 +117,14 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
         for (level, rows), name in zip(levels, names, strict=True):
             total = isinstance(level, str) and words.is_total(name, names)
             if (level in missing or total) and level not in stated:
-                what = {
-                    "excluded": name in spec.exclude_groups, "of_all": total,
-                    "unsure": words.may_be_group(name, axis.column, names),
-                }  # fmt: skip
+                what = {"excluded": name in spec.exclude_groups, "of_all": total}
+                what["unsure"] = words.may_be_group(name, axis.column, names)
+                facts: dict[str, Any] = {key: True for key, value in what.items() if value}
+                if not total and _is_elsewhere(level, axis, groups):
+                    facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: (level,)})
                 yield Diagnostic.warning(
-                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows,
-                    **{key: True for key, value in what.items() if value},
-                    **({"line": spec.recoding_line(axis.column, {UNKNOWN: (level,)})}
-                       if not total and _is_elsewhere(level, axis, groups) else {}),
-                )  # fmt: skip
+                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows, **facts
+                )
 
 
 def _is_elsewhere(level: Value, axis: Axis, groups: Levels) -> bool:

@@ -192,9 +192,8 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     facts |= {"column": spec.prediction, "label": spec.label, "rows": rows, "unclear": 0}
     refused = sum(not is_one_of(value, positive) for value, _ in levels)
     if task is Task.BINARY and len(strange) < refused:
-        facts["unclear"] = sum(
-            rows for value, rows in strange if not words.is_adverse(name_of(value))
-        )
+        unclear = (rows for value, rows in strange if not words.is_adverse(name_of(value)))
+        facts["unclear"] = sum(unclear)
     facts["values"] = tuple(name_of(value) for value, _ in strange)
     yield Diagnostic.warning(DiagnosticCode.PREDICTION_NOT_A_LABEL, **facts, **spec.unit)
 
@@ -610,9 +609,8 @@ def codes_as_favourable(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnost
         asked = spec.positive_of(axis.column)
         # the first of an order, from a clear one on: tiers 1 and 2 of 5, grades A and B
         first = levels[: len(asked)]
-        known = words.is_of_risk(axis.column) or not any(
-            words.is_unclear_code(name_of(each)) for each in first[:1]
-        )
+        unclear = any(words.is_unclear_code(name_of(each)) for each in first[:1])
+        known = words.is_of_risk(axis.column) or not unclear
         if known and all(is_one_of(each, asked) for each in first):
             continue
         values = [

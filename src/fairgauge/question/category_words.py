@@ -99,6 +99,8 @@ def is_opposite(name: str, others: Collection[str]) -> bool:
 
 
 _TWO = 2
+_ALSO_CLASSES = {"none", "nil"}
+"""Names of missing values that are names of classes as often."""
 
 
 def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
@@ -116,7 +118,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     opposite = len(names) <= _TWO or "+" in names
     codes = len(names) > _TWO and all(re.fullmatch("[A-Z]{2,5}", each) for each in names)
     return (
-        _strip(name) in {"none", "nil"}
+        _strip(name) in _ALSO_CLASSES
         or (name.strip() == "-" and opposite)
         or (name == "NA" and codes)  # Namibia, or North America
     )
@@ -324,10 +326,8 @@ def is_form_of(name: str, other: str) -> bool:
     [True, True, True, False]
     >>> [is_form_of(name, "approved") for name in ("AUTO_APPROVED", "not approved")]
     [True, False]
-    >>> is_form_of("Niet aangenomen", "Aangenomen"), is_form_of("Better qualified", "Qualified")
+    >>> is_form_of("Better qualified", "Qualified"), is_form_of("Retired", "Retained")
     (False, False)
-    >>> is_form_of("Retired", "Retained"), is_form_of("Stage B", "Stage A"), is_form_of("A-", "A")
-    (False, False, False)
     """
     # LendingClub's "Does not meet the credit policy. Status:Fully Paid" is fully paid
     name = re.sub(r"^.*\bstatus *: *", "", name, flags=re.IGNORECASE)
@@ -400,16 +400,6 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
 
     >>> codes_of_missing([1, 2, 9]), codes_of_missing(["0", "1", "-9", "99"])
     ([9], ['-9', '99'])
-    >>> codes_of_missing([7, 8, 9]), codes_of_missing([-1, 1]), codes_of_missing(["a", "9"])
-    ([], [], [])
-    >>> codes_of_missing([91, 93, 95, 97, 99]), codes_of_missing([10, 20, 99])
-    ([], [99])
-    >>> codes_of_missing(["F", "M", "9999"]), codes_of_missing(["A", "777", "888"])
-    (['9999'], [])
-    >>> codes_of_missing(["Female", "Male", "9"]), codes_of_missing(["1st", "2nd", "9"])
-    (['9'], [])
-    >>> codes_of_missing(["<36", "36", "37", "8888"]), codes_of_missing(["up", "998", "999"])
-    (['8888'], [])
     """
     known = {name_of(value): value for value in values}
     numbers = [name for name in known if _WHOLE.fullmatch(name)]
@@ -441,14 +431,8 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
 
     >>> no_outcomes([0, 1, 0.5]), no_outcomes(["yes", "no", "9999", "n/a"])
     ([0.5], ['9999', 'n/a'])
-    >>> no_outcomes(["1", "2", "9"]), no_outcomes([0, 1, 2]), no_outcomes([1, 2, 3, 9999])
-    (['9'], [], [9999])
-    >>> no_outcomes(["Y", "N", "X"]), no_outcomes(["ja", "nein", "?", "Z"]), no_outcomes(["N", "X"])
-    (['X'], ['?', 'Z'], [])
     >>> no_outcomes([0, 1, 2], [1]), no_outcomes(["Hired", "Rejected", "Interview"], ["Hired"])
     ([2], ['Interview'])
-    >>> no_outcomes(["1st", "2nd"]), no_outcomes(["None", "Hired", "Rejected"])
-    ([], ['None'])
     """
     every = [*values]
     known = [value for value in every if not is_undecided(value)]
@@ -506,10 +490,6 @@ def _meant_outcomes(names: Iterable[str], *, decided: bool) -> set[str]:
     return found
 
 
-_ALSO_CLASSES = {"none", "nil"}
-"""Names of missing values that are names of classes as often."""
-
-
 def classes_of_missing(values: Iterable[Value]) -> list[Value]:
     """Return the classes that usually mean a missing value: names, and codes among names or codes.
 
@@ -557,8 +537,6 @@ def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
 
     >>> no_groups("applicant_race_1", [5, 6]), no_groups("co-applicant_sex", ["2", "04"])
     ([6], ['04'])
-    >>> no_groups("race", [5, 6]), no_groups("race", ["W", "B", "U"]), no_groups("sex", [0, 1, 2])
-    ([], ['U'], [0])
     """
     found = re.search(_COLUMN_OF_GROUPS, column.casefold())
     none = [] if found is None else [*_NO_GROUP[found[1] or found[2]]]
@@ -581,8 +559,6 @@ def action_code(name: str) -> str:
 
     >>> action_code("Loan originated"), action_code("03"), action_code("1.0"), action_code("yes")
     ('1', '3', '1', 'yes')
-    >>> action_code("3 - Application denied")
-    '3'
     """
     text = name.strip().casefold()
     forms = ((code, rf"0*{code}(\.0+)?", of) for code, of in ACTION_NAMES.items())
@@ -595,11 +571,7 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
 
     >>> are_actions("action_taken", [1, 3]), are_actions("x", ["01", "03"])
     (True, False)
-    >>> are_actions("action_taken", [1, 2, 3, "NA"]), are_actions("action_taken", [0, 1])
-    (True, False)
-    >>> are_actions("x", ["Loan originated", "Application denied"])
-    True
-    >>> are_actions("disposition", [1, 2, 3, 4, 5]), are_actions("disposition", [1, 2, 3])
+    >>> are_actions("action_taken", [1, 2, 3, "NA"]), are_actions("disposition", [1, 2, 3])
     (True, False)
     """
     names = [name_of(value) for value in values]
@@ -619,8 +591,6 @@ def no_decisions(column: str, values: Collection[Value], asked: Sequence[Value])
 
     >>> no_decisions("action_taken", [1, 3, 4, 7], [1]), no_decisions("x", ["yes", "open"], ["yes"])
     ([4, 7], ['open'])
-    >>> no_decisions("action_taken", [1, 2, 3, "NA"], [1])
-    ['NA']
     """
     if not are_actions(column, values):
         return no_outcomes(values, asked)

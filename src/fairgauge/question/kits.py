@@ -92,7 +92,7 @@ class Kit:
         if given.get("task") == "regression":
             found |= self.with_amounts
             amount = given.get("label") or given.get("prediction")
-            if found["favourable"] == "lower" and not is_column_of("cost", str(amount)):
+            if found.get("favourable") == "lower" and not is_column_of("cost", str(amount)):
                 del found["favourable"]  # of loans and limits, less is no better
         columns = [each.column for each in read_features(given.get("sensitive"), Location())]
         if self.intersect and len(columns) > 1:

@@ -128,7 +128,8 @@ DOUBTED = {
         *[(table(extra=word, column="sex"), {}) for word in NO_GROUP.split("|")],
         *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
           for name, a, b, c in cells("gender|F|M|U||g|Male|Female|PNTS||race|W|B|U||group|WH|B|UN"
-                                     "||veteran|Y|N|u||Geschlecht|m|w|*||sex|1|2|0")],
+                                     "||veteran|Y|N|u||Geschlecht|m|w|*||sex|1|2|0"
+                                     "||applicant_race_1|5|3|7||co-applicant_sex|1|2|4")],
     ],
     "doubled_rows": [
         *[copied(times, numbered) for times in (2, 5, 9, 10) for numbered in (False, True)],

@@ -9,7 +9,12 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
-from fairgauge.question.category_words import is_undecided, means_missing
+from fairgauge.question.category_words import (
+    codes_of_missing,
+    is_undecided,
+    means_missing,
+    no_outcomes,
+)
 from fairgauge.render.formats import render
 
 UNKNOWN = {
@@ -68,6 +73,26 @@ def test_words_are_known_whatever_their_case_accents_and_separators(form):
     """They were known in English alone."""
     assert [word for word in map(form, every(UNKNOWN)) if not means_missing(word)] == []
     assert [word for word in map(form, every(UNDECIDED)) if not is_undecided(word)] == []
+
+
+@pytest.mark.parametrize(("values", "missing"), [
+    ([7, 8, 9], []), ([-1, 1], []), (["a", "9"], []), ([91, 93, 95, 97, 99], []),
+    ([10, 20, 99], [99]), (["F", "M", "9999"], ["9999"]), (["A", "777", "888"], []),
+    (["Female", "Male", "9"], ["9"]), (["1st", "2nd", "9"], []),
+    (["<36", "36", "37", "8888"], ["8888"]), (["up", "998", "999"], []),
+])  # fmt: skip
+def test_a_code_of_missing_values_lies_beyond_the_others(values, missing):
+    assert codes_of_missing(values) == missing
+
+
+@pytest.mark.parametrize(("values", "none"), [
+    (["1", "2", "9"], ["9"]), ([0, 1, 2], []), ([1, 2, 3, 9999], [9999]), (["N", "X"], []),
+    (["Y", "N", "X"], ["X"]), (["ja", "nein", "?", "Z"], ["?", "Z"]), (["1st", "2nd"], []),
+    (["hired", "not hired", "Total"], ["Total"]), (["None", "Hired", "Rejected"], ["None"]),
+    (["None", "Mild", "Severe"], []), (["Buy", "Hold", "Sell"], []),
+])  # fmt: skip
+def test_an_outcome_is_no_decision_by_what_the_others_are(values, none):
+    assert no_outcomes(values) == none
 
 
 @pytest.mark.parametrize("word", ["Refused", "Withheld", "Not selected"])

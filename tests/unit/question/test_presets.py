@@ -50,6 +50,7 @@ def test_a_preset_is_complete_and_dated(name):
                       count="people", unknown="Unknown", reference=reference)  # fmt: skip
     assert report.spec["preset"] == name
     assert report.spec["metrics"] == found.options["metrics"]
+    assert found.options_for({"task": "regression", "label": "y"})["metrics"]
 
 
 def test_the_law_without_a_limit_gives_no_verdict():

@@ -279,8 +279,8 @@ const codedNumbers = ({ name, cases }, cuts) => {
 // 0 far below all other amounts, in few rows, as placeholders are (checks/missingness_checks.py)
 const zerosOfAmounts = (name, edges, cases) => {
   const zero = edges.indexOf(-data.least), held = range(cases.length).filter((k) => cases[k]), sums = cases.map((_, k) => cases.slice(0, k + 1).reduce((a, n) => a + n)), all = sums.at(-1);
-  const least = Math.max(86, 0.1 * edges[sums.findIndex((n) => n >= all / 2)]), few = cases[zero] && cases[zero] <= 0.2 * all && held.every((k) => k === zero || edges[k] >= least);
-  return few && PATTERNS.never_zero.test(plainText(name)) ? [cases[zero]] : [];
+  const least = Math.max(86, 0.1 * edges[sums.findIndex((n) => n >= all / 2)]), isFew = cases[zero] && cases[zero] <= 0.2 * all && held.every((k) => k === zero || edges[k] >= least);
+  return isFew && PATTERNS.never_zero.test(plainText(name)) ? [cases[zero]] : [];
 };
 // whether names write yes and no in two ways, as 1 and "no", of which one would count as unfavourable
 const isMixed = (names, stated) => {

@@ -65,13 +65,14 @@ const missingNames = (values) => {
   const exempt = (v) => PATTERNS.exempt.test(plainText(v)), others = values.filter((v) => !meansMissing(v) && !exempt(v));
   return values.filter((v) => meansMissing(v) || (exempt(v) && 2 * others.filter((each) => /\d/.test(plainText(each))).length > others.length));
 };
-// of a column of groups, codes of people of none next to those of others, and of sex by ISO 5218
+// of a column of groups, codes of people of none next to those of others, of sex by ISO 5218, and of HMDA data
 const noGroups = (column, values) => {
   const names = values.map((v) => v.trim().toLowerCase()), text = plainText(column), untold = (n) => PATTERNS.untold.test(n), others = names.filter((n) => !untold(n) && !meansMissing(n));
   const iso = PATTERNS.sex.test(text) && ["1", "2"].every((n) => names.includes(n)) && names.every((n) => "0129".split("").includes(n));
   const plain = (n) => [...n].length === 1 || PATTERNS.man_or_woman.test(n), codes = others.some(plain) && others.every((n) => plain(n) || [...n].length === 2);
   const coded = new Set(others).size > 1 && ((codes && !others.some((n) => ["r", "e"].includes(n)) && !others.every((n) => /^[a-e]$/.test(n))) || PATTERNS.race_or_sex.test(text));
-  return values.filter((_, i) => (iso && ["0", "9"].includes(names[i])) || (coded && untold(names[i])));
+  const hmda = column.toLowerCase().match(/applicant[ _-](race|ethnicity|sex)(?![\p{L}\p{N}_])|applicant_(race|ethnicity)_\d/u), none = [...(iso ? ["", "9"] : []), ...(!hmda ? [] : (hmda[1] ?? hmda[2]) === "race" ? ["6", "7", "8"] : ["3", "4", "5"])];
+  return values.filter((_, i) => none.includes(names[i].replace(/^0+/, "")) || (coded && untold(names[i])));
 };
 // outcomes of no decision, or often codes of missing ones; values as they are typed
 const noOutcomes = (values, asked = []) => {
