@@ -279,9 +279,10 @@ def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         single = len(rows) > 1 and rows.max() == 1
     if single:
         column, role = _identifier_column(spec)
-        # people may have a row each
-        level = Diagnostic.warning if role == "cluster" else Diagnostic.note
-        yield level(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
+        others = {"others": tuple(name for name, *_ in cube.repeated)} if cube.repeated else {}
+        # people may have a row each, unless another column shows that they have several
+        made = Diagnostic.warning if role == "cluster" or others else Diagnostic.note
+        yield made(DiagnosticCode.NEVER_REPEATS, column=column, role=role, **others)
 
 
 def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

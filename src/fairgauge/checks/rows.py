@@ -141,7 +141,12 @@ def likely_mistakes(
 
 _OF_COPIES = "content of their own: they may be copies"
 _OF_CONDITION = "clear value of a condition"
+_OF_STRATUM = "row of another {} in their stratum"
 _SPELT_CONDITION = f"{SPELT}the values of conditions"
+
+
+def _role(column: str | None, spec: Spec) -> str:
+    return "label" if column == spec.label else "prediction"
 
 
 def _outcome_doubts(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
@@ -219,13 +224,11 @@ def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt
 def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
     if note["why"] != "outcome":
         return _group_doubts(note.feature, "group of {} that is counted", note["rows"], spec)
-    role = "label" if note.feature == spec.label else "prediction"
-    return [Doubt(REFUSALS, note["rows"], frozenset({role}))]
+    return [Doubt(REFUSALS, note["rows"], frozenset({_role(note.feature, spec)}))]
 
 
 def _unlike_amounts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    role = "label" if note["column"] == spec.label else "prediction"
-    of_both = {"label", "prediction"} if note.feature is None else {role}
+    of_both = {"label", "prediction"} if note.feature is None else {_role(note["column"], spec)}
     return _group_doubts(note.feature, "clear unit", cases, spec, *of_both)
 
 
@@ -249,8 +252,11 @@ _OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_D
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
     DiagnosticCode.STRATUM_OF_MISSING: _rows_without("clear stratum", STRATUM),
+    DiagnosticCode.STRATUM_IS_OUTCOME: lambda note, spec, n: [
+        Doubt(_OF_STRATUM.format("outcome"), n, frozenset({STRATUM, _role(note["outcome"], spec)}))
+    ],
     DiagnosticCode.STRATUM_OF_ONE_SIDE: lambda note, spec, _: _group_doubts(
-        note.feature, "row of another group in their stratum", note["rows"], spec, STRATUM
+        note.feature, _OF_STRATUM.format("group"), note["rows"], spec, STRATUM
     ),
     DiagnosticCode.SAME_NAMES: _spelt,
     DiagnosticCode.CODED_NUMBERS: _code_doubts,

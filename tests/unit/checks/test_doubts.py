@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -41,6 +43,12 @@ PLANTED = {
     DiagnosticCode.CODE_AS_FAVOURABLE: (
         "p", {"p": ["D" if each else "A" for each in P]},
         {"positive": "D", "preset": "us-lending", "reference": {"g": "a"}}),
+    DiagnosticCode.NEVER_REPEATS: (
+        "decision_id", {"decision_id": range(N), "customer_id": [i // 5 for i in range(N)]},
+        {"person": "decision_id"}),
+    DiagnosticCode.STRATUM_IS_OUTCOME: (
+        "h", {"h": ["xy"[each ^ (i % 97 < 2)] for i, each in enumerate(P)]},
+        {"strata": "h", "rules": "|CDDPL| <= 0.4"}),
     DiagnosticCode.ONE_DECISION: ("p", {"p": [1] * N}, {"rules": "selection_rate >= 0.5"}),
     DiagnosticCode.PREDICTION_IS_LABEL: (
         "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
@@ -69,6 +77,8 @@ def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(code):
     accepted = fg.audit(rows, **asked, accept=f"{code}:{column}")
     assert accepted.verdict is Outcome.PASS
     assert numbers(accepted) == numbers(doubted)
+    with warnings.catch_warnings(action="ignore"):
+        assert fg.audit(fg.count(rows, **asked)).verdict is doubted.verdict
     (stated,) = (each for each in accepted.diagnostics if each.code is code)
     assert (stated.level, stated["accepted"]) == (Level.NOTE, True)
 
