@@ -278,7 +278,7 @@ def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         rows = cube.cases_by_level[axis][:-1] if axis is not None else np.zeros(0)
         single = len(rows) > 1 and rows.max() == 1
     if single:
-        column, role = _identifier_column(spec)
+        column, role = spec.person or spec.cluster, "person" if spec.person else "cluster"
         others = {"others": tuple(name for name, *_ in cube.repeated)} if cube.repeated else {}
         # people may have a row each, unless another column shows that they have several
         made = Diagnostic.warning if role == "cluster" or others else Diagnostic.note
@@ -287,7 +287,7 @@ def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of identifiers in two spellings, each a person or cluster, and of those of no one."""
-    column, role = _identifier_column(spec)
+    column, role = spec.person or spec.cluster, "person" if spec.person else "cluster"
     for value, rows in cube.placeholders:
         line = spec.recoding_line(str(column), {UNKNOWN: ["VALUE" if value == "" else value]})
         facts: dict[str, Any] = {"column": column, "role": role, "rows": rows, "line": line}
@@ -297,8 +297,3 @@ def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(
             DiagnosticCode.ALIKE_IDENTIFIERS, column=column, role=role, identifiers=cube.spellings
         )
-
-
-def _identifier_column(spec: Spec) -> tuple[str | None, str]:
-    # the column of persons or of clusters, and which of these it identifies
-    return (spec.person, "person") if spec.person else (spec.cluster, "cluster")

@@ -209,7 +209,7 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
     low, high = np.array([-np.inf, *axis.cuts]), np.array([*axis.cuts, np.inf])
     of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
     averaged = spec.task is Task.REGRESSION
-    cuts = [c for a in of if not (averaged and a.role in OUTCOMES) for c in a.cuts]
+    cuts = [c for a in of if a.role not in (Role.SCORE, *OUTCOMES * averaged) for c in a.cuts]
     cuts += [
         c for condition in spec.where if condition.column == axis.column for c in condition.cuts
     ]

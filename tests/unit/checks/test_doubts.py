@@ -544,3 +544,18 @@ def test_refusals_without_the_value_that_a_condition_asks_for_leave_no_pass(at):
     found = fg.audit(rows, **asked).verdict
     assert found is (Outcome.INCONCLUSIVE if at else Outcome.PASS)
     assert fg.audit(rows, **asked, accept="groups_left_out:p").verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize(("of_group", "doubted"), [(0.5, True), (0.37, True), (None, False)])
+def test_one_score_of_a_group_leaves_no_pass(of_group, doubted):
+    """Scores of others vary, and those of one group were a default."""
+    drawn = np.random.default_rng(5).random(N).round(3).tolist()
+    scores = [of_group if g == "b" and doubted else s for g, s in zip(G, drawn, strict=True)]
+    asked = {"score": "s", "threshold": 0.3, "label": "y", "positive": 1, "sensitive": "g"}
+    code = DiagnosticCode.GROUP_OF_ONE_OUTCOME
+    for rule in ("|accuracy.difference| <= 0.6", "mean_score.ratio >= 0.5"):
+        found = fg.audit(table(s=scores), **asked, rules=rule)
+        assert [each.code for each in found.doubts] == [code] * doubted
+        assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+        accepted = fg.audit(table(s=scores), **asked, rules=rule, accept=f"{code}:g")
+        assert (accepted.verdict, numbers(accepted)) == (Outcome.PASS, numbers(found))
