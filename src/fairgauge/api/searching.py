@@ -226,7 +226,8 @@ def find(
     mistakes = run.mistakes((*turned, *own), OF_OUTCOMES)
     # the side that is worse turns with what is favourable, as the best reference does
     turns = worse is None and disparities.counts_outcomes(row)
-    alone = replace(spec, intersections=(), **({"reference": ReferenceRule.BEST} if turns else {}))
+    by = ReferenceRule.BEST if turns else spec.reference
+    alone = replace(spec, intersections=(), reference=by)
     unclear = (
         Diagnostic.warning(
             DiagnosticCode.UNCOUNTED_ROWS, what=doubt.what, rows=doubt.rows, total=cube.read,
