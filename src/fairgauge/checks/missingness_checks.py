@@ -279,21 +279,20 @@ def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         single = len(rows) > 1 and rows.max() == 1
     if single:
         column, role = spec.person or spec.cluster, "person" if spec.person else "cluster"
-        others = {"others": tuple(name for name, *_ in cube.repeated)} if cube.repeated else {}
+        others = tuple(name for name, *_ in cube.repeated)
         # people may have a row each, unless another column shows that they have several
         made = Diagnostic.warning if role == "cluster" or others else Diagnostic.note
-        yield made(DiagnosticCode.NEVER_REPEATS, column=column, role=role, **others)
+        yield made(DiagnosticCode.NEVER_REPEATS, column=column, role=role, others=others)
 
 
 def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of identifiers in two spellings, each a person or cluster, and of those of no one."""
     column, role = spec.person or spec.cluster, "person" if spec.person else "cluster"
+    of: dict[str, Any] = {"column": column, "role": role}
     for value, rows in cube.placeholders:
         line = spec.recoding_line(str(column), {UNKNOWN: ["VALUE" if value == "" else value]})
-        facts: dict[str, Any] = {"column": column, "role": role, "rows": rows, "line": line}
-        facts |= {} if value == "" else {"value": name_of(value)}
-        yield Diagnostic.warning(DiagnosticCode.PLACEHOLDER_IDENTIFIER, **facts)
-    if cube.spellings:
-        yield Diagnostic.warning(
-            DiagnosticCode.ALIKE_IDENTIFIERS, column=column, role=role, identifiers=cube.spellings
-        )
+        named = {} if value == "" else {"value": name_of(value)}
+        code = DiagnosticCode.PLACEHOLDER_IDENTIFIER
+        yield Diagnostic.warning(code, rows=rows, line=line, **of, **named)
+    if n := cube.spellings:
+        yield Diagnostic.warning(DiagnosticCode.ALIKE_IDENTIFIERS, identifiers=n, **of)

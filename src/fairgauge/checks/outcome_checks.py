@@ -105,8 +105,8 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, masks: Masks) -> Iterator[Diag
     for axis in (each for each in cube.plan.outcomes if not each.bins):
         positive = masks[0].labels if axis.role is Role.LABEL else masks[0].predictions
         sides = [np.append(mask, False) for mask in (positive, ~positive)]
-        for feature, groups, of_sides, every in rows_by(cube, axis, sides, (Role.FEATURE,)):
-            having, lacking = of_sides
+        by_feature = rows_by(cube, axis, sides, (Role.FEATURE,))
+        for feature, groups, (having, lacking), every in by_feature:
             held = ~np.isin(groups, [*absent])
             found = []
             for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1])):
@@ -135,12 +135,11 @@ def groups_of_one_score(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     of = [[a for a in cube.plan.axes if a.role is role] for role in (Role.FEATURE, Role.SCORE)]
     for axis, score in (both for both in product(*of) if counts_together(cube, *both)):
         table = cube.marginal([axis, score]).known([axis, score])
-        table = table.where(table.cases > 0)
         (group, at), rows, weights = table.codes.T, table.cases, table.sums.get("w", table.cases)
         alone = (np.bincount(group) == 1)[group]
         for i in np.flatnonzero(alone & (rows >= FEWEST_ROWS) & (not alone.all())).tolist():
             others = group != group[i]
-            share = float(rows[others & (at == at[i])].sum() / rows[others].sum())
+            share = float(rows[others & (at == at[i])].sum() / max(rows[others].sum(), 1.0))
             name = axis.names(cube.levels[axis])[group[i]]
             if share <= 1 - _LACKING and share ** rows[i] < _NO_CHANCE and name not in absent:
                 yield Diagnostic.warning(
