@@ -198,6 +198,7 @@ DOUBTS_OF_A_COLUMN = frozenset({
 DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.MISSING_MARKER, DiagnosticCode.SAME_NAMES, DiagnosticCode.CODED_NUMBERS,
     DiagnosticCode.STRATUM_OF_MISSING, DiagnosticCode.STRATUM_OF_ONE_SIDE,
+    DiagnosticCode.STRATUM_IS_OUTCOME,
     DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
     DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.CODE_AS_FAVOURABLE,

@@ -398,13 +398,15 @@ def check_groups(
     )
 
 
-def copies_of_rows(
-    data: object, source: Source, cube: Cube, spec: Spec
-) -> tuple[tuple[str, int], ...]:
-    """Return what `Cube.copies` holds: of files with the same lines, or of rows."""
-    if copies := first_rows.copied_files(data):
-        return ("times", max(map(len, copies))), ("files", sum(map(len, copies)))
-    return first_rows.copied_rows(source, cube, spec)
+def with_noted_rows(data: object, source: Source, cube: Cube, spec: Spec) -> Cube:
+    """Return counts with their question, and with what the rows show that counts do not."""
+    repeated = first_rows.other_people(source, cube, spec)
+    copies: tuple[tuple[str, int], ...]
+    if files := first_rows.copied_files(data):
+        copies = ("times", max(map(len, files))), ("files", sum(map(len, files)))
+    else:
+        copies = first_rows.copied_rows(source, cube, spec)
+    return replace(cube, question=spec, copies=copies, repeated=repeated)
 
 
 def count_data(
@@ -433,7 +435,7 @@ def count_data(
     median = first_rows.median_score(source, spec) if by_median else None
     cube = chosen_rows.recount_about_mean(count(plan(spec, median)), count)
     chosen_rows.check_cells(cube, source, spec)
-    cube = replace(cube, question=spec, copies=copies_of_rows(data, source, cube, spec))
+    cube = with_noted_rows(data, source, cube, spec)
     return with_hidden_clusters(cube, cluster_key()), source, spec
 
 
@@ -454,7 +456,7 @@ def repeated_rows(
     """
     yield from first_rows.notes_of_files(data, [column for _, column in spec.columns()])
     # of copies every identifier stands twice, and of people who are counted each
-    several = spec.person and cube.excluded.get(Uncounted.SAME_PERSON)
+    several = cube.repeated or (spec.person and cube.excluded.get(Uncounted.SAME_PERSON))
     if source is not None and not (cube.copies or several):
         yield from first_rows.repeated_ids(source, spec, verb)
 

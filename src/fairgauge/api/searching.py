@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, TypeVar
 
-from fairgauge.api.audit import check_held, check_same_rows, copies_of_rows
+from fairgauge.api.audit import check_held, check_same_rows, with_noted_rows
 from fairgauge.api.running import Run
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
@@ -27,6 +27,7 @@ from fairgauge.enums import (
     DiagnosticCode,
     Favourable,
     Level,
+    ReferenceRule,
     Role,
     Threshold,
     Uncounted,
@@ -223,7 +224,10 @@ def find(
     turned = reversed_outcomes_of(resolve(cube, whole)) if decided else ()
     own = (*doubtful_names(cube, spec), *left_out_groups(cube, spec), *copied_rows(cube))
     mistakes = run.mistakes((*turned, *own), OF_OUTCOMES)
-    alone = replace(spec, intersections=())
+    # the side that is worse turns with what is favourable, as the best reference does
+    turns = worse is None and disparities.counts_outcomes(row)
+    by = ReferenceRule.BEST if turns else spec.reference
+    alone = replace(spec, intersections=(), reference=by)
     unclear = (
         Diagnostic.warning(
             DiagnosticCode.UNCOUNTED_ROWS, what=doubt.what, rows=doubt.rows, total=cube.read,
@@ -368,10 +372,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
     outcomes_at = tuple(i for i in range(len(axes)) if i not in features_at)
     by_feature = (outcomes_at, *((i,) for i in features_at), *tables[1:])
 
-    def asked(cube: Cube) -> Cube:
-        cube = replace(cube, question=spec)
-        return replace(cube, copies=copies_of_rows(data, source, cube, spec))
-
+    asked = partial(with_noted_rows, data, source, spec=spec)
     apart = asked(source.count(replace(joint, tables=by_feature), _MOST_VALUES))
     if spec.of_people:
         if apart.rows > _MOST_JOINT_CELLS:

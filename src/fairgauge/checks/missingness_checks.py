@@ -275,26 +275,21 @@ def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         rows = cube.cases_by_level[axis][:-1] if axis is not None else np.zeros(0)
         single = len(rows) > 1 and rows.max() == 1
     if single:
-        column, role = _identifier_column(spec)
-        # people may have a row each
-        level = Diagnostic.warning if role == "cluster" else Diagnostic.note
-        yield level(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
+        column, role = spec.person or spec.cluster, "person" if spec.person else "cluster"
+        others = tuple(name for name, *_ in cube.repeated)
+        # people may have a row each, unless another column shows that they have several
+        made = Diagnostic.warning if role == "cluster" or others else Diagnostic.note
+        yield made(DiagnosticCode.NEVER_REPEATS, column=column, role=role, others=others)
 
 
 def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of identifiers in two spellings, each a person or cluster, and of those of no one."""
-    column, role = _identifier_column(spec)
+    column, role = spec.person or spec.cluster, "person" if spec.person else "cluster"
+    of: dict[str, Any] = {"column": column, "role": role}
     for value, rows in cube.placeholders:
         line = spec.recoding_line(str(column), {UNKNOWN: ["VALUE" if value == "" else value]})
-        facts: dict[str, Any] = {"column": column, "role": role, "rows": rows, "line": line}
-        facts |= {} if value == "" else {"value": name_of(value)}
-        yield Diagnostic.warning(DiagnosticCode.PLACEHOLDER_IDENTIFIER, **facts)
-    if cube.spellings:
-        yield Diagnostic.warning(
-            DiagnosticCode.ALIKE_IDENTIFIERS, column=column, role=role, identifiers=cube.spellings
-        )
-
-
-def _identifier_column(spec: Spec) -> tuple[str | None, str]:
-    # the column of persons or of clusters, and which of these it identifies
-    return (spec.person, "person") if spec.person else (spec.cluster, "cluster")
+        named = {} if value == "" else {"value": name_of(value)}
+        code = DiagnosticCode.PLACEHOLDER_IDENTIFIER
+        yield Diagnostic.warning(code, rows=rows, line=line, **of, **named)
+    if n := cube.spellings:
+        yield Diagnostic.warning(DiagnosticCode.ALIKE_IDENTIFIERS, identifiers=n, **of)

@@ -203,7 +203,7 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
     low, high = np.array([-np.inf, *axis.cuts]), np.array([*axis.cuts, np.inf])
     of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
     averaged = spec.task is Task.REGRESSION
-    cuts = [c for a in of if not (averaged and a.role in OUTCOMES) for c in a.cuts]
+    cuts = [c for a in of if a.role not in (Role.SCORE, *OUTCOMES * averaged) for c in a.cuts]
     cuts += [
         c for condition in spec.where if condition.column == axis.column for c in condition.cuts
     ]
@@ -212,8 +212,10 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
     others = np.where(years, 0, rows)
     coded = years & ~((others > 0) & ~np.isin(high, CODES))[low >= OLDEST].any()
     found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
+    scores = (cube.cases_by_level[each][0] for each in of if each.role is Role.SCORE)
+    zero = any(up_to_0 > rows[high <= 0].sum() for up_to_0 in scores)  # beside which -1 may be one
     for code, held in outlying_codes(others).items():
-        if code > most if code > 0 else code < least:
+        if code > most if code > 0 else code < least and not (zero and code == -1):
             found[canonical(code)] = held
             coded |= high == code
     if words.is_column_of("age", axis.column) and most < OLDEST:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, p_of_shares
 from fairgauge.checks.names import compact_reading
 from fairgauge.cube.cube import Cube, counts_together, levels_with_cases
-from fairgauge.cube.plan import Axis, centre_of
+from fairgauge.cube.plan import SUM, Axis, centre_of
 from fairgauge.cube.views import axes_of, rows_by
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
@@ -41,11 +41,10 @@ _FAR_APART, _ERRORS_APART = 0.1, 5.0
 _REVERSED, _FEWEST_REVERSED = 0.5, 40
 _LETTER = r"[^\W\d_]"
 _PAIR = (Role.LABEL, Role.PREDICTION)
+Masks: TypeAlias = "Sequence[resolved.OutcomeMasks]"
 
 
-def one_outcome(
-    cube: Cube, spec: Spec, task: Task, masks: Sequence[resolved.OutcomeMasks]
-) -> Iterator[Diagnostic]:
+def one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Diagnostic]:
     """Warn of labels that are all alike, and of predictions: of a score at every threshold."""
     codes = {Role.LABEL: DiagnosticCode.ONE_LABEL}
     if task is Task.REGRESSION:
@@ -79,9 +78,7 @@ def one_outcome(
             )  # fmt: skip
 
 
-def groups_of_one_outcome(
-    cube: Cube, spec: Spec, masks: Sequence[resolved.OutcomeMasks]
-) -> Iterator[Diagnostic]:
+def groups_of_one_outcome(cube: Cube, spec: Spec, masks: Masks) -> Iterator[Diagnostic]:
     """Warn of groups that have one outcome alone, where by the others' rate that is no chance.
 
     These may be the cases of a numerator, without the other people of the group; not where some
@@ -91,8 +88,8 @@ def groups_of_one_outcome(
     for axis in (each for each in cube.plan.outcomes if not each.bins):
         positive = masks[0].labels if axis.role is Role.LABEL else masks[0].predictions
         sides = [np.append(mask, False) for mask in (positive, ~positive)]
-        for feature, groups, of_sides, every in rows_by(cube, axis, sides, (Role.FEATURE,)):
-            having, lacking = of_sides
+        by_feature = rows_by(cube, axis, sides, (Role.FEATURE,))
+        for feature, groups, (having, lacking), every in by_feature:
             held = ~np.isin(groups, [*absent])
             found = []
             for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1])):
@@ -115,7 +112,27 @@ def groups_of_one_outcome(
                 )  # fmt: skip
 
 
-def unlike_classes(cube: Cube, masks: Sequence[resolved.OutcomeMasks]) -> Iterator[Diagnostic]:
+def groups_of_one_score(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of groups that have one score alone, where by those of the others that is no chance."""
+    absent = {*map(name_of, spec.unknown), *spec.exclude_groups}
+    of = [[a for a in cube.plan.axes if a.role is role] for role in (Role.FEATURE, Role.SCORE)]
+    for axis, score in (both for both in product(*of) if counts_together(cube, *both)):
+        table = cube.marginal([axis, score]).known([axis, score])
+        (group, at), rows, weights = table.codes.T, table.cases, table.sums.get("w", table.cases)
+        alone = (np.bincount(group) == 1)[group]
+        for i in np.flatnonzero(alone & (rows >= FEWEST_ROWS) & (not alone.all())).tolist():
+            others = group != group[i]
+            share = float(rows[others & (at == at[i])].sum() / max(rows[others].sum(), 1.0))
+            name = axis.names(cube.levels[axis])[group[i]]
+            if share <= 1 - _LACKING and share ** rows[i] < _NO_CHANCE and name not in absent:
+                yield Diagnostic.warning(
+                    DiagnosticCode.GROUP_OF_ONE_OUTCOME, axis.column, column=score.column,
+                    role="score", values=(f"{table.sums[SUM][i] / weights[i]:.6g}",),
+                    group=name, rows=int(rows[i]), **spec.unit,
+                )  # fmt: skip
+
+
+def unlike_classes(cube: Cube, masks: Masks) -> Iterator[Diagnostic]:
     """Warn of predicted classes that agree with the labels far less often than by coincidence."""
     label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None or label.column == prediction.column:
@@ -322,9 +339,7 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic.warning(DiagnosticCode.CLASSES_OF_MISSING, line=line, **held)
 
 
-def copies_of_label(
-    cube: Cube, spec: Spec, task: Task, masks: Sequence[resolved.OutcomeMasks]
-) -> Iterator[Diagnostic]:
+def copies_of_label(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Diagnostic]:
     """Warn of predictions and scores that are the label column, or a copy of it in every row."""
     label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None:
@@ -356,9 +371,7 @@ def copies_of_label(
         yield from _copies_in_groups(cube, spec, masks)
 
 
-def _score_is_label(
-    cube: Cube, spec: Spec, outcomes: Sequence[resolved.OutcomeMasks]
-) -> Iterator[Diagnostic]:
+def _score_is_label(cube: Cube, spec: Spec, outcomes: Masks) -> Iterator[Diagnostic]:
     # that its decisions equal the label in every row, at every threshold where these alone are
     # counted (of a candidate, or to search)
     label, decision = map(cube.plan.axis, _PAIR)
@@ -387,9 +400,7 @@ def _score_is_label(
         yield Diagnostic.warning(DiagnosticCode.PREDICTION_IS_LABEL, **facts, **spec.unit)
 
 
-def _copies_in_groups(
-    cube: Cube, spec: Spec, masks: Sequence[resolved.OutcomeMasks]
-) -> Iterator[Diagnostic]:
+def _copies_in_groups(cube: Cube, spec: Spec, masks: Masks) -> Iterator[Diagnostic]:
     # of groups without any error, beside so many of the others that this is no chance
     label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None:

@@ -31,19 +31,8 @@ from fairgauge.resolve import question_checks as question
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import OutcomeMasks, outcome_masks
 from fairgauge.resolve.references import large_groups
-from fairgauge.results.scopes import (
-    ALIKE,
-    APART,
-    OF_ONE,
-    REFUSALS,
-    SCORE_APART,
-    SPELT,
-    STRATUM,
-    UNSTATED,
-    Diagnostic,
-    Doubt,
-    Judged,
-)
+from fairgauge.results import scopes
+from fairgauge.results.scopes import STRATUM, Diagnostic, Doubt, Judged
 from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, name_of
 
@@ -98,6 +87,7 @@ OF_OUTCOMES = (
     DataCheck(
         lambda c: outcomes.groups_of_one_outcome(c.cube, c.spec, c.masks), _BINARY, exact=True
     ),
+    DataCheck(lambda c: outcomes.groups_of_one_score(c.cube, c.spec), _BINARY, exact=True),
     DataCheck(
         lambda c: outcomes.predictions_that_are_no_label(c.cube, c.spec, c.task), _BINARY | _CLASSES
     ),
@@ -139,20 +129,26 @@ def likely_mistakes(
             yield from check.find(counted)
 
 
-_OF_COPIES = "content of their own: they may be copies"
 _OF_CONDITION = "clear value of a condition"
-_SPELT_CONDITION = f"{SPELT}the values of conditions"
+_OF_STRATUM = "row of another {} in their stratum"
+_SPELT_CONDITION = f"{scopes.SPELT}the values of conditions"
+
+
+def _role(column: str | None, spec: Spec) -> str:
+    return {spec.prediction: "prediction", spec.label: "label"}.get(column, "score")
+
+
+def _needs(role: str, spec: Spec) -> list[str]:
+    # of a score without decisions, these as well
+    return [role, *["prediction"] * (role == "score" and not spec.prediction)]
 
 
 def _outcome_doubts(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
     column, rows = note["column"], note.get("rows") or note.get("people") or 0
     if note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL:
         rows = note.get("unclear") or 0  # the others are a denial, whatever it is called
-    role = "prediction" if column == spec.prediction else "score"
-    role = "label" if column == spec.label else role
-    # of a score without decisions, these as well
-    decisions = ["prediction"] * (role == "score" and not spec.prediction)
-    return [Doubt(f"clear {role}", rows, frozenset({need})) for need in (role, *decisions)]
+    role = _role(column, spec)
+    return [Doubt(f"clear {role}", rows, frozenset({need})) for need in _needs(role, spec)]
 
 
 def _group_doubts(column: str | None, what: str, rows: int, spec: Spec, *needs: str) -> list[Doubt]:
@@ -188,9 +184,9 @@ def _spelt(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
     rows = dict(zip(note["values"], note["rows"], strict=False))
     others = note.get("people") or sum(rows.get(name, 0) for name in note["others"])
     if note.get("strata"):
-        yield Doubt(f"{SPELT}strata", others, frozenset({STRATUM}))
+        yield Doubt(f"{scopes.SPELT}strata", others, frozenset({STRATUM}))
     elif note.feature is not None:
-        yield from _group_doubts(note.feature, f"{SPELT}{{}}", others, spec)
+        yield from _group_doubts(note.feature, f"{scopes.SPELT}{{}}", others, spec)
     else:
         for column in {*note["columns"]}:
             yield from _outcome_doubts(note.but(column=column, rows=others), spec)
@@ -198,16 +194,17 @@ def _spelt(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
 
 def _copy_doubts(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
     of_score = bool(note.get("score"))
-    what = SCORE_APART if of_score else APART
+    what = scopes.SCORE_APART if of_score else scopes.APART
     # whatever is asked of all rows: it may be no decision of the model
     needs = ["label"] * (note.feature is not None)
-    for need in ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction):
+    for need in _needs("score" if of_score else "prediction", spec):
         yield from _group_doubts(note.feature, what, note["rows"], spec, need, *needs)
 
 
 def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     role = note.get("role") or ("label" if note.code is DiagnosticCode.ONE_LABEL else "prediction")
-    return _group_doubts(note.feature, ALIKE, note.get("rows") or cases, spec, role)
+    of = note.feature, scopes.ALIKE, note.get("rows") or cases, spec
+    return [doubt for need in _needs(role, spec) for doubt in _group_doubts(*of, need)]
 
 
 def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
@@ -219,19 +216,17 @@ def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt
 def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
     if note["why"] != "outcome":
         return _group_doubts(note.feature, "group of {} that is counted", note["rows"], spec)
-    role = "label" if note.feature == spec.label else "prediction"
-    return [Doubt(REFUSALS, note["rows"], frozenset({role}))]
+    return [Doubt(scopes.REFUSALS, note["rows"], frozenset({_role(note.feature, spec)}))]
 
 
 def _unlike_amounts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    role = "label" if note["column"] == spec.label else "prediction"
-    of_both = {"label", "prediction"} if note.feature is None else {role}
+    of_both = {"label", "prediction"} if note.feature is None else {_role(note["column"], spec)}
     return _group_doubts(note.feature, "clear unit", cases, spec, *of_both)
 
 
 def _adverse(_note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     # also where it is stated, and names state the reverse
-    what = UNSTATED if spec.favourable is None else "clear favourable outcome"
+    what = scopes.UNSTATED if spec.favourable is None else "clear favourable outcome"
     return [Doubt(what, cases)] * question.depends_on_favourable(spec)
 
 
@@ -251,8 +246,12 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [  # rows of a total count twice in all
         Doubt("clear stratum", note["rows"], frozenset(() if note["of_all"] else {STRATUM}))
     ],
+    DiagnosticCode.STRATUM_IS_OUTCOME: lambda note, spec, n: [
+        Doubt(_OF_STRATUM.format("outcome"), n, frozenset({STRATUM, need}))
+        for need in _needs(_role(note["outcome"], spec), spec)
+    ],
     DiagnosticCode.STRATUM_OF_ONE_SIDE: lambda note, spec, _: _group_doubts(
-        note.feature, "row of another group in their stratum", note["rows"], spec, STRATUM
+        note.feature, _OF_STRATUM.format("group"), note["rows"], spec, STRATUM
     ),
     DiagnosticCode.SAME_NAMES: _spelt,
     DiagnosticCode.CODED_NUMBERS: _code_doubts,
@@ -269,7 +268,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
     DiagnosticCode.CODE_AS_FAVOURABLE: _outcome_doubts,
     DiagnosticCode.ALIKE_IDENTIFIERS: _rows_without("clear identifier"),
-    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _rows_without(OF_ONE),
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _rows_without(scopes.OF_ONE),
     DiagnosticCode.NEVER_REPEATS: _rows_without("clear {}"),
     DiagnosticCode.WEIGHT_IS_IDENTIFIER: _rows_without("clear {}"),
     DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
@@ -277,7 +276,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
         Doubt(_OF_CONDITION if note.get("line") else _SPELT_CONDITION, note["rows"])
     ],
     DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
-    DiagnosticCode.DOUBLED_ROWS: _rows_without(_OF_COPIES),
+    DiagnosticCode.DOUBLED_ROWS: _rows_without("content of their own: they may be copies"),
     **dict.fromkeys(_OF_VERDICTS, lambda *_: ()),
 }
 
@@ -367,12 +366,13 @@ def withhold(
         if not concerned:
             own = (Reason.of(ReasonCode(n.code)) for n in rules if _is_of(n, of, feature))
             return next(own, None)
-        most = max(concerned, key=lambda each: (each.what == UNSTATED, each.rows))
+        most = max(concerned, key=lambda each: (each.what == scopes.UNSTATED, each.rows))
+        unstated = most.what == scopes.UNSTATED
         return Reason.of(
-            ReasonCode.FAVOURABLE_UNSTATED if most.what == UNSTATED else ReasonCode.UNCLEAR_VALUES,
+            ReasonCode.FAVOURABLE_UNSTATED if unstated else ReasonCode.UNCLEAR_VALUES,
             what=most.what,
             rows=most.rows,
-            unit="rows" if most.what == OF_ONE.format("person") else spec.unit.get("unit"),
+            unit="rows" if most.what == scopes.OF_ONE.format("person") else spec.unit.get("unit"),
             alone=str(Outcome.PASS),
         )
 

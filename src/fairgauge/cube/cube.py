@@ -66,7 +66,7 @@ _MOST = 22
 _BITS, _UNIT = 16, math.pi
 # from here on every sum is whole to `_DIGITS`
 _WHOLE_DIGITS = 1e11
-_NOTED = ("unseen", "conflicts", "placeholders", "left_out", "copies", "orders")
+_NOTED = ("unseen", "conflicts", "placeholders", "left_out", "copies", "orders", "repeated")
 """The fields with what rows showed, each a list of records of texts and numbers."""
 HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
@@ -161,6 +161,8 @@ class Cube:
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
     copies : what shows that rows are copies of others, numbers by name; they count as all others.
+    repeated : columns of people whose values repeat in the first rows, each with how many it has in
+        how many rows, where the column of persons has no name of one.
     orders : columns whose type states the order of its values, each followed by all of these.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
@@ -181,6 +183,7 @@ class Cube:
     left_out: tuple[tuple[str, str, int, int], ...] = ()
     copies: tuple[tuple[str, int], ...] = ()
     orders: tuple[tuple[Value, ...], ...] = ()
+    repeated: tuple[tuple[str, int, int], ...] = ()
 
     @property
     def asked(self) -> Spec:
@@ -435,7 +438,7 @@ def add_with_shared_people(one: Cube, other: Cube) -> Cube:
         question=common_question(one.asked, other.asked),
         unseen=tuple(each for each in one.unseen if each in other.unseen), conflicts=(),
         orders=tuple((column, *values) for column, values in orders.items()),
-        copies=one.copies or other.copies,
+        copies=one.copies or other.copies, repeated=one.repeated or other.repeated,
         spellings=max(one.spellings, other.spellings),
         placeholders=tuple(sorted(held.items(), key=lambda each: str(each[0]))),
         left_out=values_together(each.left_out for each in (one, other)),

@@ -622,15 +622,18 @@ def answer_plan(question: SwapQuestion) -> Plan:
     axes = [Axis(role, column) for role, column in named.items() if column is not None]
     axes += [Axis(Role.FEATURE, column) for column in question.feature]
     moments: tuple[Moment, ...] = ()
+    coded: list[Axis] = []
     if question.decides:
         cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
         axes.append(Axis(Role.PREDICTION, question.answer, cuts))
     else:
         axes.append(Axis(Role.SCORE, question.answer, (0.0,)))
+        coded.append(Axis(Role.CODES, question.answer, AROUND_CODES))
         moments = _score_moments(question.answer)
     asked = Spec(sensitive=spec.sensitive, intersections=spec.intersections, count=spec.count)
-    made = tuple(map(partial(read_as, spec), axes))
-    return Plan(made, (tuple(range(len(axes))),), asked, moments)
+    made = tuple(map(partial(read_as, spec), (*axes, *coded)))
+    tables = (tuple(range(len(axes))), *((len(axes),) for _ in coded))
+    return Plan(made, tables, asked, moments)
 
 
 def is_of_answers(plan: Plan) -> bool:

@@ -180,8 +180,24 @@ def unevenly_lacking(
 ) -> Iterator[Diagnostic]:
     """Warn of features of which rows of one value lack an outcome significantly more often.
 
-    What is alike among the rows with one then need not be alike among all.
+    What is alike among the rows with one then need not be alike among all. Warn too of those that
+    many rows lack, which have another rate than the others.
     """
+    from fairgauge.resolve.searched_features import COUNTED, OUTCOMES
+
+    for i, (feature, rows_of) in enumerate(zip(features, searched.rows_of, strict=True)):
+        lacks = rows_of[-1]
+        if not lacks or lacks < MANY_MISSING * rows_of.sum() or spec.feature(feature.name).values:
+            continue  # of sets of values the rows of all others have no value, too
+        table = np.zeros((1, _TWO, OUTCOMES))
+        for part in searched.parts():
+            key = (part.codes[i] == len(feature.values)) * OUTCOMES + part.outcomes
+            table += np.bincount(key, part.cases, table.size).reshape(table.shape)
+        if _p_unlike(table[..., COUNTED:], means=False)[0] < _HARDLY_CHANCE / len(features):
+            facts = {"rows": int(lacks), "total": int(rows_of.sum()), "ruled": False}
+            yield Diagnostic.warning(
+                DiagnosticCode.MISSING_GROUPS, feature.name, **facts, **spec.unit
+            )
     for (what, of), (i, feature) in product(searched.lacking.items(), enumerate(features)):
         missing, rows = of[i][:-1], searched.rows_of[i][:-1]
         held = np.flatnonzero(rows >= FEWEST_ROWS)

@@ -59,7 +59,7 @@ class Answers:
 
 def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     """Return the cells of counted answers; refuse everything that is wrong with them at once."""
-    (table,) = cube.tables
+    table = cube.tables[0]
     axes: dict[Role, Axis] = {axis.role: axis for axis in table.axes}
     names = {role: tuple(axis.names(cube.levels[axis])) for role, axis in axes.items()}
     codes: dict[Role, Index] = dict(zip(axes, table.codes_of([*axes.values()]).T, strict=True))

@@ -16,7 +16,9 @@ from fairgauge.results.scopes import Diagnostic, HasDefinition
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved
 
-HIDING = (DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNCOUNTED_ROWS)
+HIDING = (
+    DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.MISSING_GROUPS, DiagnosticCode.UNCOUNTED_ROWS
+)  # fmt: skip
 """What is warned of where rows that lack something could hide that a subgroup is worse."""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import DiagnosticCode, Role, Task
+from fairgauge.enums import DiagnosticCode, Role, Task, Uncounted
 from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
@@ -117,6 +117,18 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
             yield Diagnostic.warning(
                 DiagnosticCode.REPEATED_ID, column, distinct=different, rows=len(known), **found
             )
+
+
+def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int, int], ...]:
+    """Return the columns of people that repeat, where that of persons may be of decisions."""
+    stated = spec.person or ""
+    unsure = re.fullmatch(_IDENTIFIER, stated) and not _PEOPLE.search(stated)
+    if not unsure or cube.excluded.get(Uncounted.SAME_PERSON):
+        return ()
+    found = ((str(e.feature), e["distinct"], e["rows"])
+             for e in repeated_ids(source, replace(spec, cluster=None)))  # fmt: skip
+    # an employee may be the one who decides
+    return tuple(e for e in found if _PEOPLE.search(e[0]) and "employee" not in e[0].casefold())
 
 
 def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[str, int], ...]:

@@ -58,6 +58,8 @@ from fairgauge.values import Value, canonical, is_one_of, matches, name_of
 
 _Values: TypeAlias = tuple[Value, ...]
 _Levels: TypeAlias = Mapping[Axis, _Values]
+_Masks: TypeAlias = list[NDArray[np.bool_]]
+_LeftOut: TypeAlias = Iterator[tuple[str, str, int, int]]
 
 
 def chosen_rows(source: Source, spec: Spec) -> Source:
@@ -141,7 +143,7 @@ class _ChosenRows(_RowsOfSource):
             left_out=values_together(left_out))  # fmt: skip
         return _drop_absent_levels(found, self.spec)
 
-    def _masks_kept(self, levels: _Levels, every: _Levels) -> list[NDArray[np.bool_]]:
+    def _masks_kept(self, levels: _Levels, every: _Levels) -> _Masks:
         return [
             _levels_that_meet(axis, each, levels[axis], every[axis], self.spec)
             for axis, each in zip(self.axes, self.spec.where, strict=True)
@@ -165,9 +167,7 @@ class _ChosenRows(_RowsOfSource):
                 lacking = table.where((table.codes[:, len(self.axes) :] < 0).any(axis=1))
                 yield reason, replace(every, tables=(lacking.over(self.axes),))
 
-    def _undecided_rows(
-        self, cube: Cube, kept: list[NDArray[np.bool_]]
-    ) -> Iterator[tuple[str, str, int, int]]:
+    def _undecided_rows(self, cube: Cube, kept: _Masks) -> _LeftOut:
         # of several such conditions a row is stated under the first
         table = cube.tables[0]
         codes = table.codes.T[-len(kept) :]
@@ -185,9 +185,7 @@ class _ChosenRows(_RowsOfSource):
                 yield each.column, "", rows, cases
             left &= ~held
 
-    def _left_out(
-        self, cube: Cube, kept: list[NDArray[np.bool_]]
-    ) -> Iterator[tuple[str, str, int, int]]:
+    def _left_out(self, cube: Cube, kept: _Masks) -> _LeftOut:
         undecided, measures = [*self._undecided_rows(cube, kept)], ("rows", cube.plan.cases)
         yield from undecided
         yield from self._alike_values(cube, kept)
@@ -210,9 +208,7 @@ class _ChosenRows(_RowsOfSource):
                 rows, cases = (int(table.sums[m][i]) for m in measures)
                 yield axis.column, names[code], rows, cases
 
-    def _alike_values(
-        self, cube: Cube, kept: list[NDArray[np.bool_]]
-    ) -> Iterator[tuple[str, str, int, int]]:
+    def _alike_values(self, cube: Cube, kept: _Masks) -> _LeftOut:
         # not of one that a recoding states, such as one that is recoded to itself
         table = cube.tables[0]
         codes = table.codes.T[-len(kept) :]
@@ -231,32 +227,26 @@ class _ChosenRows(_RowsOfSource):
                 if rows:
                     yield "", same.to_text(), rows, cases
 
-    def _doubtful_values(
-        self, cube: Cube, kept: list[NDArray[np.bool_]]
-    ) -> Iterator[tuple[str, str, int, int]]:
+    def _doubtful_values(self, cube: Cube, kept: _Masks) -> _LeftOut:
         # of columns that no check reads: kept, what means a missing value or a total, and codes of
         # missing ones, kept among categories or excluded among numbers
         for i, (axis, asked) in enumerate(zip(self.axes, self.spec.where, strict=True)):
-            coded = cube.plan.axis(Role.CODES, axis.column) if axis.bins else None
-            if axis.column in _checked_columns(self.spec) or (axis.bins and coded is None):
+            by = cube.plan.axis(Role.CODES, axis.column) if axis.bins else axis
+            if by is None or axis.column in _checked_columns(self.spec):
                 continue
-            by = coded or axis
-            table = next(each for each in cube.tables if by in each.axes)
-            own, codes = table.codes[:, table.axes.index(by)], table.codes.T[-len(kept) :]
-            meets = [mask[column] for mask, column in zip(kept, codes, strict=True)]
-            if coded:
-                meets[i] = ~meets[i]
-                every = np.bincount(own[own >= 0], table.sums["rows"][own >= 0], coded.bins)
-                found = {
-                    coded.cuts.index(code): canonical(code)
-                    for code in outlying_codes(every)
-                    if not is_one_of(code, asked.cuts)
-                }
+            masks = [*kept]
+            if axis.bins:
+                alone, masks[i] = cube.marginal([by]).known([by]), ~kept[i]
+                every = np.bincount(alone.codes[:, 0], alone.sums["rows"], by.bins)
+                codes = (code for code in outlying_codes(every) if not is_one_of(code, asked.cuts))
+                found = {by.cuts.index(code): canonical(code) for code in codes}
             else:
-                meets[i] = np.ones(len(own), dtype=bool)
+                masks[i] = np.ones_like(kept[i])
                 found = _doubtful_levels(axis, cube.levels[axis], kept[i], asked)
+            table = next(each for each in cube.tables if by in each.axes)
+            meets, own = _cells_that_meet(table, masks), table.codes_of([by])[:, 0]
             for code, level in found.items():
-                held = np.logical_and.reduce([*meets, own == code])
+                held = meets & (own == code)
                 rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
                 if rows:
                     yield axis.column, name_of(level), rows, cases
@@ -405,13 +395,13 @@ def _doubtful_levels(
     }
 
 
-def _cells_that_meet(table: CountTable, kept: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+def _cells_that_meet(table: CountTable, kept: _Masks) -> NDArray[np.bool_]:
     codes = table.codes.T[-len(kept) :]  # code -1 reads the last entry of a mask
     meet = [mask[of] for mask, of in zip(kept, codes, strict=True)]
     return np.asarray(np.logical_and.reduce(meet))
 
 
-def _select_cells(table: CountTable, kept: list[NDArray[np.bool_]]) -> CountTable:
+def _select_cells(table: CountTable, kept: _Masks) -> CountTable:
     return table.where(_cells_that_meet(table, kept)).over(table.axes[: -len(kept)])
 
 

@@ -128,6 +128,7 @@ def _replace_counts(cube: Cube, table: CountTable, published: Array, min_cell: i
         placeholders=(),
         left_out=(),
         copies=(),
+        repeated=(),
     )
 
 

@@ -51,3 +51,20 @@ def test_a_group_spelt_in_two_ways_is_warned_of(find):
     assert alike[0]["line"] == 'race = {Asian = ["Asian", "asian "]}'
     recoded = {name: [name, f"{name.lower()} "] for name in ("Asian", "Black", "White")}
     assert warnings_of(find(spelt, recode={"race": recoded})) == []
+
+
+@pytest.mark.parametrize("hidden", [8, 0])
+def test_what_rows_without_a_value_could_hide_is_not_shown_to_be_absent(find, hidden):
+    """Refused women whose sex is not recorded were among the others, and no woman was worse off."""
+    lacking = (pl.col("sex") == "F") & (pl.col("p") == 0) & (hidden > FIRST % 10)
+    found = find(PEOPLE.with_columns(pl.when(~lacking).then("sex")), missing="exclude")
+    assert found.lacks_outcomes is (found.largest.by_at_most is None) is bool(hidden)
+
+
+@pytest.mark.parametrize(("asked", "hides"), [
+    ({}, True), ({"worse": "higher"}, False), ({"accept": "unfavourable_positive"}, False),
+])  # fmt: skip
+def test_who_is_worse_off_by_an_assumed_outcome_is_not_shown(asked, hides):
+    rows = PEOPLE.rename({"p": "denied"})
+    assert fg.find(rows, **ASKED | {"prediction": "denied"}, features=["sex"],
+                   **asked).lacks_outcomes is hides  # fmt: skip

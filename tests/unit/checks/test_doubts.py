@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -41,6 +43,12 @@ PLANTED = {
     DiagnosticCode.CODE_AS_FAVOURABLE: (
         "p", {"p": ["D" if each else "A" for each in P]},
         {"positive": "D", "preset": "us-lending", "reference": {"g": "a"}}),
+    DiagnosticCode.NEVER_REPEATS: (
+        "decision_id", {"decision_id": range(N), "customer_id": [i // 5 for i in range(N)]},
+        {"person": "decision_id"}),
+    DiagnosticCode.STRATUM_IS_OUTCOME: (
+        "h", {"h": ["xy"[each ^ (i % 97 < 2)] for i, each in enumerate(P)]},
+        {"strata": "h", "rules": "|CDDPL| <= 0.4"}),
     DiagnosticCode.ONE_DECISION: ("p", {"p": [1] * N}, {"rules": "selection_rate >= 0.5"}),
     DiagnosticCode.PREDICTION_IS_LABEL: (
         "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
@@ -71,6 +79,8 @@ def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(code):
     assert accepted.verdict is Outcome.PASS
     assert numbers(accepted) == numbers(doubted)
     assert all(0 < each.share <= 1 for each in doubted.doubts if each.share is not None)
+    with warnings.catch_warnings(action="ignore"):
+        assert fg.audit(fg.count(rows, **asked)).verdict is doubted.verdict
     (stated,) = (each for each in accepted.diagnostics if each.code is code)
     assert (stated.level, stated["accepted"]) == (Level.NOTE, True)
 
@@ -537,3 +547,18 @@ def test_refusals_without_the_value_that_a_condition_asks_for_leave_no_pass(at):
     found = fg.audit(rows, **asked).verdict
     assert found is (Outcome.INCONCLUSIVE if at else Outcome.PASS)
     assert fg.audit(rows, **asked, accept="groups_left_out:p").verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize(("of_group", "doubted"), [(0.5, True), (0.37, True), (None, False)])
+def test_one_score_of_a_group_leaves_no_pass(of_group, doubted):
+    """Scores of others vary, and those of one group were a default."""
+    drawn = np.random.default_rng(5).random(N).round(3).tolist()
+    scores = [of_group if g == "b" and doubted else s for g, s in zip(G, drawn, strict=True)]
+    asked = {"score": "s", "threshold": 0.3, "label": "y", "positive": 1, "sensitive": "g"}
+    code = DiagnosticCode.GROUP_OF_ONE_OUTCOME
+    for rule in ("|accuracy.difference| <= 0.6", "mean_score.ratio >= 0.5"):
+        found = fg.audit(table(s=scores), **asked, rules=rule)
+        assert [each.code for each in found.doubts] == [code] * doubted
+        assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+        accepted = fg.audit(table(s=scores), **asked, rules=rule, accept=f"{code}:g")
+        assert (accepted.verdict, numbers(accepted)) == (Outcome.PASS, numbers(found))
