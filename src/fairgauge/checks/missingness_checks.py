@@ -165,7 +165,7 @@ def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[tuple[str, dict[str, 
 
 def _denials(column: str, values: Sequence[str], spec: Spec) -> list[str]:
     if not words.are_actions(column, values):
-        return [value for value in values if words.is_denied(value)]
+        return [v for v in values if words.is_denied(v) and not words.is_undecided(v)]
     none = words.no_decisions(column, values, spec.positive_of(column) or (1,))
     return [v for v in values if v not in none and words.action_code(v) in _DENIED]
 

@@ -122,7 +122,8 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
                 facts: dict[str, Any] = {key: True for key, value in what.items() if value}
                 if not total and _is_elsewhere(level, axis, groups):
                     facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: (level,)})
-                yield Diagnostic.warning(
+                made = Diagnostic.note if "unsure" in facts else Diagnostic.warning
+                yield made(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows, **facts
                 )
 

@@ -149,7 +149,9 @@ def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, in
     """Return the refused values whose names or codes are of no decision, with their cases."""
     refused = refused_levels(cube, axis, spec)
     asked = spec.positive_of(axis.column) or (1,)
-    if len(refused) == 1 and may_be_value(name_of(refused[0][0]), [*map(name_of, asked)]):
+    only = name_of(refused[0][0]) if len(refused) == 1 else ""
+    code = only.isdecimal() and len(asked) > 1  # next to several positive ones, the denial
+    if only and (code or may_be_value(only, [*map(name_of, asked)])):
         return []  # of two outcomes, one is meant
     none = no_decisions(axis.column, cube.levels[axis], asked)
     return [each for each in refused if each[0] in none]

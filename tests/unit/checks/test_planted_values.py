@@ -232,6 +232,7 @@ OF_HARMS = (
     "||bail|Detention granted|Detention denied||case|Accepted for prosecution|Declined"
 )
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
+CLEAN += [(table(outcome=("1", "4"), extra="2"), {"positive": ["1", "2"]})]
 CLEAN += [
     (table(extra=word), {"positive": ["Hired", word]})
     for word in ("Hired after manual review", "Offer declined by candidate", "Charges withdrawn",

@@ -515,7 +515,8 @@ const areActions = ({ name, names }) => {
 // of refused outcomes those that may be no decision; of two outcomes, one is meant
 const undecidedCodes = (o) => {
   const { refused, asked } = o;
-  if (o.cuts || (refused.length === 1 && mayBeValue(o.names[refused[0]], asked))) return [];
+  const only = refused.length === 1 ? o.names[refused[0]] : "";
+  if (o.cuts || (only && ((/^\p{Nd}+$/u.test(only) && asked.length > 1) || mayBeValue(only, asked)))) return [];
   const known = asked.every((name) => "78".includes(actionCode(name))) ? "78" : "123", none = areActions(o) ? null : noOutcomes(o.levels, asked);
   return refused.filter((code) => (none ? none.includes(o.levels[code]) : !known.includes(actionCode(o.names[code]))));
 };
