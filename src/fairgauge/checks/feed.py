@@ -40,22 +40,21 @@ from fairgauge.stats.departures import (
     find_other_sides,
     log_chance,
     log_multiple,
+    measure_change,
 )
 from fairgauge.values import Value, is_one_of, name_of
 
 _DEVIATIONS = 6.0
-_VOLUME, _OF_VOLUME, _OF_ONE = math.log(4 / 3), 4.2, 2.5
+_VOLUME, _OF_VOLUME, _OF_ONE, _NEARLY_TWICE = math.log(4 / 3), 4.2, 2.5, math.log(1.8)
 """A volume is unusual from a third on, and from so many usual deviations on; of several periods in
 a row by their average, to which each counts for 2.5 deviations at most."""
-_NEARLY_TWICE = math.log(1.8)
 _LAST_WEEKDAYS = 4
 _FEWEST_FREE, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 2, 5, 50
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
-# what numbers are rounded to, rather than copies; the fewest rows of two periods in a cell of which
-# Pearson's statistic holds, and the smallest part of what is expected of it that counts
-_ROUNDED, _CELL, _SMALLEST_PART = 5, 10, 0.1
-
+# what numbers are rounded to, rather than copies, and the smallest part of what is expected of
+# Pearson's statistic that counts
+_ROUNDED, _SMALLEST_PART = 5, 0.1
 
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
@@ -116,8 +115,7 @@ class FeedPeriod(NamedTuple):
     """A period of a feed.
 
     ``name, rows``: its name and what it counts.
-    ``kind, weekday``: what it is compared with: working days or weekends, and its weekday (of
-        hours, of the same hour of the day).
+    ``kind, weekday``: working days or weekends (of hours, of the same hour), and its weekday.
     """
 
     name: str
@@ -182,29 +180,23 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
     # A period is compared with the median of the last four of its weekday. Of two, the nearest
     # decides, as the other may be a holiday, and of one that has fewer rows, the last two periods
     # of its kind, too. Up to seven periods decide together, of which a holiday is only one.
-    by_weekday: dict[int, list[float]] = {}
-    by_kind: dict[int, list[float]] = {}
-    deviations: dict[int, list[float]] = {}
-    multiples, change, known = _find_multiples(feed), Change(), 0
-    recent: list[float] = []
+    by_weekday, by_kind, deviations = (defaultdict[int, list[float]](list) for _ in range(3))
+    multiples, change, recent = _find_multiples(feed), Change(), list[float]()
     for t, period in enumerate(feed.periods):
         each, value = period.rows, math.log(max(period.rows.rows, 1))
-        same = by_weekday.setdefault(period.weekday, [])[-_LAST_WEEKDAYS:]
-        alike = by_kind.setdefault(period.kind, [])
-        past = deviations.setdefault(period.kind % 2, [])
-        compared = bool(same) and known >= FEWEST
+        same = by_weekday[period.weekday][-_LAST_WEEKDAYS:]
+        alike, past = by_kind[period.kind], deviations[period.kind % 2]
+        compared = bool(same) and sum(map(len, by_kind.values())) >= FEWEST
         others = [median(same)] if len(same) > 2 else same
         if len(same) == 1 and value > same[0]:
             others = [*same, *alike[-2:]]
         usual = min(others, key=lambda other: abs(value - other)) if compared else value
         sampling = 2 / math.sqrt(math.exp(value) + math.exp(usual))
         of_usual = math.sqrt(1 + 1 / max(len(same), 1))  # which varies, too
-        working = by_kind.get(period.kind - period.kind % 2, [])
+        working = by_kind[period.kind - period.kind % 2]
         spread = max(of_usual * estimate_deviation(past, working, sampling), sampling)
-        times = multiples.get(t, 1)
-        if times == 1:
-            single = usual if compared else _usual_of_kind(feed, t)
-            times = _find_times(each, value - single, spread if compared else None)
+        apart = value - (usual if compared else _usual_of_kind(feed, t))
+        times = multiples.get(t) or _find_times(each, apart, spread if compared else None)
         if times > 1 or each.copied:
             expected = float(times) if times > 1 else None
             yield Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=expected)
@@ -225,7 +217,6 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
             past.append((value - median(same)) / of_usual)
         by_weekday[period.weekday].append(value)
         alike.append(value)
-        known += 1
 
 
 def _find_times(each: FeedRows, apart: float, spread: float | None) -> int:
@@ -261,7 +252,8 @@ def _shared_rows(feed: Feed) -> Iterator[Suspected]:
     # seven days: within groups, counts change far less from one to the next than those of other
     # rows would. Of sums of chi-squared numbers, of which every two neighbours depend on each
     # other, Chernoff's bound holds with half of the freedom (by Cauchy and Schwarz).
-    changes = [_change_within_groups(one.rows, two.rows) for one, two in pairwise(feed.periods)]
+    counts = [each.rows.by_group for each in feed.periods]
+    changes = [measure_change(one, two) for one, two in pairwise(counts)]
     found, before = set[int](), 0
     for t in range(len(changes)):
         varies, freedom = np.cumsum(changes[t::-1][:MEMORY], axis=0).T
@@ -275,39 +267,20 @@ def _shared_rows(feed: Feed) -> Iterator[Suspected]:
         yield Suspected(t, HistoryProblem.DOUBLED_ROWS, other=other, rows=each.rows)
 
 
-def _change_within_groups(one: FeedRows, two: FeedRows) -> tuple[float, float]:
-    # Pearson's statistic and what is expected of it, of the cells that have enough rows; the sizes
-    # of groups may be fixed, and the same counts are no coincidence of their own
-    varies = freedom = 0.0
-    for group, after in two.by_group.items() if one.by_group != two.by_group else ():
-        before = one.by_group.get(group, {})
-        n, m = np.array([(before.get(of, 0), after.get(of, 0)) for of in {**before, **after}]).T
-        both, (size, other) = n + m, (n.sum(), m.sum())
-        if size:
-            kept = both >= _CELL
-            times = other / size
-            varies += float(((m - times * n) ** 2 / (times * both))[kept].sum())
-            freedom += float((1 - both / (size + other))[kept].sum())
-    return varies, freedom
-
-
 def _usual_of_kind(feed: Feed, t: int) -> float:
-    # Where fewer than two show it, or two that differ, it is that of all days: in a new history, or
-    # after a gap, a Saturday may be the first. It is that of the period itself where neither shows
-    # it.
+    # It is that of all days where fewer than two others show it, or two that differ: in a new
+    # history, or after a gap, a Saturday may be the first; or else that of the period itself.
     rows = [math.log(max(each.rows.rows, 1)) for each in feed.periods]
-    every = [s for s in range(len(rows)) if s != t]
-    kind = feed.periods[t].kind
-    for chosen in ([s for s in every if feed.periods[s].kind == kind], every):
-        others = [rows[s] for s in chosen]
+    kinds = [each.kind == feed.periods[t].kind for each in feed.periods]
+    for chosen in (kinds, [True] * len(rows)):
+        others = [rows[s] for s, alike in enumerate(chosen) if alike and s != t]
         if len(others) > 2 or (len(others) == 2 and abs(others[0] - others[1]) < _VOLUME):
             return median(others)
     return rows[t]
 
 
 def _same_counts(feed: Feed) -> Iterator[Suspected]:
-    # a copy has the labels of the original or others, so that the counts without them are compared,
-    # too
+    # a copy has the original's labels, or others: counts without labels are compared, too
     before: dict[str, list[int]] = {}
     sizes: Counter[str] = Counter()
     alike, columns = 0, {each.column for each in feed.question.sensitive}
@@ -412,7 +385,7 @@ def _is_enough(rows: int, some: int, every: int) -> bool:
 def _new_values(
     subject: Subject, held: Sequence[Mapping[str, int]], named: Collection[str]
 ) -> Iterator[Suspected]:
-    # the latter where they have too many rows for a rare one, for a week from their first period on
+    # those unlike any known where they have too many rows for a rare one, for a week
     total = Counter[str]()
     for each in held:
         total.update(each)
@@ -504,9 +477,8 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
                 continue
             if subject == OF_ALL:
                 of_everybody.add(t)
-            found = HistoryProblem.COPIED_LABEL
             of = subject._replace(column=column)
-            yield Suspected(t, found, *of, rows=n, share=share, expected=expected)
+            yield Suspected(t, HistoryProblem.COPIED_LABEL, *of, None, None, n, share, expected)
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (

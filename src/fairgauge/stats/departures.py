@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -33,8 +33,11 @@ _OTHER_RANGE, _OTHER_SIDE, _FILLED = 0.2, 0.3, 0.1
 _LEFT, _HINT = 2 / 3, 3.0
 """Rows of an outcome are lost where less than 2/3 are left, and its rate hints at it."""
 
-# the rows of a value, and all
+# the fewest rows of two periods in a cell of which Pearson's statistic holds
+_CELL = 10
+# the rows of a value, and all; and those of the values of every group
 _Rows: TypeAlias = tuple[int, int]
+_Counts: TypeAlias = Mapping[Any, Mapping[Any, int]]
 
 
 class Change:
@@ -201,6 +204,25 @@ def estimate_deviation(apart: Sequence[float], working: Sequence[float], samplin
     uncertain = 1 + 8 / (known + 8)
     of_sampling = _AS_IF_KNOWN * sampling**2 / 2
     return math.sqrt((uncertain**2 * (squares + supposed) + of_sampling) / known)
+
+
+def measure_change(one: _Counts, two: _Counts) -> tuple[float, float]:
+    """Return Pearson's statistic of the counts within groups, and what is expected of it.
+
+    It is of the cells that have enough rows; the sizes of groups may be fixed, and the same counts
+    are no coincidence of their own.
+    """
+    varies = freedom = 0.0
+    for group, after in two.items() if one != two else ():
+        before = one.get(group, {})
+        n, m = np.array([(before.get(of, 0), after.get(of, 0)) for of in {**before, **after}]).T
+        both, (size, other) = n + m, (n.sum(), m.sum())
+        if size:
+            kept = both >= _CELL
+            times = other / size
+            varies += float(((m - times * n) ** 2 / (times * both))[kept].sum())
+            freedom += float((1 - both / (size + other))[kept].sum())
+    return varies, freedom
 
 
 def find_other_ranges(histograms: Array) -> dict[int, tuple[float, float]]:
