@@ -45,7 +45,7 @@ from fairgauge.stats.departures import (
 from fairgauge.values import Value, is_one_of, name_of
 
 _DEVIATIONS = 6.0
-_VOLUME, _OF_VOLUME, _OF_ONE, _NEARLY_TWICE = math.log(4 / 3), 4.2, 2.5, math.log(1.8)
+_VOLUME, _OF_VOLUME, _OF_ONE, _NEARLY_TWICE = math.log(4 / 3), 4.3, 2.5, math.log(1.8)
 """A volume is unusual from a third on, and from so many usual deviations on; of several periods in
 a row by their average, to which each counts for 2.5 deviations at most."""
 _LAST_WEEKDAYS = 4

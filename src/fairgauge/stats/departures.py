@@ -195,8 +195,10 @@ def estimate_deviation(apart: Sequence[float], working: Sequence[float], samplin
     held = np.sort(np.abs(apart[-MEMORY:]))
     among = math.inf
     if len(working) >= _FEWEST_WORKING:
-        last = working[-_RECENT:]
-        among = float(np.std(last, ddof=1)) * (1 + 1 / len(last))
+        # one weekday may always have other volumes; the factor as below
+        last = np.array(working[-_RECENT:])
+        near = np.sort(np.abs(last - np.median(last)))[: math.ceil(0.7 * len(last))]
+        among = 1.8 * math.sqrt(float(np.mean(near**2))) * (1 + 1 / len(last))
     supposed = _AS_IF_KNOWN * float(np.clip(among, *_SUPPOSED_DEVIATIONS)) ** 2
     kept = held[: math.ceil(0.8 * len(held))]  # the factor makes it that of a normal distribution
     squares = 1.5**2 * len(held) * float(np.mean(kept**2)) if len(held) else 0.0
