@@ -23,6 +23,7 @@ from fairgauge.checks.names import compact_reading
 from fairgauge.question.specification import Spec
 from fairgauge.results.monitor_results import HistoryProblem
 from fairgauge.start.records import dataclass, field
+from fairgauge.stats.arrays import Array
 from fairgauge.stats.departures import (
     COINCIDENCE,
     DESIGN,
@@ -34,23 +35,26 @@ from fairgauge.stats.departures import (
     add_up,
     estimate_deviation,
     find_departures,
+    find_filled,
     find_other_ranges,
     find_other_sides,
     log_chance,
+    log_multiple,
+    measure_change,
 )
 from fairgauge.values import Value, is_one_of, name_of
 
 _DEVIATIONS = 6.0
-_VOLUME, _OF_VOLUME = math.log(4 / 3), 4.2
-"""A volume is unusual from a third on, and from so many usual deviations on."""
+_VOLUME, _OF_VOLUME, _OF_ONE, _NEARLY_TWICE = math.log(4 / 3), 4.3, 2.5, math.log(1.8)
+"""A volume is unusual from a third on, and from so many usual deviations on; of several periods in
+a row by their average, to which each counts for 2.5 deviations at most."""
 _LAST_WEEKDAYS = 4
-_FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
+_FEWEST_FREE, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 2, 5, 50
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
-# what numbers are rounded to, rather than copies; the fewest rows of two periods in a cell of which
-# Pearson's statistic holds, and the smallest part of what is expected of it that counts
-_ROUNDED, _CELL, _SMALLEST_PART = 5, 10, 0.1
-
+# what numbers are rounded to, rather than copies, and the smallest part of what is expected of
+# Pearson's statistic that counts
+_ROUNDED, _SMALLEST_PART = 5, 0.1
 
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
@@ -82,8 +86,8 @@ class FeedRows(NamedTuple):
     ``values, missing``: the rows of every value of a column, those of outcomes also of every group,
         and of none.
     ``by_group``: the rows of every combination of outcomes and strata, of each of groups.
-    ``divisor, cells``: the largest number that divides the rows of all cells, and how many cells;
-        of rows also where these have a count.
+    ``divisor, free``: the largest number that divides the rows of all cells, and the variances of
+        those that the sizes of groups, strata and all outcomes but the last leave free.
     ``copied``: whether rows were copies of others when they were counted.
     ``agreement``: of all rows and of every group those with label and prediction, those in which
         they are equal, and the share that would be if the two were independent in every group;
@@ -101,7 +105,7 @@ class FeedRows(NamedTuple):
     missing: Mapping[str, int]
     by_group: Mapping[Combination, Mapping[Combination, int]]
     divisor: int
-    cells: int
+    free: Array
     copied: bool
     agreement: Mapping[Subject, tuple[int, int, float]]
     scores: Mapping[Subject, Mapping[str, int]]
@@ -111,8 +115,7 @@ class FeedPeriod(NamedTuple):
     """A period of a feed.
 
     ``name, rows``: its name and what it counts.
-    ``kind, weekday``: what it is compared with: working days or weekends, and its weekday (of
-        hours, of the same hour of the day).
+    ``kind, weekday``: working days or weekends (of hours, of the same hour), and its weekday.
     """
 
     name: str
@@ -174,62 +177,73 @@ def _overdue(feed: Feed) -> Iterator[Suspected]:
 
 
 def _volume(feed: Feed) -> Iterator[Suspected]:
-    # A period is compared with the median of the last four of its weekday. Until its kind shows
-    # how much days vary, they are supposed to vary as working days do, their weekly course
-    # included. Every row stands several times by the counts of many cells, or by those of a few
-    # where the volume is as many times the usual one.
-    by_weekday: dict[int, list[float]] = {}
-    deviations: dict[int, list[float]] = {}
-    working: list[float] = []
-    multiples, change, known = _find_multiples(feed), Change(), 0
+    # A period is compared with the median of the last four of its weekday. Of two, the nearest
+    # decides, as the other may be a holiday, and of one that has fewer rows, the last two periods
+    # of its kind, too. Up to seven periods decide together, of which a holiday is only one.
+    by_weekday, by_kind, deviations = (defaultdict[int, list[float]](list) for _ in range(3))
+    multiples, change, recent = _find_multiples(feed), Change(), list[float]()
     for t, period in enumerate(feed.periods):
         each, value = period.rows, math.log(max(period.rows.rows, 1))
-        same = by_weekday.setdefault(period.weekday, [])
-        compared = bool(same) and known >= FEWEST
-        usual = median(same[-_LAST_WEEKDAYS:]) if compared else value
-        single = usual if compared else _usual_of_kind(feed, t)
-        as_often = max(round(math.exp(min(value - single, 10.0))), 1)
-        past = deviations.setdefault(period.kind % 2, [])
+        same = by_weekday[period.weekday][-_LAST_WEEKDAYS:]
+        alike, past = by_kind[period.kind], deviations[period.kind % 2]
+        compared = bool(same) and sum(map(len, by_kind.values())) >= FEWEST
+        others = [median(same)] if len(same) > 2 else same
+        if len(same) == 1 and value > same[0]:
+            others = [*same, *alike[-2:]]
+        usual = min(others, key=lambda other: abs(value - other)) if compared else value
         sampling = 2 / math.sqrt(math.exp(value) + math.exp(usual))
-        spread = estimate_deviation(past, working, sampling)
-        times = multiples.get(t, 1)
-        surely = each.cells >= _FEWEST_CELLS and value - single > 2 * spread
-        if times == 1 and each.divisor % as_often == 0 and surely:
-            times = as_often
+        of_usual = math.sqrt(1 + 1 / max(len(same), 1))  # which varies, too
+        working = by_kind[period.kind - period.kind % 2]
+        spread = max(of_usual * estimate_deviation(past, working, sampling), sampling)
+        apart = value - (usual if compared else _usual_of_kind(feed, t))
+        times = multiples.get(t) or _find_times(each, apart, spread if compared else None)
         if times > 1 or each.copied:
             expected = float(times) if times > 1 else None
             yield Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=expected)
             if "doubled_rows" not in feed.question.accept:
                 continue
-        most = max(_VOLUME, _OF_VOLUME * max(spread, sampling))
-        if change.lasts(value - usual, found=abs(value - usual) > most):
+        apart = value - usual
+        recent = [*recent[1 - FEWEST :], max(min(apart / spread, _OF_ONE), -_OF_ONE)]
+        sums, days = np.cumsum(recent[::-1]), np.arange(1, len(recent) + 1)
+        far = np.abs(sums) > np.maximum(_VOLUME / spread * days, _OF_VOLUME * np.sqrt(days))
+        found = abs(apart) > max(_VOLUME, _OF_VOLUME * spread)
+        if far.any() and not found:
+            found, apart = True, float((sums / days)[far.argmax()]) * spread
+        if change.lasts(apart, found=found):
             yield Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=math.exp(usual))
+            recent = []
             continue
-        same.append(value)
-        known += 1
-        if not period.kind % 2:
-            working.append(value)
         if compared:
-            past.append(value - usual)
+            past.append((value - median(same)) / of_usual)
+        by_weekday[period.weekday].append(value)
+        alike.append(value)
+
+
+def _find_times(each: FeedRows, apart: float, spread: float | None) -> int:
+    # How many times every row stands where the volume is about as many times the usual one, and
+    # all cells are multiples of it. Of first periods nobody knows how much they vary.
+    times = max(round(math.exp(min(apart, 10.0))), 1)
+    if each.divisor % times or len(each.free) < _FEWEST_FREE:
+        return 1
+    if spread is None:
+        return times if apart > _NEARLY_TWICE else 1
+    return times if log_multiple(times, each.free) - (apart / spread) ** 2 / 2 < RARE else 1
 
 
 def _find_multiples(feed: Feed) -> dict[int, int]:
-    # The numbers, by period, that the rows of all of its cells are multiples of. Where cells are
-    # few, it is that of several periods in a row, half of whose cells decide, as the others may
-    # follow from the sizes of groups; and none to which numbers are rounded.
+    # The numbers that all cells of a period are multiples of, where chance hardly makes them so,
+    # or all of several in a row (then none to which numbers are rounded).
     found: dict[int, int] = {}
-    run, shared, cells = list[int](), 1, 0
+    run, shared = list[int](), 1
     for t, (_, each, *_) in enumerate(feed.periods):
-        if each.cells * math.log(each.divisor) > -RARE:
-            found[t], shared = each.divisor, 1
-            continue
         shared = math.gcd(shared, each.divisor)
-        if shared == 1:
-            run, shared, cells = [], each.divisor, 0
-        run.append(t)
-        cells += each.cells
-        if shared % _ROUNDED and cells / 2 * math.log(shared) > -RARE:
+        run = [*run[-MEMORY:], t] if shared > 1 else [t]
+        shared = shared if shared > 1 else each.divisor
+        of_run = sum(log_multiple(shared, feed.periods[s].rows.free) for s in run)
+        if shared % _ROUNDED and of_run < RARE:
             found |= dict.fromkeys(run, shared)
+        if log_multiple(each.divisor, each.free) < RARE:
+            found[t], shared = each.divisor, 1
     return found
 
 
@@ -238,7 +252,8 @@ def _shared_rows(feed: Feed) -> Iterator[Suspected]:
     # seven days: within groups, counts change far less from one to the next than those of other
     # rows would. Of sums of chi-squared numbers, of which every two neighbours depend on each
     # other, Chernoff's bound holds with half of the freedom (by Cauchy and Schwarz).
-    changes = [_change_within_groups(one.rows, two.rows) for one, two in pairwise(feed.periods)]
+    counts = [each.rows.by_group for each in feed.periods]
+    changes = [measure_change(one, two) for one, two in pairwise(counts)]
     found, before = set[int](), 0
     for t in range(len(changes)):
         varies, freedom = np.cumsum(changes[t::-1][:MEMORY], axis=0).T
@@ -252,39 +267,20 @@ def _shared_rows(feed: Feed) -> Iterator[Suspected]:
         yield Suspected(t, HistoryProblem.DOUBLED_ROWS, other=other, rows=each.rows)
 
 
-def _change_within_groups(one: FeedRows, two: FeedRows) -> tuple[float, float]:
-    # Pearson's statistic and what is expected of it, of the cells that have enough rows; the sizes
-    # of groups may be fixed, and the same counts are no coincidence of their own
-    varies = freedom = 0.0
-    for group, after in two.by_group.items() if one.by_group != two.by_group else ():
-        before = one.by_group.get(group, {})
-        n, m = np.array([(before.get(of, 0), after.get(of, 0)) for of in {**before, **after}]).T
-        both, (size, other) = n + m, (n.sum(), m.sum())
-        if size:
-            kept = both >= _CELL
-            times = other / size
-            varies += float(((m - times * n) ** 2 / (times * both))[kept].sum())
-            freedom += float((1 - both / (size + other))[kept].sum())
-    return varies, freedom
-
-
 def _usual_of_kind(feed: Feed, t: int) -> float:
-    # Where fewer than two show it, or two that differ, it is that of all days: in a new history, or
-    # after a gap, a Saturday may be the first. It is that of the period itself where neither shows
-    # it.
+    # It is that of all days where fewer than two others show it, or two that differ: in a new
+    # history, or after a gap, a Saturday may be the first; or else that of the period itself.
     rows = [math.log(max(each.rows.rows, 1)) for each in feed.periods]
-    every = [s for s in range(len(rows)) if s != t]
-    kind = feed.periods[t].kind
-    for chosen in ([s for s in every if feed.periods[s].kind == kind], every):
-        others = [rows[s] for s in chosen]
+    kinds = [each.kind == feed.periods[t].kind for each in feed.periods]
+    for chosen in (kinds, [True] * len(rows)):
+        others = [rows[s] for s, alike in enumerate(chosen) if alike and s != t]
         if len(others) > 2 or (len(others) == 2 and abs(others[0] - others[1]) < _VOLUME):
             return median(others)
     return rows[t]
 
 
 def _same_counts(feed: Feed) -> Iterator[Suspected]:
-    # a copy has the labels of the original or others, so that the counts without them are compared,
-    # too
+    # a copy has the original's labels, or others: counts without labels are compared, too
     before: dict[str, list[int]] = {}
     sizes: Counter[str] = Counter()
     alike, columns = 0, {each.column for each in feed.question.sensitive}
@@ -389,7 +385,7 @@ def _is_enough(rows: int, some: int, every: int) -> bool:
 def _new_values(
     subject: Subject, held: Sequence[Mapping[str, int]], named: Collection[str]
 ) -> Iterator[Suspected]:
-    # the latter where they have too many rows for a rare one, for a week from their first period on
+    # those unlike any known where they have too many rows for a rare one, for a week
     total = Counter[str]()
     for each in held:
         total.update(each)
@@ -430,8 +426,10 @@ def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
 
 
 def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
-    # another scale, of all rows or else of groups, states more than that a median moved
-    ranges, sides, whole = set[int](), dict[int, tuple[float, float]](), set[int]()
+    # another scale, of all rows or else of groups, states more than that a median moved, and that
+    # more than that scores are filled in
+    low, high = feed.question.score_range
+    ranges, whole, less = set[int](), set[int](), dict[int, Suspected]()
     problem = HistoryProblem.OTHER_SCORES
     for subject in dict.fromkeys([each for period in feed.periods for each in period.rows.scores]):
         histograms = np.zeros((len(feed.periods), PARTS))
@@ -443,10 +441,13 @@ def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
             yield Suspected(t, problem, *subject, None, None, sizes[t], *found[t])
         ranges |= found.keys()
         if subject.feature is None:
-            whole, every, of = {*found}, subject, sizes
-            sides = find_other_sides(histograms, feed.kinds)
-    for t in sides.keys() - ranges:
-        yield Suspected(t, problem, *every, None, None, of[t], *sides[t])
+            whole = {*found}
+            for t, shares in find_other_sides(histograms, feed.kinds).items():
+                less[t] = Suspected(t, problem, *subject, None, None, sizes[t], *shares)
+        for t, (part, shares) in find_filled(histograms, feed.kinds).items():
+            value = f"{low + part * (high - low) / PARTS:g}"
+            less.setdefault(t, Suspected(t, problem, *subject, value, None, sizes[t], *shares))
+    yield from (less[t] for t in less.keys() - ranges)
 
 
 def _copies(feed: Feed) -> Iterator[Suspected]:
@@ -476,9 +477,8 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
                 continue
             if subject == OF_ALL:
                 of_everybody.add(t)
-            found = HistoryProblem.COPIED_LABEL
             of = subject._replace(column=column)
-            yield Suspected(t, found, *of, rows=n, share=share, expected=expected)
+            yield Suspected(t, HistoryProblem.COPIED_LABEL, *of, None, None, n, share, expected)
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (

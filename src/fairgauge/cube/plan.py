@@ -43,7 +43,7 @@ _THIRD_POWER = 3
 _MOST_JOINT_CANDIDATES = 4
 # cuts up to which comparing with each of them is faster than searching
 _MOST_COMPARED = 32
-GRID = 1_000
+GRID, _MOST_WHOLE = 1_000, 2_000
 OUTCOMES = (Role.LABEL, Role.PREDICTION)
 LARGEST = 1e70
 """The fourth power of a larger number might not fit: in products of three or more factors, columns
@@ -464,7 +464,9 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         moments = _regression_moments(spec)
         moments += _power_moments(moments) if spec.weight else ()
     elif spec.score and spec.task is not Task.MULTICLASS:
-        score = Axis(Role.SCORE, spec.score, bounds=spec.score_range, grid=GRID)
+        score = Axis(
+            Role.SCORE, spec.score, bounds=spec.score_range, grid=steps_of(spec.score_range)
+        )
         axes.append(score)
         label = [axis for axis in outcome if axis.role is Role.LABEL]
         tables += [[*(features[c] for c in margin), *label, score] for margin in asked]
@@ -512,6 +514,17 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     counted = replace(counted, probabilities=tuple(p.counted for p in counted.probabilities))
     every = tuple(map(partial(read_as, spec), axes))
     return Plan(every, tuple(dict.fromkeys(positions)), counted, moments)
+
+
+def steps_of(bounds: tuple[float, float]) -> int:
+    """Return the steps of a range of scores: a thousand, or somewhat more, at each whole number.
+
+    >>> steps_of((0.0, 1.0)), steps_of((1.0, 10.0)), steps_of((300.0, 850.0)), steps_of((0.0, 1e6))
+    (1000, 1008, 1100, 1000)
+    """
+    width = bounds[1] - bounds[0]
+    whole = all(map(float.is_integer, map(float, bounds))) and width <= _MOST_WHOLE
+    return int(width) * math.ceil(GRID / width) if whole else GRID
 
 
 def read_as(spec: Spec, axis: Axis) -> Axis:

@@ -18,7 +18,7 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import coefficients
 from fairgauge.catalogue.statistics import Rate, tested_as
 from fairgauge.cube.cube import RANGE, Cube
-from fairgauge.cube.plan import GRID, Axis
+from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
 from fairgauge.enums import Closed, Level, Method, Profile, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, problems_where, quote, refuse
@@ -187,8 +187,8 @@ def _thresholds(cube: Cube | None, resolution: Resolution) -> tuple[list[float |
     asked = [each for each in audited if each is not None]
     if score is None or resolution.spec.prediction or not asked:
         return list(audited), 0
-    edges = {score.edge(k) for k in range(GRID // _STEPS, GRID, GRID // _STEPS)}
-    on_grid = {score.edge(k) for k in range(GRID + 1)}
+    edges = {score.edge(k * score.grid // _STEPS) for k in range(1, _STEPS)}
+    on_grid = {score.edge(k) for k in range(score.grid + 1)}
     every = sorted({*asked, *(edges if on_grid.issuperset(asked) else ())})
     return list(every), every.index(asked[0])
 
@@ -263,7 +263,7 @@ def _reached(axis: Axis, resolution: Resolution, thresholds: _Cuts, cube: Cube) 
     decisions = cube.plan.axis(Role.PREDICTION)
     closed = decisions is None or decisions.closed is Closed.LEFT
     low, high = axis.bounds or (0.0, 1.0)
-    edges = [round((t - low) / (high - low) * GRID) for t in thresholds if t is not None]
+    edges = [round((t - low) / (high - low) * axis.grid) for t in thresholds if t is not None]
     above = np.array([codes >= 2 * k + (1 if closed else 2) for k in edges])
     turned = resolution.outcomes[0].turned is not None
     return np.asarray((~above if turned else above).sum(axis=0, dtype=np.int64))

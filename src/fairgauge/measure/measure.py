@@ -20,7 +20,7 @@ from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalanc
 from fairgauge.catalogue.distributions import ConditionalDisparity, Distance
 from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, class_average
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import GRID
+from fairgauge.cube.plan import steps_of
 from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
@@ -114,7 +114,8 @@ def measure(
     if any("score" in a.metric.needs and a.obstacle is None for a in resolution.metrics):
         exact = by_rows.exact_scores(resolution) if by_rows else None
         if exact is None:
-            diagnostics.append(Diagnostic.note(DiagnosticCode.BINNED_SCORES, spec.score, bins=GRID))
+            bins = steps_of(spec.score_range)
+            diagnostics.append(Diagnostic.note(DiagnosticCode.BINNED_SCORES, spec.score, bins=bins))
         else:
             resolution = replace(resolution, features=exact)
     rates = asked_rates(cube, spec, resolution.task, resolution.metrics)

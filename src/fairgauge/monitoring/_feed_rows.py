@@ -42,8 +42,9 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
     )
     excluded = {} if complete else excluded_rows(cube, question)
     cases = _counts_by_case(cube)
-    rows = _joint(cube).sums["rows"]
-    rows = rows[rows > 0]
+    joint = _joint(cube)
+    joint = joint.where(joint.sums["rows"] > 0)
+    rows = joint.sums["rows"]
     known = rows.size > 0 and cube.rows > HANDFUL
     return FeedRows(
         [twin(cube), twin(cube, labelled=False)],
@@ -54,7 +55,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         *_rows_of_values(cases, question),
         _rows_by_group(cases),
         int(np.gcd.reduce(rows.astype(np.int64))) if known else 1,
-        int(rows.size),
+        _free_variances(joint),
         bool(cube.copies),
         _agreement(cases, question),
         _score_histograms(cases),
@@ -228,6 +229,15 @@ def _joint(cube: Cube) -> CountTable:
     others = {Role.CLUSTER, Role.CODES}
     apart = [t for t in cube.tables if others.isdisjoint([axis.role for axis in t.axes])]
     return max(apart, key=lambda table: len(table.codes))
+
+
+def _free_variances(table: CountTable) -> Array:
+    # of the counts by the last outcome, all but the largest one, where all others are fixed
+    rows, places = table.sums["rows"], np.unique(table.codes[:, :-1], axis=0, return_inverse=True)
+    of = places[1].ravel()
+    order = np.lexsort((rows, of))
+    free = order[:-1][of[order][:-1] == of[order][1:]]
+    return np.asarray(rows[free] * (1 - rows[free] / np.bincount(of, rows)[of[free]]))
 
 
 def _coincidence(table: CountTable) -> float:

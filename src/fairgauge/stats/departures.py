@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,15 +26,18 @@ as one of 192 does by sampling, as shares vary by period however many rows there
 """
 # the deviation of the logarithm of the volume that is supposed of days, at least and at most, as if
 # so many of them were known; and how many periods are remembered
-_SUPPOSED_DEVIATIONS, _AS_IF_KNOWN, MEMORY = (0.12, 0.3), 5, 56
+_SUPPOSED_DEVIATIONS, _AS_IF_KNOWN, _FEWEST_WORKING, MEMORY = (0.065, 0.3), 8, 5, 56
 # shares of scores that move by days alone hardly reach, and by another scale far surpass: outside
 # of a range, and on one side of a median
-_OTHER_RANGE, _OTHER_SIDE = 0.2, 0.3
+_OTHER_RANGE, _OTHER_SIDE, _FILLED = 0.2, 0.3, 0.1
 _LEFT, _HINT = 2 / 3, 3.0
 """Rows of an outcome are lost where less than 2/3 are left, and its rate hints at it."""
 
-# the rows of a value, and all
+# the fewest rows of two periods in a cell of which Pearson's statistic holds
+_CELL = 10
+# the rows of a value, and all; and those of the values of every group
 _Rows: TypeAlias = tuple[int, int]
+_Counts: TypeAlias = Mapping[Any, Mapping[Any, int]]
 
 
 class Change:
@@ -170,20 +173,58 @@ def log_chance(rows: float, some: float, every: float) -> float:
     return logs[0] - logs[1]
 
 
+def log_multiple(times: int, variances: Array) -> float:
+    """Return the log of the largest chance that counts of these variances are all multiples.
+
+    It is the mean of the characteristic function of a sum of independent indicators over all
+    frequencies of the multiples, whose size is at most exp(-v (1 - cos t)).
+
+    >>> round(math.exp(log_multiple(2, np.array([25.0, 0.5]))), 4)
+    0.342
+    """
+    waves = 1 - np.cos(2 * np.pi * np.arange(times) / times)
+    return float(np.log(np.exp(-np.outer(variances, waves)).mean(axis=1)).sum())
+
+
 def estimate_deviation(apart: Sequence[float], working: Sequence[float], sampling: float) -> float:
     """Return by how much logarithms of volumes usually differ from what is expected of them.
 
-    ``apart``: by how much those before did. Of few it is what is supposed beforehand, as if five of
-    these were known: what the last ``working`` days differ by among each other, and ``sampling``.
+    ``apart``: by how much those before did. As if eight of them were known, also what the last
+    ``working`` days differ by among each other, and ``sampling``; more where few are known.
     """
     held = np.sort(np.abs(apart[-MEMORY:]))
-    if len(held) < FEWEST:
-        among = float(np.std(working[-_RECENT:])) if len(working) >= _AS_IF_KNOWN else math.inf
-        supposed = float(np.clip(among, *_SUPPOSED_DEVIATIONS)) ** 2 + sampling**2
-        squares = float(np.sum(held**2)) + _AS_IF_KNOWN * supposed
-        return math.sqrt(squares / (len(held) + _AS_IF_KNOWN))
+    among = math.inf
+    if len(working) >= _FEWEST_WORKING:
+        # one weekday may always have other volumes; the factor as below
+        last = np.array(working[-_RECENT:])
+        near = np.sort(np.abs(last - np.median(last)))[: math.ceil(0.7 * len(last))]
+        among = 1.8 * math.sqrt(float(np.mean(near**2))) * (1 + 1 / len(last))
+    supposed = _AS_IF_KNOWN * float(np.clip(among, *_SUPPOSED_DEVIATIONS)) ** 2
     kept = held[: math.ceil(0.8 * len(held))]  # the factor makes it that of a normal distribution
-    return 1.5 * math.sqrt(float(np.mean(kept**2))) * (1 + 3 / len(held))
+    squares = 1.5**2 * len(held) * float(np.mean(kept**2)) if len(held) else 0.0
+    known = len(held) + _AS_IF_KNOWN
+    uncertain = 1 + 8 / (known + 8)
+    of_sampling = _AS_IF_KNOWN * sampling**2 / 2
+    return math.sqrt((uncertain**2 * (squares + supposed) + of_sampling) / known)
+
+
+def measure_change(one: _Counts, two: _Counts) -> tuple[float, float]:
+    """Return Pearson's statistic of the counts within groups, and what is expected of it.
+
+    It is of the cells that have enough rows; the sizes of groups may be fixed, and the same counts
+    are no coincidence of their own.
+    """
+    varies = freedom = 0.0
+    for group, after in two.items() if one != two else ():
+        before = one.get(group, {})
+        n, m = np.array([(before.get(of, 0), after.get(of, 0)) for of in {**before, **after}]).T
+        both, (size, other) = n + m, (n.sum(), m.sum())
+        if size:
+            kept = both >= _CELL
+            times = other / size
+            varies += float(((m - times * n) ** 2 / (times * both))[kept].sum())
+            freedom += float((1 - both / (size + other))[kept].sum())
+    return varies, freedom
 
 
 def find_other_ranges(histograms: Array) -> dict[int, tuple[float, float]]:
@@ -214,6 +255,25 @@ def find_other_sides(histograms: Array, kinds: Sequence[int]) -> dict[int, tuple
         t: (share, usual) if share > usual else (1 - share, 1 - usual)
         for t, (_, share, usual) in found.items()
     }
+
+
+def find_filled(
+    histograms: Array, kinds: Sequence[int]
+) -> dict[int, tuple[int, tuple[float, float]]]:
+    """Return the periods in which one part of the range has far more scores than usual.
+
+    Each has the number of the part, its share and the usual one: scores were filled in.
+    """
+    found: dict[int, tuple[int, tuple[float, float]]] = {}
+    every = histograms.sum(axis=1)
+    shares, sizes = histograms[every > 0] / every[every > 0, None], [*map(int, every)]
+    for part in np.flatnonzero(np.ptp(shares, axis=0) > _FILLED).tolist():
+        counted = [*map(int, histograms[:, part])]
+        departures = find_departures(kinds, counted, sizes, least=_FILLED, fewer=False)
+        for t, (_, share, usual) in departures.items():
+            if share > usual:
+                found[t] = part, (share, usual)
+    return found
 
 
 def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float] | None:

@@ -163,6 +163,20 @@ def of_pd(data, options):
     )
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "cut"), [(1, 10, 6), (0, 255, 128), (300, 850, 640), (0, 1999, 777)]
+)
+def test_every_whole_number_is_a_threshold(low, high, cut):
+    """The thousand steps of these ranges met few of them."""
+    data = PEOPLE.with_columns(score=(low + (high - low) * pl.col("score")).round(0))
+    options = {"score_range": (low, high), "threshold": cut}
+    found = chosen(data, **options)
+    assert found.today == cut
+    assert {each.threshold for each in found["sex"].frontier} <= {*range(low, high + 1)}
+    half = [fg.count(part, **QUESTION, **options) for part in (data[:2_000], data[2_000:])]
+    assert chosen(half[0] + half[1], **options).features == found.features
+
+
 @pytest.mark.each_value
 @SIDES
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (300.0, 800.0)])
@@ -229,6 +243,6 @@ def test_a_threshold_of_a_scale_around_0_can_be_searched():
     asked = {"label": "y", "score": "s", "sensitive": "g", "rules": "selection_rate.ratio >= 0.1"}
     assert fg.thresholds(rows, threshold=0.35, score_range=(-1, 1), **asked).today == 0.35
     scores = rows | {"s": [9, 6, 2, 3] * 100}
-    with pytest.raises(fg.SpecError, match=r"give 5\.995 or 6\.004"):
-        fg.thresholds(scores, threshold=6, score_range=(1, 10), **asked)
-    assert fg.thresholds(scores, threshold=5.995, score_range=(1, 10), **asked).today == 5.995
+    with pytest.raises(fg.SpecError, match=r"give 5\.997 or 6\.0065"):
+        fg.thresholds(scores, threshold=6, score_range=(1, 10.5), **asked)
+    assert fg.thresholds(scores, threshold=5.997, score_range=(1, 10.5), **asked).today == 5.997

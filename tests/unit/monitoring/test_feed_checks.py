@@ -221,6 +221,25 @@ def test_halved_scores_are_found_on_their_day(times: float, found: list[str]) ->
     assert all("on one side of the median" in each.says for each in report.findings)
 
 
+@pytest.mark.parametrize("group", [None, "F"])
+def test_scores_that_are_filled_in_are_found_from_their_day_on(group: str | None) -> None:
+    counts = {}
+    for day, name in enumerate(NAMES):
+        rows = rows_of(day)
+        lacks = (rows.index % 100 < 15 + 3 * bool(group)) & (rows.sex != ("M" if group else ""))
+        score = rows.score.mask(lacks & (day >= 17), 0.0)
+        counts[name] = fg.count(rows.assign(score=score), **SCORED)
+    report = fg.monitor(counts, SCORED | {"monitor": {"rules": RULES[:1]}})
+    (found,) = report.findings
+    assert (found.group, found.value, found.period, found.last) == (
+        group,
+        "0",
+        NAMES[17],
+        NAMES[-1],
+    )
+    assert (report.exit_code, "as if missing scores were filled in" in found.says) == (3, True)
+
+
 @pytest.mark.parametrize("column", ["label", "prediction"])
 def test_one_value_in_a_group_from_the_first_day_on_is_no_pass(column: str) -> None:
     """Every woman was approved, or repaid, on all days; men have both values."""

@@ -64,6 +64,19 @@ def test_days_of_few_cells_that_are_all_even_are_found_together(first: int) -> N
     assert (found.last, report.exit_code) == (day_names(45)[-1], 3)
 
 
+@pytest.mark.parametrize("selected", [[125, 125], [100, 150]])
+def test_groups_of_fixed_sizes_that_happen_to_be_split_evenly_are_no_copies(selected) -> None:
+    """Four cells are multiples of 125 or 50 where chance decides two of them."""
+    rng, names = np.random.default_rng(1), day_names(30)
+    every = dict(zip(names, rng.binomial(250, 0.5, (30, 2)).tolist(), strict=True))
+    every[names[20]] = selected
+    counts = {
+        name: fg.confusion("sex", {"F": {"tp": f, "fn": 250 - f}, "M": {"tp": m, "fn": 250 - m}})
+        for name, (f, m) in every.items()
+    }
+    assert fg.monitor(counts, asked(RULE)).findings == ()
+
+
 @pytest.mark.parametrize("backlog", [0, 3000])
 def test_periods_that_hold_all_rows_so_far_are_found(backlog: int) -> None:
     rng, so_far, counts = np.random.default_rng(2), np.zeros((2, 4), dtype=int), {}
