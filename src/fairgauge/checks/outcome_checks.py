@@ -650,12 +650,14 @@ def _better_outcomes(
 ) -> list[Value]:
     # those are the positive ones, or with ``negative`` all others
     of_denials = words.is_of_denials(axis.column) or words.is_harm(axis.column)
+    if negative and of_denials:
+        return []  # as it is stated: an eviction that is granted
     of_hiring = words.is_of_favours(axis.column) and not of_denials
     of_hiring &= not words.is_adverse(axis.column)
     if axis.bins:
         (cut, *_) = axis.cuts
         low = 0 if 0 <= cut < 1 else f"a recoding of the values up to {cut:g}"
-        return [low] if of_denials and not negative else []
+        return [low] if of_denials else []
     sources = dict(axis.recoding.categories) if axis.recoding else {}
     every = [each for level in levels for each in sources.get(name_of(level), (level,))]
     codes = words.are_actions(axis.column, every)
