@@ -55,8 +55,8 @@ class Estimate(HasDefinition[Metric]):
     ``value``: None where undefined, +-inf where the formula gives it.
     ``bounds``: its range over all tables that agree with protected counts; None of exact ones.
     ``simultaneous``: the interval that holds together with those of all comparisons of the report.
-    ``p_value, p_adjusted``: of "no difference", alone and for all tests of the report (Sidak);
-        the second is None where nothing is decided: insufficient data, single strata.
+    ``p_value``: of "no difference". ``p_adjusted``: for all tests of the report (Sidak); None where
+    nothing is decided: insufficient data, single strata.
     ``error``: the most that the value can be off because scores were binned.
     ``expected, corrected``: of distances, what sampling alone gives, and the value less that.
     ``status, reason``: whether the value can be relied on, and why not, or has no interval.

@@ -229,7 +229,8 @@ OF_HARMS = (
     "||driver|Deactivated|Active||riesgo|Alto|Bajo|Medio||controle|Contrôlé|Non contrôlé"
     "||Verdacht|Verdacht|Kein Verdacht||delinquency|90+ DPD|30 DPD|Current||loan|Charged Off|Late"
     "|Current||status|60 DPD|90 DPD|In grace period||audit|Selected for re-examination|Not selected"
-    "||eviction_order|Granted|Dismissed||bail|Detention granted|Detention denied||case|Accepted for prosecution|Declined"
+    "||eviction_order|Granted|Dismissed||bail|Detention granted|Detention denied"
+    "||case|Accepted for prosecution|Declined"
 )
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
 CLEAN += [(table(outcome=("1", "4"), extra="2"), {"positive": ["1", "2"]})]
