@@ -143,7 +143,7 @@ def test_rows_without_a_group_may_change_a_verdict():
     assert {v.outcome for v in report.verdicts} == {Outcome.INCONCLUSIVE}
     assert {v.reason.code for v in report.verdicts} == {ReasonCode.MISSING_GROUPS}
     for each in report.verdicts:  # how many they are is not known
-        assert f"up to {each.reason['rows']} cases without g could change that" in each.says
+        assert f"up to {each.reason['rows']} cases without a known g could change that" in each.says
 
 
 def test_classes_have_bounds():
