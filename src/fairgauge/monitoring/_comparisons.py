@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
-from statistics import fmean
+from itertools import chain, dropwhile
 from typing import Any
 
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import none_of
-from fairgauge.checks.feed import FeedRows
+from fairgauge.checks.feed import FeedPeriod
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, Role
 from fairgauge.errors import closest
@@ -25,7 +25,7 @@ from fairgauge.monitoring._estimates import ALL_GROUPS
 from fairgauge.monitoring._feed_rows import feed_rows
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
-from fairgauge.monitoring.periods import days_of_week, parse_period
+from fairgauge.monitoring.periods import days_of_week, kind_of, parse_period, weekday_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -46,6 +46,7 @@ from fairgauge.results.monitor_results import (
 from fairgauge.results.scopes import not_counted
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Array
+from fairgauge.stats.departures import RARE
 from fairgauge.stats.sequential import asymptotic_evidence, running_contrast
 
 MOST_WITHOUT_LABEL = 0.5
@@ -63,7 +64,7 @@ class Followed:
     """
 
     comparisons: tuple[MonitoredComparison, ...] = ()
-    rows: Sequence[FeedRows] = ()
+    feed: Sequence[FeedPeriod] = ()
     entered: int = 0
     overdue: tuple[str, ...] = ()
 
@@ -94,11 +95,16 @@ def follow(
         for each in ids
     ]  # fmt: skip
     size = len(counts.ids)
-    weekdays = days_of_week([*map(parse_period, names)])
+    dates = [*map(parse_period, names)]
+    weekdays = days_of_week(dates)
+    feed = [
+        FeedPeriod(str(date), feed_rows(cube, asked.question), kind_of(date), weekday_of(date))
+        for date, cube in zip(dates, cubes, strict=True)
+    ]
     parts = _detection.detect(counts, limits[:size], asked, rates, weekdays)
     labels = _Labels(names, cubes, asked)
     arrived = dict(zip(ids, arrivals, strict=True))
-    maker = _ComparisonMaker(names, cubes, asked, labels, arrived, weekdays)
+    maker = _ComparisonMaker(names, cubes, asked, labels, arrived, weekdays, feed)
     comparisons = [
         maker.compare_counts(
             i, counts, parts[..., i], limits[i], rates[each.rule], float(alphas[i]),
@@ -114,10 +120,9 @@ def follow(
         for i, (each, periods) in enumerate(found.items(), start=size)
     ]  # fmt: skip
     order = sorted(range(len(ids)), key=lambda i: (ids[i].rule, ids[i].feature))
-    rows = [feed_rows(cube, asked.question) for cube in cubes]
     return Followed(comparisons=tuple(
-            _withhold_passes([comparisons[i] for i in order], cubes, asked, labels, rows)),
-        rows=rows, entered=labels.entered, overdue=labels.overdue)  # fmt: skip
+            _withhold_passes([comparisons[i] for i in order], cubes, asked, labels, feed)),
+        feed=feed, entered=labels.entered, overdue=labels.overdue)  # fmt: skip
 
 
 class _Labels:
@@ -160,6 +165,7 @@ class _ComparisonMaker:
     labels: _Labels
     arrivals: Mapping[ComparisonId, int]
     weekdays: Mapping[str, Sequence[int]]
+    feed: Sequence[FeedPeriod]
 
     def _periods_entered(self, each: ComparisonId) -> int:
         return self.labels.entered if self.labels.needed[each.rule] else len(self.names)
@@ -253,45 +259,43 @@ class _ComparisonMaker:
             state = MonitorState.WAITING
         elif few:
             state = MonitorState.INSUFFICIENT
-        elif lacks_values(points, asked.min_n, two_sided=two_sided):
+        elif lacks_values(points, self.feed, asked.min_n, two_sided=two_sided):
             state = MonitorState.UNDEFINED
         else:
             state = MonitorState.NO_ALARM
         return MonitoredComparison(
-            rule=str(rule),
-            metric=rule.metric,
-            definition=asked.catalogue.row(rule.metric),
-            feature=each.feature,
-            group=each.group,
-            class_=each.class_,
+            rule=str(rule), metric=rule.metric, definition=asked.catalogue.row(rule.metric),
+            feature=each.feature, group=each.group, class_=each.class_,
             threshold=float(f"{threshold:.12g}"),  # 18250, not 18249.999999999996
-            low=limits[0],
-            high=limits[1],
-            points=points,
-            state=state,
-            alarm=alarm,
-            lacks_baseline=lacks_baseline,
-            **fields,
-        )
+            low=limits[0], high=limits[1], points=points, state=state, alarm=alarm,
+            lacks_baseline=lacks_baseline, **fields,
+        )  # fmt: skip
 
 
-def lacks_values(points: Sequence[Point], min_n: int, *, two_sided: bool) -> bool:
-    """Return whether the last periods have no value, and at least ``min_n`` rows would.
+def lacks_values(
+    points: Sequence[Point], feed: Sequence[FeedPeriod], min_n: int, *, two_sided: bool
+) -> bool:
+    """Return whether the last periods have no value, and enough rows that would have one.
 
-    A small group is absent from some periods by sampling variation, and the periods before decide.
+    Of all rows of a period, a group is expected to have its share of those before (of the same
+    weekday, where two or more are known): a small one is absent from some by sampling variation.
     """
-    lacking = periods_without_value(points)
-    if not lacking:
-        return False
 
-    def rows(point: Point) -> int:
+    def rows(point: Point) -> float:
         if point.value is not None and not point.n_group and not point.n_reference:
-            return min_n  # a value without sizes
+            return math.inf  # a value without sizes
         return min(point.n_group, point.n_reference) if two_sided else point.n_group
 
-    decided = [point for point in points if not point.waits]
-    usual = fmean([rows(point) for point in decided[: -len(lacking)]] or [0])
-    return sum(max(rows(point), usual) for point in lacking) >= min_n
+    def expected(period: FeedPeriod) -> float:
+        same = [of for of in known if of[0].weekday == period.weekday]
+        usual = same if len(same) > 1 else known
+        return period.rows.rows * sum(n for _, n in usual) / sum(of.rows.rows for of, _ in usual)
+
+    decided = [(of, rows(e)) for e, of in zip(points, feed, strict=True) if not e.waits]
+    first = len(decided) - len(periods_without_value(points))
+    known = [*dropwhile(lambda of: not of[1], decided[:first])]
+    lacking = [max(n, expected(period) if known else 0) for period, n in decided[first:]]
+    return bool(lacking) and sum(lacking) >= max(min_n, -RARE)
 
 
 def _withhold_passes(
@@ -299,19 +303,19 @@ def _withhold_passes(
     cubes: PeriodCubes,
     asked: MonitorSpec,
     labels: _Labels,
-    rows: Sequence[FeedRows],
+    feed: Sequence[FeedPeriod],
 ) -> Iterator[MonitoredComparison]:
     # comparisons; none passes that rows without a group or an outcome may break lately, nor where
     # the reference would fail
     judged: dict[int, Reason] = {}
-    for entered in {labels.entered, len(rows)}:
+    for entered in {labels.entered, len(feed)}:
         last = range(max(entered - PERIODS_NOW[0], 0), entered)
         open_ = [
             comparison for comparison in comparisons
             if comparison.state is MonitorState.NO_ALARM
-            and entered == (labels.entered if "label" in comparison.definition.needs else len(rows))
+            and entered == (labels.entered if "label" in comparison.definition.needs else len(feed))
         ]  # fmt: skip
-        if not open_ or all(rows[t].complete for t in last):
+        if not open_ or all(feed[t].rows.complete for t in last):
             continue
         cube = cubes.together(last)
         owns = {rule.metric: rule.own for rule in asked.rules}

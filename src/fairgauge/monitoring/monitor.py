@@ -10,7 +10,7 @@ from typing import Unpack
 
 import numpy as np
 
-from fairgauge.checks.feed import FEED_CHECKS, Feed, FeedPeriod, Suspected
+from fairgauge.checks.feed import FEED_CHECKS, Feed, Suspected
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
@@ -22,14 +22,7 @@ from fairgauge.monitoring._feed_rows import twin
 from fairgauge.monitoring._period_cubes import PeriodCubes, check_values
 from fairgauge.monitoring.history import NEW_HISTORY, HeldHistory, History, refuse_unlike
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
-from fairgauge.monitoring.periods import (
-    Period,
-    absent_runs,
-    gaps,
-    kind_of,
-    parse_period,
-    weekday_of,
-)
+from fairgauge.monitoring.periods import Period, absent_runs, gaps, parse_period
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
 from fairgauge.question.specification import Spec
@@ -154,9 +147,9 @@ def monitor(
         comparisons=comparisons,
         own=asked.catalogue.described,
         rows=tuple(
-            PeriodRows(period=name, start=period.start.isoformat(), rows=of.rows,
-                       excluded=of.excluded)
-            for name, period, of in zip(names, periods, followed.rows, strict=True)
+            PeriodRows(period=of.name, start=period.start.isoformat(), rows=of.rows.rows,
+                       excluded=of.rows.excluded)
+            for period, of in zip(periods, followed.feed, strict=True)
         ),
         findings=tuple(findings),
         unmatched=tuple(unmatched_rules(resolved, comparisons, cubes)),
@@ -211,10 +204,7 @@ def _make_feed(
     needs = frozenset().union(*(asked.catalogue.row(rule.metric).needs for rule in asked.rules))
     of = {"label": question.label, "prediction": question.prediction or question.score}
     return Feed(
-        periods=[
-            FeedPeriod(str(period), rows, kind_of(period), weekday_of(period))
-            for period, rows in zip(periods, followed.rows, strict=True)
-        ],
+        periods=followed.feed,
         question=question,
         outcomes=[column for need, column in of.items() if need in needs and column],
         gaps=absent_runs(periods, until),

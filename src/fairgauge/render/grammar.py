@@ -47,7 +47,7 @@ _HUNDRED = 100
 _FILTERS = (
     "name", "whom", "such", "some", "now", "was", "equals", "both", "count", "counted",
     "range", "pick", "even", "means", "changes", "feature", "names", "by_side", "points",
-    "insufficient", "reason", "left_out", "about", "share_of", "under", "spelt",
+    "insufficient", "reason", "left_out", "about", "share_of", "under", "spelt", "after_number",
 )  # fmt: skip
 """Methods of a language that are filters of its texts, by their names."""
 
@@ -206,6 +206,10 @@ class Grammar:
         """Return so many of a unit: "1 row", "2,000 rows"; a unit of the user is plural."""
         one = self.terms["plural"].get(unit, unit.removesuffix("s"))
         return f"{self.count(value)} {one if value == 1 else self.terms['many'].get(unit, unit)}"
+
+    def after_number(self, people: str, number: str) -> str:
+        """Return so many people, whose name is a plural: "23 women", of one "women (n = 1)"."""
+        return f"{people} (n = 1)" if number == "1" else f"{number} {people}"
 
     def listing(self, items: Sequence[str], last: str = "and", most: int = 8) -> str:
         """Join words as a sentence does, and count those that are too many to name."""

@@ -306,6 +306,7 @@ class MonitorReport(ResultOfMetrics):
             for period in self.periods if e.concerns(period))  # fmt: skip
         most = _MANY_HIDDEN * len(self.periods)
         return tuple(e for e in self.findings if e.problem in always or e in last
+            or e.period > self.periods[-1]  # a gap from there to the period that was asked for
             or (e.hides_rows and hidden[e.subject] > most))  # fmt: skip
 
     @property

@@ -121,7 +121,10 @@ class _Thresholds(PageStatements):
         grown = None if effect is None else grown_error(choice, effect)
         source = (f"{self.place}.common",)
         code = "no_threshold" if effect is None else "threshold"
-        yield Statement(code=code, verdict=str(self.of.outcome), facts=facts,
+        said = "outcome", "cut", "goal_outcome", "kept_outcome", "lost"
+        alike = [held["feature"] for held in map(self.facts, choice.features)
+            if all(held.get(key) == facts.get(key) for key in said)]  # fmt: skip
+        yield Statement(code=code, verdict=str(self.of.outcome), facts=facts | {"alike": alike},
             parts=() if grown is None else (self.rate_change(grown),), sources=source)  # fmt: skip
         for i, each in enumerate(choice.features[:_MOST_FEATURES]):
             source = (f"features[{i}].common",)

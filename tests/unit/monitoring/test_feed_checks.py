@@ -179,9 +179,12 @@ def test_what_departs_is_closed_by_its_code(accepted: str) -> None:
 def test_absent_days_are_a_gap(length: int, step: int) -> None:
     absent = {10 + step * i for i in range(length)}
     counts = {n: fg.count(rows_of(i), **ASKED) for i, n in enumerate(NAMES) if i not in absent}
-    report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES}})
+    spec = ASKED | {"monitor": {"rules": RULES}}
+    report = fg.monitor(counts, spec)
     found = named(report, HistoryProblem.GAP)
     assert sum(each.rows or 0 for each in found) == length
+    stopped = dict([*counts.items()][:10])  # a feed that stopped is no pass on the day after
+    assert [fg.monitor(stopped, spec, at=NAMES[i]).exit_code for i in (9, 10)] == [0, 3]
     health = fg.monitor_doctor(counts, ASKED | {"monitor": {"rules": RULES}})
     assert (health.exit_code, health.findings) == (1, report.findings)
 

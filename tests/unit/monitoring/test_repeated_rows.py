@@ -158,11 +158,14 @@ def test_a_monitor_does_not_pass_for_a_reference_that_would_fail(reference) -> N
     assert fg.monitor(counts, lower).exit_code == 0
 
 
-def test_one_day_that_departs_needs_no_new_start() -> None:
+@pytest.mark.parametrize(
+    ("quiet", "needs"), [(1, "a single such period needs nothing, or "), (2, "")]
+)
+def test_quiet_days_need_no_new_start(quiet: int, needs: str) -> None:
     rng = np.random.default_rng(6)
     counts = {
-        name: counts_of(*rng.poisson(100 if i != 20 else 20, 2), rng)
-        for i, name in enumerate(day_names(21))
+        name: counts_of(*rng.poisson(100 if i < 20 else 20, 2), rng)
+        for i, name in enumerate(day_names(20 + quiet))
     }
     (found,) = fg.monitor(counts, asked(RULE)).findings
-    assert 'a single such period needs nothing, or accept it (accept = ["volume"])' in found.says
+    assert f'as on a quiet holiday, {needs}accept it (accept = ["volume"])' in found.says

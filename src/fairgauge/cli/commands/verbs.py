@@ -91,8 +91,8 @@ def command_of(name: str, verb: Verb) -> click.Command:
         for key, keywords in verb.own_options.items()
     ]  # fmt: skip
     if verb.fail_on is not None:
-        choice = click.Choice((verb.fail_on,))
-        made_of.append(click.option("--fail-on", type=choice, help=verb.fail_help))
+        made_of.append(click.option("--fail-on", type=click.Choice((verb.fail_on,)),
+                                    metavar=verb.fail_on, help=verb.fail_help))  # fmt: skip
     decorate = add_options(
         click.command(name, cls=SavedResultCommand if verb.takes_saved else Command),
         *made_of,

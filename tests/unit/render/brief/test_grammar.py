@@ -93,6 +93,11 @@ def side(share: Share) -> Side:
     return Side("group", rate=float(share.rate), hits=share.hits, n=share.size)
 
 
+def test_one_of_a_plural_is_stated_as_its_size() -> None:
+    stated = [ENGLISH.after_number("women", n) for n in ("1", "12")]
+    assert stated == ["women (n = 1)", "12 women"]
+
+
 @st.composite
 def shares(draw: st.DrawFn) -> Share:
     size = draw(st.integers(1, 300_000))

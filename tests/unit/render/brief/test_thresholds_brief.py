@@ -89,6 +89,12 @@ def test_where_no_threshold_is_enough_the_headline_states_that() -> None:
     assert enough is (made["sex"].outcome == "fail")
 
 
+def test_the_headline_names_every_feature_that_comes_to_the_same() -> None:
+    data = rows(0.0).with_columns(age=pl.Series(["old", "young"] * 2_000))
+    brief = chosen(data, "selection_rate.ratio >= 0.7", sensitive=["sex", "age"]).brief()
+    assert str(brief.headline) == "Today's threshold, 0.5, meets the goal for sex and age"
+
+
 @pytest.mark.parametrize("size", [60, 300, 1_000])
 def test_nothing_is_claimed_beyond_the_outcomes(size: int) -> None:
     made = chosen(rows(0.1, size))
