@@ -369,5 +369,6 @@ def other_group(
     reference = contrast.reference
     if reference is None or reference.kind is not ReferenceKind.OTHERS:
         return None if reference is None else reference.group
-    others = {g for feature, g in groups if feature == contrast.feature and g != contrast.group}
-    return others.pop() if len(others) == 1 else None
+    others = (g for feature, g in groups if feature == contrast.feature and g != contrast.group)
+    only = next(others, None)
+    return only if all(each == only for each in others) else None

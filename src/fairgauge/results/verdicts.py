@@ -70,8 +70,12 @@ class Verdict(scopes.HasDefinition[Metric | Statistic]):
 def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:
     """Return the comparison that a verdict judges; it names a threshold where there are several."""
     judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
-    overall = (each for each in estimates if each.scope.kind is ScopeKind.OVERALL)
-    own = (e for e in overall if (e.metric, e.feature, e.group, e.class_scope) == judged)
+    group = verdict.group  # first, as there may be thousands
+    own = (
+        e for e in estimates
+        if e.group == group and (e.metric, e.feature, e.group, e.class_scope) == judged
+        and e.scope.kind is ScopeKind.OVERALL
+    )  # fmt: skip
     return next((e for e in own if verdict.threshold in (None, e.threshold)), None)
 
 
