@@ -178,4 +178,4 @@ def test_a_verdict_is_open_because_of_rows_alone_that_may_be_of_a_side(sex, outc
     assert (men.outcome, women.outcome) == (outcome, Outcome.INCONCLUSIVE)
     if sex is None:
         assert men.reason.code is ReasonCode.MISSING_GROUPS
-        assert f"the 60 rows without {FEATURE} could change that" in men.says
+        assert f"the 60 rows without a known {FEATURE} could change that" in men.says
