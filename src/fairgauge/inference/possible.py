@@ -456,6 +456,7 @@ def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float
         least = max(0.0, float(low.max() - high.min()))
         return least, float((high[:, None] - low[None, :])[apart].max())
     if metric.by == "smallest_ratio":
+        low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)  # it is of numbers above 0
         ratios = quotient(low[:, None], high[None, :])[apart]
         return float(np.nanmin(ratios)), min(1.0, float(quotient(high.min(), low.max())))
     return None
