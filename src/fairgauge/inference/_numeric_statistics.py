@@ -3,7 +3,8 @@
 Scores are spread over fine bins, and the mean of all scores in a bin stands for each of them. A
 mean has Student's limits, of weighted rows from the squares and cubes of the weights, with the
 skewness of all rows where that is larger. Mean squares, variances and their ratio have those of
-`stats.squares`, which take fourth powers, on the log scale by the influences of rows.
+`stats.squares`, which take fourth powers, on the log scale by the influences of rows. How far a
+number could move with rows that may be of a group has ends of its own (`ends_of_number`).
 """
 
 from __future__ import annotations
@@ -83,13 +84,14 @@ ROUNDING = Reason.of(ReasonCode.ROUNDING)
 _LARGE = 1e270
 _LEAST_SPREAD = 1e-6
 
-# the sums of the powers of what a statistic is the mean of; those of errors are p less y
-_POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
+SUMS_OF_POWERS: dict[RegressionTerm, tuple[str, ...]] = {
     RegressionTerm.LABEL: ("y", "yy", "y3"),
     RegressionTerm.PREDICTION: ("p", "pp", "p3"),
     RegressionTerm.ERROR: ("", "gap2", "gap3"),
     RegressionTerm.ABSOLUTE_ERROR: ("gap", "gap2", "distance3"),
+    RegressionTerm.SQUARED_ERROR: ("gap2", "gap4"),
 }
+"""The sums of the powers of what a statistic is the mean of; those of errors are p less y."""
 _FOURTH = {RegressionTerm.LABEL: "y4", RegressionTerm.PREDICTION: "p4"}
 
 
@@ -126,7 +128,7 @@ def _mean_interval(statistic: Mean, data: SideData) -> StatisticInterval:
 
 
 def _moments_of_term(term: RegressionTerm, data: SideData) -> MeanMoments:
-    first, second, third = _POWERS[term]
+    first, second, third = SUMS_OF_POWERS[term]
     sums = [
         side.moments_of(needs_of(term))
         for side in (data.side, data.squares or data.side, data.cubes or data.side)
@@ -308,21 +310,38 @@ def _rows_with_label(side: ConfusionCounts, label: int) -> Array:
 
 
 @numeric_interval.register(ScoreMean)
-def _score_mean_interval(statistic: ScoreMean, data: SideData) -> StatisticInterval:
-    of, held = NUMBER_OF_A_ROW[statistic.of], scores_of(data.side)
-    centre, n = held.centre, data.unclustered_rows(statistic.size)
-    labels = (True, False) if statistic.labelled else (False,)
-    values = np.stack([of(centre, np.full(centre.shape, y)) for y in labels]).ravel()
-
-    def counts(side: ConfusionCounts) -> Array:
-        scores = scores_of(side)
-        return scores.counts.reshape(len(n), len(values)) if statistic.labelled else scores.every
-
-    unseen = np.tile(_half_a_row(held) / 2, 2) if statistic.labelled else np.zeros_like(held.every)
+@numeric_interval.register(LabelMeanScore)
+def _score_mean_interval(
+    statistic: ScoreMean | LabelMeanScore, data: SideData
+) -> StatisticInterval:
+    held, one_label = scores_of(data.side), isinstance(statistic, LabelMeanScore)
+    n = (
+        data.scored(statistic.position).sum(axis=-1)
+        if isinstance(statistic, LabelMeanScore)
+        else data.unclustered_rows(statistic.size)
+    )
+    values, unseen = _numbers_of_bins(statistic, held.centre), _half_a_row(held)
+    if not one_label:
+        unseen = np.tile(unseen / 2, 2) if statistic.labelled else np.zeros_like(held.every)
+    counts = partial(_rows_of_bins, statistic)
     moments = _mean_of_bins(statistic.from_scores(held), n, values, counts, unseen, data)
     if not statistic.labelled and data.squares is None:
         return mean_interval_t(moments)
     return _skewed_mean_interval(moments, data)
+
+
+def _rows_of_bins(statistic: ScoreStatistic, side: ConfusionCounts) -> Array:
+    held = scores_of(side)
+    if isinstance(statistic, LabelMeanScore):
+        return held.counts[:, statistic.position]
+    return held.counts.reshape(len(side.size), -1) if statistic.labelled else held.every
+
+
+def _numbers_of_bins(statistic: ScoreMean | LabelMeanScore, scores: Array) -> Array:
+    if isinstance(statistic, LabelMeanScore):
+        return scores
+    labels, of = (True, False) if statistic.labelled else (False,), NUMBER_OF_A_ROW[statistic.of]
+    return np.concatenate([of(scores, np.full(scores.shape, y)) for y in labels])
 
 
 def _half_a_row(held: Scores) -> Array:
@@ -356,18 +375,6 @@ def _skewed_mean_interval(moments: MeanMoments, data: SideData) -> StatisticInte
     mean, rows = np.asarray(moments.mean), np.asarray(moments.rows)
     methods = SKEWED_MEAN if data.squares is None else LINEARISED
     return StatisticInterval(mean, rows, partial(mean_limits, moments), methods)
-
-
-@numeric_interval.register(LabelMeanScore)
-def _label_mean_interval(statistic: LabelMeanScore, data: SideData) -> StatisticInterval:
-    held, label = scores_of(data.side), statistic.position
-    mean, n = statistic.from_scores(held), data.scored(label).sum(axis=-1)
-
-    def counts(side: ConfusionCounts) -> Array:
-        return np.asarray(scores_of(side).counts[:, label])
-
-    centre, unseen = held.centre, _half_a_row(held)
-    return _skewed_mean_interval(_mean_of_bins(mean, n, centre, counts, unseen, data), data)
 
 
 @numeric_interval.register(RocAuc)
@@ -427,3 +434,86 @@ def _calibration_interval(statistic: CalibrationError, data: SideData) -> Statis
         lambda z: mean_error_limits(bins, np.broadcast_to(z, rows.shape)),
         (IntervalMethod.BALL,),
     )
+
+
+# ---- with rows that may be of a side -----------------------------------------------------------
+
+
+@singledispatch
+def ends_of_number(of: Statistic, known: ConfusionCounts, more: ConfusionCounts) -> Array | None:
+    """Return the ends of a number of sides that any of ``more`` rows are added to.
+
+    Shape (4, n): the least and the greatest number, its variance now, and the most that this could
+    be. None where they are not known: of R², the calibration error and the average precision.
+    """
+    del of, known, more
+    return None
+
+
+@ends_of_number.register(RocAuc)
+@quiet
+def _ends_of_area(of: RocAuc, known: ConfusionCounts, more: ConfusionCounts) -> Array:
+    # Every pair of an added row may be in the right order, or in the wrong one. How often a row
+    # beats the other class moves by the share of that which is added; of an added row it is no
+    # further from the mean than 0 or 1 is.
+    del of
+    area = area_from_counts(*np.moveaxis(scores_of(known).counts, 1, 0))
+    rows = np.array([area.positives, area.negatives])
+    added = scores_of(more).counts.sum(axis=-1).T
+    kept = (rows / (rows + added)).prod(axis=0)
+    low, high = area.area * kept, 1 - (1 - area.area) * kept
+    moved = (added / (rows + added))[::-1] / np.sqrt(rows - 1)
+    joined = added * np.maximum(high, 1 - low) ** 2 / (rows * (rows - 1))
+    most = (np.sqrt(area.variances) + moved) ** 2 + joined
+    return np.array([low, high, np.sum(area.variances, axis=0), most.sum(axis=0)])
+
+
+@ends_of_number.register(Mean)
+@ends_of_number.register(RootMeanSquaredError)
+@quiet
+def _ends_of_moments(of: MomentStatistic, known: ConfusionCounts, more: ConfusionCounts) -> Array:
+    term = of.of if isinstance(of, Mean) else RegressionTerm.SQUARED_ERROR
+    first, second, *_ = SUMS_OF_POWERS[term]
+    (n, total, squares), (m, more_total, more_squares) = (
+        (sums["n"], sums[first] if first else sums["p"] - sums["y"], sums[second])
+        for sums in (side.moments_of(needs_of(term)) for side in (known, more))
+    )
+    mean = total / n
+    away = more_total - m * mean
+    apart = np.maximum(more_squares - 2 * mean * more_total + m * mean**2, 0.0)
+    reach = np.sqrt(m * apart)  # the most that numbers of these squares are from the mean together
+    moved = (reach - away) / 2, (reach + away) / 2
+    ends = _ends_of_mean(mean, n, moved, np.maximum(squares - n * mean**2, 0.0), apart)
+    if of.range[0] >= 0:
+        ends[0] = np.maximum(ends[0], total / (n + m))
+        ends[1] = np.minimum(ends[1], (total + more_total) / n)
+    if isinstance(of, RootMeanSquaredError):
+        return np.array([*np.sqrt(ends[:2]), ends[2] / (4 * mean), ends[3] / (4 * ends[0])])
+    ends[:2] += of.centre(known)
+    return ends
+
+
+@ends_of_number.register(ScoreMean)
+@ends_of_number.register(LabelMeanScore)
+@quiet
+def _ends_of_mean_score(
+    of: ScoreMean | LabelMeanScore, known: ConfusionCounts, more: ConfusionCounts
+) -> Array:
+    # within a bin a number rises or falls with the score, so its ends are at those of the bin
+    held, mean = scores_of(known), of.value(known, Profile.DOCUMENTED)
+    edges = np.sort([_numbers_of_bins(of, held.low), _numbers_of_bins(of, held.high)], axis=0)
+    low, high = edges[:, None] - mean[:, None]
+    rows, added = (_rows_of_bins(of, side) for side in (known, more))
+    moved = tuple((added * np.maximum(away, 0.0)).sum(axis=-1) for away in (-low, high))
+    squares = (rows * ((low + high) / 2) ** 2).sum(axis=-1)
+    apart = (added * np.maximum(low**2, high**2)).sum(axis=-1)
+    return _ends_of_mean(mean, rows.sum(axis=-1), moved, squares, apart)
+
+
+def _ends_of_mean(
+    mean: Array, n: Array, moved: tuple[Array, ...], squares: Array, apart: Array
+) -> Array:
+    # ``moved``: how far added rows are below and above the mean, together; ``squares, apart``: sums
+    # of squares about it, of the rows and of those added. More rows only divide by more.
+    below, above = moved
+    return np.array([mean - below / n, mean + above / n, squares / n**2, (squares + apart) / n**2])

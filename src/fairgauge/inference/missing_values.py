@@ -7,7 +7,7 @@ do not show which.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -354,14 +354,23 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def most_unknown(
-    counted: GroupCounts, outcome: OutcomeMasks, profile: Profile, which: Index
+    counted: GroupCounts, outcome: OutcomeMasks, profile: Profile, which: Index, measure: Measure
 ) -> ConfusionCounts:
-    """Return the most rows without a group that may be of some sides, by protected counts."""
+    """Return the most rows without a group that may be of some sides."""
     fits = 1.0 * np.logical_or(*sides_of_unknown(counted)).T[which]
-    most = {"high": np.tensordot(fits, counted.unknown["high"], 1)}
-    each = replace(counted, groups=("",) * (len(which) - 1), counts=most, histogram=None)
+
+    def of_sides(unknown: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: np.tensordot(fits, sums, 1) for name, sums in unknown.items()}
+
+    scores = counted.histogram and replace(
+        counted.histogram, counts=of_sides(counted.histogram.unknown)
+    )
+    each = replace(
+        counted, groups=("",) * (len(which) - 1), counts=of_sides(counted.unknown),
+        histogram=scores,
+    )  # fmt: skip
     places = np.arange(len(which))
-    return CountsBySide(each, outcome, profile, (), "high").pick(places, np.zeros_like(places))
+    return CountsBySide(each, outcome, profile, (), measure).pick(places, np.zeros_like(places))
 
 
 def sides_and_unknown(

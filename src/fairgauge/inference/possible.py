@@ -21,16 +21,19 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from fairgauge.catalogue.across import Spread, contrast_of
+from fairgauge.catalogue.across import Joint, Spread, contrast_of
 from fairgauge.catalogue.catalogue import rate as rate_of
-from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.cells import ALL, Array, Cells, ConfusionCounts
+from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.catalogue.distributions import OverallStandardisedDifference, OverallStandardisedMean
-from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
+from fairgauge.catalogue.lookup import closed_form
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import Profile, WhyInconclusive
 from fairgauge.inference.missing_values import (
+    MANY_MISSING,
     differs_without_group,
     lacks_more,
+    most_unknown,
     share_of,
     sides_and_unknown,
 )
@@ -50,6 +53,7 @@ _ACCURACY = rate_of("accuracy")
 _SELECTION = contrast_of(rate_of("selection_rate"), "difference")
 # the state of an outcome that is neither positive (0) nor negative (1)
 _MISSING = 2
+_HALF_A_ROW = 0.5  # in every cell, so that no variance is 0
 
 
 Cases = dict[ComparisonKey, tuple[WorstCase, ...]]
@@ -96,16 +100,22 @@ def metric_cases(
     """Return how far a metric could move, whatever rows without a group or an outcome are.
 
     It is of contrasts of shares and odds, of the SMD (rows without a group alone), and of gaps and
-    extremes of shares. Rows that lack a group and an outcome may be on either side, and the shares
-    of three groups or more go as far as they can each by itself, so that the ends are at least as
-    far apart as any table puts them. Of a contrast and rows without a group alone, both ends are
-    attained: the same assignment takes one side as low and the other as high as it can be.
+    extremes of shares; of rows without a group alone, of what else `_PossibleNumbers` bounds. Rows
+    that lack a group and an outcome may be on either side, and the shares of three groups or more
+    go as far as they can each by itself, so that the ends are at least as far apart as any table
+    puts them. Of a contrast of shares and rows without a group alone, both ends are attained: the
+    same assignment takes one side as low and the other as high as it can be.
 
     ``compared``: the sides of a contrast, numbers as `CountsBySide` has them.
     ``rivals``: the groups that could be the reference; None where the data do not choose it.
     """
     if isinstance(metric, OverallStandardisedMean):
         return {}
+    if isinstance(metric, (Combined, Joint)):
+        asked = counted, outcome
+        parts = [metric_cases(*asked, each, compared, profile, rivals) for each in metric.of]
+        best = rivals is not None and rivals.best  # by another rate than that of the parts
+        return {} if per_class or best else _join_cases(metric, parts)
     smd = isinstance(metric, OverallStandardisedDifference)
     contrast = _SELECTION if smd else metric
     if not isinstance(contrast, (Contrast, Spread)):
@@ -113,7 +123,7 @@ def metric_cases(
     found: Cases = {}
     threshold = outcome.threshold_of(metric)
     of = share_of(contrast.of) if isinstance(contrast, Contrast) else contrast.of
-    for cases in _possible_shares(counted, outcome, of, profile, per_class):
+    for cases in _possible_shares(counted, outcome, of or contrast.of, profile, per_class):
         names: Sequence[str | None] = [None]
         ends: Limits | None = None
         wider = np.ones((2, 1))
@@ -130,6 +140,25 @@ def metric_cases(
         for i, (low, high) in enumerate(zip(*ends, strict=True) if ends else ()):
             key = (metric.name, counted.feature, names[i], OVERALL, outcome.class_scope, threshold)
             found[key] = (*found.get(key, ()), cases.case(low, high, wider[:, i]))
+    return found
+
+
+def _join_cases(metric: Combined | Joint, parts: Sequence[Cases]) -> Cases:
+    # each part goes as far as it can by itself; of contrasts their sizes are joined
+    join = np.mean if metric.how == "mean" else np.min if metric.neutral == 1 else np.max
+    found: Cases = {}
+    for key in parts[0]:
+        each = [part[of.name, *key[1:]] for of, part in zip(metric.of, parts, strict=True)]
+        found[metric.name, *key[1:]] = tuple(
+            replace(
+                cases[0],
+                low=float(join([max(0.0, case.low, -case.high) for case in cases])),
+                high=float(join([max(case.high, -case.low) for case in cases])),
+                wider=tuple(np.max([case.wider for case in cases], axis=0).tolist()),
+                attained=False,
+            )
+            for cases in zip(*each, strict=True)
+        )
     return found
 
 
@@ -180,11 +209,17 @@ def _possible_shares(
         if of != _ACCURACY:  # over all classes no other rate is a share of rows
             return
         counted, outcome = _agreement_counts(counted, per_class), _AGREED
+    simple = not (counted.protected or counted.weighted or counted.clusters or counted.design)
     if isinstance(of, Rate) and not counted.protected:
         for outcomes in (False, True):
             cases = _PossibleShares(counted, outcome, of, profile, outcomes=outcomes)
             if cases.rows:
                 yield cases
+    # of weighted rows, and of clusters, the sums that bound a variance are not counted
+    elif simple and of is not None and ungrouped_rows(counted, "n"):
+        numbers = _PossibleNumbers(counted, outcome, of, profile)
+        if numbers.rows:
+            yield numbers
 
 
 _AGREED = OutcomeMasks(np.array([True, False]), np.array([True, False]))
@@ -218,6 +253,8 @@ class _PossibleShares:
     them, missing outcomes may have any value, too. ``rows`` is how many rows lack one, ``apart``
     how many without a group are, or may be, of every side.
     """
+
+    attained = True
 
     def __init__(
         self,
@@ -260,7 +297,9 @@ class _PossibleShares:
 
     def case(self, low: float, high: float, wider: Array) -> WorstCase:
         rows, by = self.rows + self._others, (float(wider[0]), float(wider[1]))
-        return WorstCase(float(low), float(high), rows, outcomes=self.outcomes, wider=by)
+        return WorstCase(
+            float(low), float(high), rows, outcomes=self.outcomes, wider=by, attained=self.attained
+        )
 
     def of(self, which: Index, needed: Array | float = 0.0) -> Limits:
         """Return the least and the greatest rate of some sides, with rows of unknown group.
@@ -325,12 +364,86 @@ class _PossibleShares:
 
     def spread(self, metric: Spread) -> Limits | None:
         """Return the ends of a gap or an extreme over groups that have rows it may count."""
-        states = self._states(self._known, np.arange(self._groups))
-        held = np.flatnonzero(_extreme_shares(states, self._rate, at_least=False)[1] > 0)
+        held = np.flatnonzero(self._held())
         if len(held) < 2:
             return None
         ends = _spread_range(metric, *self.of(held))
         return None if ends is None else (np.array(ends[:1]), np.array(ends[1:]))
+
+    def _held(self) -> Mask:
+        states = self._states(self._known, np.arange(self._groups))
+        return _extreme_shares(states, self._rate, at_least=False)[1] > 0
+
+
+class _PossibleNumbers(_PossibleShares):
+    """The ends of another number of sides over all groups that rows without one may be of.
+
+    They are no nearer than those of any table. Where none are known, ``rows`` is 0, as where many
+    rows lack an outcome, too.
+    """
+
+    attained = False
+
+    def __init__(
+        self, counted: GroupCounts, outcome: OutcomeMasks, of: Statistic, profile: Profile
+    ) -> None:
+        self.outcomes, self._groups, self._others = False, len(counted.groups), 0
+        without, (may, are) = ungrouped_by_kind(counted, "n"), sides_of_unknown(counted)
+        self.apart, self._lacking = without @ (may | are), np.zeros(self._groups)
+        every = np.arange(len(self.apart))
+        known = CountsBySide(counted, outcome, profile).pick(every, np.zeros_like(every))
+        more = most_unknown(counted, outcome, profile, every, "n")
+        self._value, ends = of.value(known, profile), _ends_of_number(of, known, more)
+        of_cells = isinstance(of, (Quotient, Blend))
+        complete = (ALL.count(more.counts(of.needs)) if of_cells else of.size(more)).max()
+        many = without.sum() - complete >= max(1.0, MANY_MISSING * counted.cases.min(initial=0.0))
+        self.rows = 0 if ends is None or many else round(without.sum())
+        self._ends_of_sides = np.empty((4, 0)) if ends is None else ends
+        # of numbers that do not vary yet, nothing bounds how much wider an interval would be
+        constant = ~(self._ends_of_sides[2] > 0)
+        self._ends_of_sides[:2, constant] = [[-np.inf], [np.inf]]
+
+    def of(self, which: Index, needed: Array | float = 0.0) -> Limits:
+        del needed  # the more rows must be of a side, the nearer its ends are
+        low, high = self._ends_of_sides[:2, which]
+        return low, high
+
+    def variances(self, which: Index, metric: Contrast | Spread | None = None) -> Array:
+        low, _, now, most = self._ends_of_sides[:, which]
+        if metric is not None and is_ratio(metric):
+            now, most = quotient(now, self._value[which] ** 2), quotient(most, low**2)
+        return np.array([now, most, most])
+
+    def _held(self) -> Mask:
+        return ~np.isnan(self._value[: self._groups])
+
+
+def _ends_of_number(of: Statistic, known: ConfusionCounts, more: ConfusionCounts) -> Array | None:
+    # as `ends_of_number`. A quotient of sums is monotone in each confusion cell, whatever the
+    # others are, and so is a mean of rates of different rows: their ends are at corners.
+    if not isinstance(of, (Quotient, Blend)):
+        from fairgauge.inference._numeric_statistics import ends_of_number
+
+        return ends_of_number(of, known, more)
+    if isinstance(of, Blend) and closed_form(of) is None:  # of rates that share rows
+        return None
+    held, added = known.counts(of.needs), more.counts(of.needs)
+    tables = [held + added * corner for corner in product((0.0, 1.0), repeat=len(Cells()))]
+    sides = (ConfusionCounts(size=known.size, cells={of.needs: cells}) for cells in tables)
+    values = [of.value(side, Profile.DOCUMENTED) for side in sides]
+    variances = [_variance_of_cells(of, cells + _HALF_A_ROW) for cells in tables]
+    ends = np.fmin.reduce(values), np.fmax.reduce(values)
+    return np.array([*ends, variances[0], np.max(variances, axis=0)])
+
+
+def _variance_of_cells(of: Statistic, cells: Array) -> Array:
+    if isinstance(of, Blend):
+        variances = [_variance_of_cells(rate, cells) for rate in of.of]
+        return np.asarray(np.sum(variances, axis=0) / len(variances) ** 2)
+    over, under = of.sums
+    rows = under.count(cells)
+    slope = np.array(over) - quotient(over.count(cells), rows)[:, None] * np.array(under)
+    return quotient((slope**2 * cells).sum(axis=-1), rows**2)
 
 
 def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float] | None:
@@ -343,6 +456,7 @@ def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float
         least = max(0.0, float(low.max() - high.min()))
         return least, float((high[:, None] - low[None, :])[apart].max())
     if metric.by == "smallest_ratio":
+        low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)  # it is of numbers above 0
         ratios = quotient(low[:, None], high[None, :])[apart]
         return float(np.nanmin(ratios)), min(1.0, float(quotient(high.min(), low.max())))
     return None
@@ -418,12 +532,16 @@ def _incomplete(states: Array, rate: Rate) -> Array:
 
 
 def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
-    """Return the ends of a contrast from those of its group's and of its reference's share."""
-    if isinstance(metric.of, Quotient):
+    """Return the ends of a contrast from those of its group's and of its reference's number.
+
+    Those of odds are of the share that they are of. A ratio of what is not above 0 is unbounded.
+    """
+    if isinstance(metric.of, Quotient) and metric.of.is_odds:
         ours, theirs = ((_odds(side[0]), _odds(side[1])) for side in (ours, theirs))
     first, second = (ours, theirs) if metric.order == "group - reference" else (theirs, ours)
     if metric.by == "difference":
         return difference_limits(first, second)
+    first, second = (tuple(np.maximum(side, 0.0)) for side in (first, second))
     low, high = quotient(first[0], second[1]), quotient(first[1], second[0])
     return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
 

@@ -332,11 +332,12 @@ def _decide_after_uncounted(each: Estimate, rule: Rule, measured: Measured) -> D
 
 
 def _decided_by_counts(each: Estimate, rule: Rule, measured: Measured) -> Decision:
-    # A fail that rows without an outcome could change stays one, and its reason states how far. Of
-    # a rule that is decided by the value ("point"), rows without a group are a note. What has no
-    # worst case does not pass where many rows of a group lack an outcome, or many have no group.
-    # Groups that nobody recorded pass only by a random sample of people of known group, and neither
-    # pass nor fail by probabilities that these people contradict.
+    # A fail that rows without an outcome could change stays one, and its reason states how far; so
+    # does one that a bound alone would take back, which no table need reach. Of a rule that is
+    # decided by the value ("point"), rows without a group are a note. What has no worst case does
+    # not pass where many rows of a group lack an outcome, or many have no group. Groups that nobody
+    # recorded pass only by a random sample of people of known group, and neither pass nor fail by
+    # probabilities that these people contradict.
     alone = len(measured.group_ids.get(each.feature or "", ())) == 1  # its feature has one group
     if each.value is None and alone and _is_of_features(rule):
         return _decide_without_value(rule, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS))
@@ -360,6 +361,8 @@ def _decided_by_counts(each: Estimate, rule: Rule, measured: Measured) -> Decisi
         if worst.outcomes and outcome is Outcome.FAIL:
             # to blank the predictions of a failing group must not take back the fail
             reason = _add_worst_case(reason, each, worst, rule, measured.unit)
+            continue
+        if not worst.attained and outcome is Outcome.FAIL:
             continue
         low, high = (worst.low, worst.high) if by_value else _worst_case_interval(each, worst, rule)
         if _decide_range(low, high, rule) is not outcome:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts
-from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric
+from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.comparisons import Scope as MetricScope
 from fairgauge.catalogue.distributions import (
     ConditionalDisparity,
@@ -352,7 +352,7 @@ class Slice:
     def worst_cases(self, metric: Metric) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
         """Return how far a metric could move, whatever rows without a group or an outcome are."""
         sides = chosen = None
-        if isinstance(metric, (Contrast, OverallStandardisedDifference)):
+        if isinstance(metric, (Contrast, Combined, OverallStandardisedDifference)):
             compared = self.compared(metric)
             margin = compared.slots == 0
             sides = compared.groups[margin], compared.references[margin]
@@ -526,7 +526,8 @@ class Slice:
         margin = np.zeros_like(sides[0])
         group, reference = (self.sides.pick(which, margin) for which in sides)
         ours, theirs = (
-            most_unknown(self.counts, self.outcome, self.spec.profile, which) for which in sides
+            most_unknown(self.counts, self.outcome, self.spec.profile, which, "high")
+            for which in sides
         )
         from fairgauge.inference.protected_counts import protected_worst_cases
 

@@ -367,11 +367,11 @@ def _reason_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> R
     if lacking := not_counted(measured.uncounted):
         what, lost, unit = lacking
         return Reason.of(ReasonCode.NOT_COUNTED, what=what, rows=lost, unit=unit or measured.unit)
-    for verdict in judge(measured, [rule]) if not cases else ():
+    for verdict in judge(measured, [rule]):
         reason, of_group = verdict.reason, group is None or group in (verdict.group, verdict.mirror)
         if not of_group or verdict.feature != each.feature:
             continue
-        if reason.code in _LACKING:
+        if reason.code in _LACKING and (reason.get("unbounded") or not cases):
             return reason
         if rows := reason.get("open_rows"):  # beside what the interval leaves open
             groups = reason.get("open_groups")

@@ -236,9 +236,15 @@ class GroupCounts:
 
     def codes_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
         """Return the group of every row: -1 for a known value of no group, below for none."""
+        return self.crossing.groups_of(self._levels_of_rows(cube, columns))
+
+    def kinds_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
+        """Return the kind of every row that has no group."""
+        return self.crossing.kinds_of(self._levels_of_rows(cube, columns))
+
+    def _levels_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
         axes = [part.axis for part in self.crossing.parts]
-        codes = [level_codes(axis, cube, columns[axis.column]) for axis in axes]
-        return self.crossing.groups_of(np.stack(codes, axis=-1))
+        return np.stack([level_codes(axis, cube, columns[axis.column]) for axis in axes], axis=-1)
 
 
 def ungrouped_rows(counts: GroupCounts, measure: str) -> float:

@@ -245,6 +245,7 @@ class WorstCase:
     ``outcomes``: whether rows lack an outcome, which only takes back a pass, and not a group.
     ``at_most``: whether there may be fewer such rows, since counts are protected.
     ``wider``: of each end, how much further the limit of an interval is from the value there.
+    ``attained``: whether some table has it; what bounds all tables only takes back a pass.
     """
 
     low: float
@@ -253,6 +254,7 @@ class WorstCase:
     outcomes: bool = False
     at_most: bool = False
     wider: tuple[float, float] = (1.0, 1.0)
+    attained: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from fairgauge.inference.interval import (
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, Histogram, level_codes
+from fairgauge.resolve.group_counts import EXCLUDED, GroupCounts, Histogram, level_codes
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import Resolution
 from fairgauge.results.estimates import EVERYONE, Estimate
@@ -449,12 +449,13 @@ def exact_histograms(
         return None
     exact = []
     for each in features:
-        groups, group_of = each.groups, each.codes_of_rows(cube, columns)
-        kept = ~np.isnan(scores) & (group_of >= -1) & (factors["n"] > 0)
-        at = np.where(group_of[kept] < 0, len(groups), group_of[kept])
+        known, group_of = len(each.groups) + 1, each.codes_of_rows(cube, columns)
+        kept = ~np.isnan(scores) & (group_of > EXCLUDED) & (factors["n"] > 0)
+        at = np.where(group_of < -1, known + each.kinds_of_rows(cube, columns), group_of)[kept]
+        at[at < 0] = known - 1
         at = at * (labels + 1) + np.where(label_of[kept] < 0, labels, label_of[kept])
         at = at * len(values) + np.searchsorted(values, scores[kept])
-        shape = (len(groups) + 1, labels + 1, len(values))
+        shape = (known + len(each.crossing.unknown), labels + 1, len(values))
         cells = int(np.prod(shape))
         counts: dict[str, Array] = {
             name: np.bincount(at, factor[kept], cells).astype(np.float64).reshape(shape)
@@ -462,7 +463,11 @@ def exact_histograms(
         }
         weights = counts.get("w", counts["n"])
         counts |= {name: weights * of for name, of in _score_moments(values).items()}
-        exact.append(replace(each, histogram=Histogram(values, values, counts)))
+        of_groups, unknown = (
+            {name: sums[part] for name, sums in counts.items()}
+            for part in (slice(known), slice(known, None))
+        )
+        exact.append(replace(each, histogram=Histogram(values, values, of_groups, unknown)))
     return tuple(exact)
 
 

@@ -617,13 +617,17 @@ class _Audit(PageStatements):
     def certain(self) -> Iterator[Statement]:
         yield from self._intervals()
         open_ = self._verdicts_of(Outcome.INCONCLUSIVE)
-        codes = [{reason.code for reason in reasons_of(each)} for each in open_]
-        for code in ON_ONE_SIDE:
+        codes = [
+            {_NOT_COMPUTED if why.get("unbounded") else why.code for why in reasons_of(each)}
+            for each in open_
+        ]
+        for code in (*ON_ONE_SIDE, _NOT_COMPUTED):
             if n := codes.count({code}):
-                beside = code not in _NOT_BESIDE  # of which a value alone may decide
+                # of which a value alone may decide
+                beside = code not in (*_NOT_BESIDE, _NOT_COMPUTED)
                 facts = {"n": n, "why": str(code), "beside": beside}
                 yield fact("open_because", "verdicts", **facts)
-        if any(len(of) > 1 or not of <= set(ON_ONE_SIDE) for of in codes):
+        if any(len(of) > 1 or not of <= {*ON_ONE_SIDE, _NOT_COMPUTED} for of in codes):
             yield fact("inconclusive", "verdicts", shown=len(self.led))
         unevaluated = self._verdicts_of(Outcome.NOT_EVALUATED)
         zero = [v for v in unevaluated if v.reason.code in _OF_ZERO]
@@ -909,6 +913,7 @@ _SHARES = ("share", "fit", "misfit")
 _IN_WORDS = (*_SHARES, "mean")
 _NOT_BESIDE = (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
 _OF_ZERO = (ReasonCode.RATIO_MAY_BE_ZERO, ReasonCode.RATIO_NOT_ABOVE_ZERO)
+_NOT_COMPUTED = "not_computed"  # how far rows that lack something could move it
 _BESIDE = {*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES}
 
 

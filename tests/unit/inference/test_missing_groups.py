@@ -172,8 +172,8 @@ def test_a_failure_that_rows_could_turn_is_inconclusive():
     assert found.outcome is Outcome.INCONCLUSIVE
     assert (found.reason.code, found.reason["rows"], found.reason["alone"]) == (MISSING, 60, "fail")
     assert found.says.startswith(
-        "disparate impact (Clarify DI) 0.667, 95% CI 0.570 to 0.779: the 60 rows without a known g could "
-        "change that: it could reach from "
+        "disparate impact (Clarify DI) 0.667, 95% CI 0.570 to 0.779: the 60 rows without a known g "
+        "could change that: it could reach from "
     )
 
 

@@ -124,7 +124,7 @@ def test_intervals_decide_by_what_an_audit_is_judged_by_not_by_what_is_adjusted(
 
 @pytest.mark.parametrize(("column", "lacking"), [("g", "a group"), ("y", "a label or score")])
 def test_what_has_no_worst_case_does_not_claim_one(column, lacking):
-    """Of the AUC none is computed: rows that lack something "could change that" was untrue."""
+    """Of average precision none is computed: that rows "could change that" was untrue."""
     asked = {"label": "y", "score": "s", "positive": 1, "sensitive": "g"}
     rng, counts = np.random.default_rng(5), {}
     for name in NAMES[:8]:
@@ -132,7 +132,7 @@ def test_what_has_no_worst_case_does_not_claim_one(column, lacking):
         rows["y"] = (rng.random(400) < rows.s) * 1.0
         rows.loc[:15, column] = None
         counts[name] = fg.count(rows, **asked)
-    rule = {"metric": "auc.difference", "between": [-0.5, 0.5]}
+    rule = {"metric": "average_precision.difference", "between": [-0.5, 0.5]}
     report = fg.monitor(counts, asked | {"monitor": {"rules": [rule]}})
     (says,) = {each.says.partition(",")[2].partition(" could")[0] for each in report.comparisons}
     because = f"because how far the 112 rows without {lacking} (1% of a group or more)"
