@@ -31,7 +31,8 @@ _MANY_SCORES = 30
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
-_HYPHENS = r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{2})"
+_HYPHENS = r"(?<=[^\W\d_]{2})(-| - )(?=[^\W\d_]{2})|(?<=[^\W\d_])(-| - )(?=\d)"
+_FORMS_OF_NUMBERS = r"^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))"
 
 Levels = Mapping[Axis, list[tuple[Value, int]]]
 """The values of columns, each with its rows."""
@@ -322,7 +323,8 @@ def compact_reading(name: str) -> Value:
     """
     text = fold_accents(spelling(name))
     dashed = re.sub(_DASHES, "-", text.rstrip(".") or text)
-    return meaning(re.sub(_BLANKS, "", re.sub(_HYPHENS, "", dashed)))
+    joined = re.sub(_HYPHENS, "", re.sub(_FORMS_OF_NUMBERS, "", dashed))
+    return meaning(re.sub(_BLANKS, "", joined))
 
 
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

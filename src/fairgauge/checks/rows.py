@@ -244,7 +244,9 @@ _OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_D
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
     DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [  # rows of a total count twice in all
-        Doubt("clear stratum", note["rows"], frozenset(() if note["of_all"] else {STRATUM}))
+        Doubt("stratum but one that may be a total", note["rows"])
+        if note["of_all"]
+        else Doubt("clear stratum", note["rows"], frozenset({STRATUM}))
     ],
     DiagnosticCode.STRATUM_IS_OUTCOME: lambda note, spec, n: [
         Doubt(_OF_STRATUM.format("outcome"), n, frozenset({STRATUM, need}))

@@ -29,11 +29,13 @@ OwnWords: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 OWN_MEANINGS = ("adverse_elsewhere", "favourable", "not_known", "not_told", "stage", "total",
     "undecided")  # fmt: skip
 _OWN: ContextVar[OwnWords] = ContextVar("own words", default=())
+_OF_LENDING: ContextVar[bool] = ContextVar("of lending", default=False)
 
 
-def use_words(own: OwnWords) -> None:
-    """Take the words of a question next to those that are listed, until another one is asked."""
+def use_words(own: OwnWords, *, lending: bool = False) -> None:
+    """Take a question's own words, and HMDA's codes for ``lending``, until another one is asked."""
     _OWN.set(own)
+    _OF_LENDING.set(lending)
 
 
 def _words(meaning: str) -> re.Pattern[str]:
@@ -98,7 +100,7 @@ def is_opposite(name: str, others: Collection[str]) -> bool:
     return positive != text and any(_fold(other).startswith(positive) for other in others)
 
 
-_TWO = 2
+_TWO, _MANY = 2, 4
 _ALSO_CLASSES = {"none", "nil"}
 """Names of missing values that are names of classes as often."""
 
@@ -117,8 +119,10 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
         return False
     opposite = len(names) <= _TWO or "+" in names
     codes = len(names) > _TWO and all(re.fullmatch("[A-Z]{2,5}", each) for each in names)
+    own = f"{_fold(column)} {_fold(name)}"
     return (
-        _strip(name) in _ALSO_CLASSES
+        (len(names) >= _MANY and bool(_pattern("own_code").search(own)))
+        or _strip(name) in _ALSO_CLASSES
         or (name.strip() == "-" and opposite)
         or (name == "NA" and codes)  # Namibia, or North America
     )
@@ -579,8 +583,11 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     # a stray value or two does not hide what the others are
     if _pattern("action_column").search(column.casefold()):
         return codes > max(1, len(names) - codes) or codes == len(names)
-    if _pattern("action_or_other").search(column.casefold()) and codes == len(names):
-        return {*"1345"} <= {*map(action_code, names)}
+    known = {*map(action_code, names)} if codes == len(names) else set()
+    if _OF_LENDING.get() and {*"13"} <= known and not _pattern("scale").search(_fold(column)):
+        return True
+    if _pattern("action_or_other").search(column.casefold()) and known:
+        return {*"1345"} <= known
     return codes == len(names) and not all(name.strip().isdigit() for name in names)
 
 

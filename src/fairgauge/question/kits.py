@@ -60,6 +60,7 @@ class Kit:
     gaps: tuple[str, ...] = ()  # the metrics of a decomposition, in place of those of an audit
     intersect: bool = False  # whether all features together are a table of their own
     states_unknown: bool = False  # whether people of unknown category are stated apart
+    codes_of_actions: bool = False  # whether numbers of an outcome may be HMDA's codes
     adverse_impact: bool = False  # whether the shortfall and exact tests are filed
     alternatives: bool = False  # whether it ends in the search for an alternative
     page: bool = False  # whether the page that needs no installation can ask for it

@@ -103,7 +103,8 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     if columns is not None:
         problems += [*unknown_columns(spec.columns(), columns), *strata_alone(spec)]
     refuse(problems)
-    use_words(spec.checks)
+    kit = kit_or_none(spec.preset)
+    use_words(spec.checks, lending=kit is not None and kit.codes_of_actions)
     return spec
 
 

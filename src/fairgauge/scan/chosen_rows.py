@@ -383,9 +383,10 @@ def _doubtful_levels(
     axis: Axis, levels: _Values, kept: NDArray[np.bool_], asked: RowCondition
 ) -> dict[int, Value]:
     # what means a missing value or a total, and is kept, and codes of missing values
-    codes = words.codes_of_missing(levels)
-    missing = _missing_words(axis.column, levels)
     names = [*map(name_of, levels)]
+    codes = [v for v in words.codes_of_missing(levels)
+             if not words.may_be_group(name_of(v), axis.column, names)]  # fmt: skip
+    missing = _missing_words(axis.column, levels)
     return {
         i: level
         for i, level in enumerate(levels)

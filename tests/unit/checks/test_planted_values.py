@@ -87,11 +87,14 @@ NO_GROUP = (
     "|Total|Subtotal|All|Gesamt|Summe|Grand Total|Bitte wählen|Veuillez choisir|Seleccione|#WERT!"
     "|Unable to determine|TBC|Redacted|Unclassified|Not matched|Anonymous|No EEO data|Total women"
     "|Total (all)|Undetermined sex|All ages|None reported|Ambos sexos"
+    "|Left blank|EEO form not returned|Applicant refused|Not collected (phone application)|Void"
+    "|Didn't say|HMDA N/A|Cannot determine|To be completed|Purchased loan - no data|No EEO form"
+    "|n.d.|Company total|Bank total"
 )
 FAVOURABLE = (
     "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
     "|Originated|Disbursed|NTU|Not Taken Up|Customer declined offer|Offer expired|APPR"
-    "|Ready for Hire|Background Check|Onboarding"
+    "|Ready for Hire|Background Check|Onboarding|Expired offer"
 )
 UNDECIDED = (
     "Withdrawn|Retirado|Zurückgezogen|Missing data|#VALUE!|#N/A|#REF!|#DIV/0!|#NAME?|#WERT!"
@@ -102,6 +105,8 @@ UNDECIDED = (
     "|Under investigation|Not Interested|Accepted other offer|Phone Screen Scheduled|Gegenangebot"
     "|Hiring Manager Review|Unable to contact|Hold|Waitlist|Waitlisted|Refer|Review|Phone screen"
     "|Under evaluation|Closed pending|Case open|Not graded|Candidate no longer interested"
+    "|In consideration|Not yet dispositioned|Talent pool|Keep warm|Pipeline|Rate lock"
+    "|Submitted to UW"
 )
 HARMS = (
     "adverse_action deny_flag write_off written_off laid_off foreclosed evicted suspended expelled"
@@ -121,7 +126,11 @@ DOUBTED = {
         named("action_taken", "3 - Application denied", "1 - Loan originated", favourable=None),
         named("hired", 1, 0, favourable="negative"),
         *[named("outcome", *pair, favourable=None)
-          for pair in (("Archived", "Advanced"), ("Regret", "Invite"), ("Below cut", "Above cut"))],
+          for pair in (("Archived", "Advanced"), ("Regret", "Invite"), ("Below cut", "Above cut"),
+                       ("Screened out", "Screened in"))],
+        *[named("outcome", word, "ok", favourable=None) for word in (
+            "No hire", "No-hire", "No offer", "Below threshold", "Not a fit", "Do not proceed",
+            "Dropped", "Nonperforming")],
         named("outcome", "Booked", "Denied", favourable="negative"),
     ],
     "missing_marker": [
@@ -130,6 +139,10 @@ DOUBTED = {
           for name, a, b, c in cells("gender|F|M|U||g|Male|Female|PNTS||race|W|B|U||group|WH|B|UN"
                                      "||veteran|Y|N|u||Geschlecht|m|w|*||sex|1|2|0"
                                      "||applicant_race_1|5|3|7||co-applicant_sex|1|2|4")],
+    ],
+    "same_names": [
+        (table((a, "Zed"), extra=b, column="sex"), {})
+        for a, b in cells("3|03||1,000|1000||REQ-1|REQ 1||B-17|B17||Full-time|Full \u2013 time")
     ],
     "doubled_rows": [
         *[copied(times, numbered) for times in (2, 5, 9, 10) for numbered in (False, True)],
@@ -254,13 +267,19 @@ CLEAN += [
     *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
       for name, a, b, c in cells(
         "religion|Hindu|Muslim|None||disability|Visual|Motor|none||children|1|2|None"
-        "||region|North|South|Allier||hormone|+|-|+/-||disabled|-|yes|yes||team|Totality|Summit|Selecta"
+        "||region|North|South|Allier||hormone|+|-|+/-||disabled|-|yes|yes"
+        "||department|Total Rewards|Legal|Missing Persons Unit||team|Claims|Legal"
+        "|Unknown caller desk"
+        "||grade|A|B|A-||grade|B+|C|B||band|1-5|5-10|15||floor|1|2|Floor -1"
+        "||floor|Floor 1|Floor 2|Floor -1||team|Totality|Summit|Selecta"
         "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft"
         "||region|EU|APAC|NA||country|ZA|BW|NA"
         "||sex|F|M|X||g|f|m|n||area|R|S|U||emp|E|S|U||grade|A|B|U||state|SD|NY|ND||region|N|E|NS"
         "||disability|Total disability|Partial disability|None||hearing|Partial|None|Total"
         "||identity|religion|race|none||target|male|black|none||dx|Asthma|Gout|Undetermined cause"
         "||race|1|2|0||sex|1|3|0||country|DE|FR|DK||sex|Female|Male|Both||ward|95|97|99||team|20|30|40||price|199|499|999||grade|10|11|9")],
+    *[(table().with_columns(pl.Series(name, [v[i // 2 % 4] for i in range(N)])),
+       {"sensitive": [name]}) for name, *v in cells("branch_no|1|2|3|99||initial|N|A|X|U")],
     (table(outcome=("Terminated", "Active"), extra="Retired"), {"positive": ["Terminated"],
      "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
     (table(outcome=("Denied", "Approved"), extra="Offer made"), {"positive": ["Denied"],
@@ -348,6 +367,16 @@ def test_what_the_page_does_not_check_is_stated(tmp_path):
         assert report.verdict is Outcome.INCONCLUSIVE, code
         assert {each.code for each in report.doubts} == {code}
         assert not page["doubts"], code
+
+
+def test_codes_of_lending_are_actions_whatever_their_column_is_called():
+    columns = ["Action", "final_action", "disposition_code", "credit_tier"]
+    for name, doubts in zip(columns, [1, 1, 1, 0], strict=True):
+        rows, asked = named(name, 1, 3, 4, preset="us-lending", favourable=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            report = fg.audit(rows, **ASKED | asked)
+        assert [each.code for each in report.doubts] == ["undecided_outcomes"] * doubts, name
 
 
 def test_impossible_ages_can_be_left_out():

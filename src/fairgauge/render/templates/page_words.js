@@ -12,7 +12,7 @@ const isOpposite = (name, others) => { const text = plainText(name), positive = 
 const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_value.test(bare(name)) || PATTERNS.may_be_end.test(plainText(name));
 const mayBeGroup = (name, column, names) => {
   const others = names.filter((each) => each !== name && !meansMissing(each)), ofSex = others.length && others.every((each) => PATTERNS.man_or_woman.test(plainText(each)));
-  return !ofSex && !PATTERNS.of_all_people.test(plainText(column)) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
+  return !ofSex && !PATTERNS.of_all_people.test(plainText(column)) && ((names.length >= 4 && PATTERNS.own_code.test(`${plainText(column)} ${plainText(name)}`)) || ["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
 };
 const isTotal = (name, others = []) => PATTERNS.total.test(plainText(name)) && !others.some((each) => PATTERNS.part.test(plainText(each)));
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
@@ -107,7 +107,7 @@ const repeatedPeople = (table, used) => table.columns.find((c) => {
 const compact = (name) => {
   const spelt = unaccented(name.replace(/\p{Cf}/gu, "").normalize("NFKC").trim().split(/\s+/).join(" "));
   const text = spelt.replace(/\.+$/, "") || spelt;
-  const dashed = text.replace(/[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)/g, "-").replace(/(?<=\p{L}{2})-(?=\p{L}{2})/gu, "");
+  const dashed = text.replace(/[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)/g, "-").replace(/^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))/g, "").replace(/(?<=\p{L}{2})(-| - )(?=\p{L}{2})|(?<=\p{L})(-| - )(?=\d)/gu, "");
   return meaning(dashed.replace(/(?<!\d)\s|\s(?!\d)/g, ""));
 };
 const alike = (items, nameOf, meaningOf) => {
