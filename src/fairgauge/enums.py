@@ -198,7 +198,7 @@ DOUBTS_OF_A_COLUMN = frozenset({
 DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.MISSING_MARKER, DiagnosticCode.SAME_NAMES, DiagnosticCode.CODED_NUMBERS,
     DiagnosticCode.STRATUM_OF_MISSING, DiagnosticCode.STRATUM_OF_ONE_SIDE,
-    DiagnosticCode.STRATUM_IS_OUTCOME,
+    DiagnosticCode.STRATUM_IS_OUTCOME, DiagnosticCode.MISSING_STRATA,
     DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
     DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.CODE_AS_FAVOURABLE,
@@ -252,7 +252,8 @@ class WhyIncomplete(StrEnum):
     NO_COUNTERPART = "no counterpart"  # of a rule or a verdict, in the other report
     UNTESTED = "untested"  # a difference or a verdict changed, and no test shows by what
     NOTHING_COMPARED = "nothing compared"
-    MORE_LACK = "more lack"  # an outcome or a group, or are doubtful
+    MORE_LACK = "more lack"  # an outcome or a group
+    DOUBTED = "doubted"  # what is compared stands on a doubt that a report leaves open
     OTHER_ROWS = "other rows"  # of only one report do conditions leave out by some column
     GROUP_GONE = "group gone"  # or has insufficient data now
     SAME_COUNTS = "same counts"  # to the last one, as of the same report twice

@@ -59,6 +59,11 @@ def of_audit(rows: pl.DataFrame, **more: Any) -> Any:
     return fg.audit(rows, prediction="p", **ASKED | {"rules": RULE} | more)
 
 
+def of_reports(rows: pl.DataFrame, **more: Any) -> Any:
+    halves = np.random.default_rng(3).random(len(rows)) < 0.5
+    return fg.compare(*(of_audit(rows.filter(pl.Series(of)), **more) for of in (halves, ~halves)))
+
+
 def of_models(rows: pl.DataFrame, **more: Any) -> Any:
     margins = {"accuracy": 0.02, "disparity": 0.05}
     return fg.compare_models(rows, prediction="p", candidate="c", margins=margins, **ASKED | more)
@@ -108,6 +113,7 @@ def of_pairs(rows: pl.DataFrame, **more: Any) -> Any:
 
 VERBS: dict[str, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     "audit": (of_audit, lambda made: made.verdict is Outcome.PASS),
+    "compare": (of_reports, lambda made: made.exit_code == 0),
     "compare_models": (
         of_models,
         lambda made: made["c"].verdict
@@ -140,14 +146,22 @@ def planted(column: str, value: str, instead_of: str | None = None, share: float
 MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
     "a group that is none": (
         DiagnosticCode.MISSING_MARKER, "g", planted("g", "Unknown"),
-        ("audit", "compare_models", "why", "thresholds", "find", "monitor", "pairs"),
+        ("audit", "compare", "compare_models", "why", "thresholds", "find", "monitor", "pairs"),
     ),
     "a group in two spellings": (
         DiagnosticCode.SAME_NAMES, "g", planted("g", "A ", "a"),
-        ("audit", "compare_models", "why", "thresholds", "find", "monitor", "pairs"),
+        ("audit", "compare", "compare_models", "why", "thresholds", "find", "monitor", "pairs"),
     ),
     "a stratum that is none": (
         DiagnosticCode.STRATUM_OF_MISSING, "h", planted("h", "N/A"), ("why",),
+    ),
+    "a stratum that one group lacks": (
+        DiagnosticCode.MISSING_STRATA, "h",
+        lambda rows: rows.with_columns(pl.when(~(pl.int_range(N) % 10).is_in([1, 3])).then("h")),
+        ("why",),
+    ),
+    "a stratum that is the outcome": (
+        DiagnosticCode.STRATUM_IS_OUTCOME, "h", lambda rows: rows.with_columns(h="p"), ("why",),
     ),
     "a feature that is none": (
         DiagnosticCode.MISSING_MARKER, "h", planted("h", "N/A"), ("find",),
@@ -157,11 +171,11 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
     ),
     "decisions that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "p", planted("p", "Pending", "no"),
-        ("audit", "compare_models", "why", "find", "monitor", "pairs"),
+        ("audit", "compare", "compare_models", "why", "find", "monitor", "pairs"),
     ),
     "decisions in a second word": (
         DiagnosticCode.APPROVED_AS_REFUSED, "p", planted("p", "Accepted", "no"),
-        ("audit", "compare_models", "why", "find", "monitor", "pairs"),
+        ("audit", "compare", "compare_models", "why", "find", "monitor", "pairs"),
     ),
     "a total among the groups": (
         DiagnosticCode.MISSING_MARKER, "g", planted("g", "Total"), ("why", "monitor", "pairs"),
@@ -172,7 +186,7 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
     ),
     "labels that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "y", planted("y", "Open claim", "no"),
-        ("compare_models", "thresholds", "find"),
+        ("compare", "compare_models", "thresholds", "find"),
     ),
     "a candidate that is the label": (
         DiagnosticCode.PREDICTION_IS_LABEL, "c", lambda rows: rows.with_columns(c="y"),
@@ -194,7 +208,7 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
     ),
     "predictions that no label has": (
         DiagnosticCode.PREDICTION_NOT_A_LABEL, "p", planted("p", "maybe", "no"),
-        ("audit", "compare_models", "why", "find"),
+        ("audit", "compare", "compare_models", "why", "find"),
     ),
 }  # fmt: skip
 CASES = [(verb, mistake) for mistake, of in MISTAKES.items() for verb in of[3]]
@@ -237,8 +251,8 @@ def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(verb, mistake):
 
 
 STANDS_ON = {
-    "audit": "gp", "compare_models": "gpcy", "why": "ghp", "thresholds": "gys", "find": "ghyp",
-    "monitor": "gp", "pairs": "gp",
+    "audit": "gp", "compare": "gpy", "compare_models": "gpcy", "why": "ghp", "thresholds": "gys",
+    "find": "ghyp", "monitor": "gp", "pairs": "gp",
 }  # fmt: skip
 
 
@@ -254,6 +268,33 @@ def test_no_doubt_that_is_stated_as_open_leaves_a_pass(verb, mistake):
     if "y" not in STANDS_ON[verb]:
         found = [d for d in found if d.code is not DiagnosticCode.PREDICTION_IS_LABEL]
     assert not (found and passes(made))
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare", "compare_models", "thresholds"])
+def test_a_harm_that_is_taken_as_favourable_leaves_no_pass(verb):
+    ask, passes = VERBS[verb]
+    rows = table().with_columns(pl.col("y", "p", "c").replace("yes", "Denied"))
+    doubted, accepted, stated = (
+        ask(rows, positive="Denied", **more)
+        for more in ({}, {"accept": "unfavourable_positive"}, {"favourable": "positive"})
+    )
+    assert (passes(doubted), passes(accepted), passes(stated)) == (False, True, True)
+    assert numbers(accepted) == numbers(doubted)
+    assert "favourable outcome" not in str(doubted).split("Warning")[0]
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_a_doubt_of_one_report_leaves_a_comparison_open(turn):
+    """Few rows in doubt do not, nor do labels that nothing compared needs; what is worse stays."""
+    base = of_audit(table()[:-2], metrics="selection_rate.ratio")
+    for column, value, share, code in (
+        ("p", "Pending", 0.08, 3), ("p", "Pending", 0.002, 0), ("y", "Open claim", 0.08, 0),
+    ):  # fmt: skip
+        rows = planted(column, value, "no", share)(table())
+        both = base, of_audit(rows, metrics="selection_rate.ratio")
+        assert fg.compare(*both[::turn]).exit_code == code
+    worse = of_audit(planted("g", "N/A")(table(4)), metrics="selection_rate.ratio")
+    assert fg.compare(base, worse).exit_code == 1
 
 
 @pytest.mark.parametrize("reference", [{"g": "b"}, "largest"])

@@ -10,20 +10,11 @@ from typing import Any, Never, Unpack, cast
 from fairgauge.checks.missingness_checks import alike_identifiers, single_row_identifiers
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
-from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
+from fairgauge.checks.rows import likely_mistakes, mark_few, with_accepted, with_unstated, withhold
 from fairgauge.cube.build import cluster_key, with_hidden_clusters
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Moment, Plan, answer_plan, is_of_answers, plan
-from fairgauge.enums import (
-    DiagnosticCode,
-    Favourable,
-    Level,
-    Outcome,
-    Role,
-    Task,
-    Threshold,
-    Uncounted,
-)
+from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse, suggest
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
@@ -137,15 +128,9 @@ def audit(
     question_checks.check_known(cube, spec)
     mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
     repeated = with_accepted(repeated_rows(data, source, spec, cube), spec)
-    in_doubt = spec.favourable is None and any(
-        each.code is DiagnosticCode.UNFAVOURABLE_POSITIVE and each.level is Level.WARNING
-        for each in mistakes
-    )
-    stated = replace(spec, favourable=Favourable.NEITHER) if in_doubt else spec
+    stated = with_unstated(spec, mistakes)
     of_limits = question_checks.limits_of_the_better_off(
-        spec.rules,
-        spec.catalogue,
-        stated.favourable or Favourable.POSITIVE,
+        spec.rules, spec.catalogue, stated.favourable or Favourable.POSITIVE
     )
     notes_of_limits = with_accepted(of_limits, spec)
     measured, verdicts, notes_of_verdicts = measure_and_judge(
@@ -182,9 +167,7 @@ def audit(
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
             *notes_of_limits,
-            *mistakes,
-            *repeated,
-            *measured.diagnostics,
+            *mark_few((*mistakes, *repeated, *measured.diagnostics), cube, spec),
             *notes_of_verdicts,
         ),
         estimators=measured.estimators,

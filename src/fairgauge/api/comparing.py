@@ -10,7 +10,7 @@ from typing import Never, Unpack
 from fairgauge.api.running import Run, start_run
 from fairgauge.checks.names import coded_numbers
 from fairgauge.checks.outcome_checks import assumed_positive, undecided_outcomes, unlike_refusals
-from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
+from fairgauge.checks.rows import likely_mistakes, with_accepted, with_unstated, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
@@ -165,8 +165,9 @@ def compare_models(
     models = _models(cube, spec)
     candidates = compare_candidates(cube, spec)
     for name, notes, counts, asked in models:  # without a name: the model in use
+        judged = replace(asked, margins=spec.margins)
         candidates = tuple(
-            withhold([one], notes, counts, asked)[0] if name in ("", one.name) else one
+            withhold([one], notes, counts, judged)[0] if name in ("", one.name) else one
             for one in candidates
         )
     made, in_use = made_now(), spec.prediction or spec.score or ""
@@ -178,7 +179,7 @@ def compare_models(
             **made, name=in_use, source=run.name, fingerprint=cube.digest, rows=cube.rows,
             excluded=excluded,
         ),
-        spec=spec.to_dict(),
+        spec=with_unstated(spec, models[0][1]).to_dict(),
         confidence=spec.confidence,
         candidates=candidates,
         own=spec.catalogue.described,

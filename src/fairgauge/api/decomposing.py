@@ -152,6 +152,7 @@ def why(
             *strata_of_outcomes(cube, spec, names, of, [each.column for each in beside]),
             *strata_of_one_side(cube, spec, *[[each.column for each in beside]] * 2),
             *doubtful_strata(cube, spec, names),
+            *missingness_checks.missing_values(cube, spec, names),
             *missingness_checks.left_out_groups(cube, spec),
             *missingness_checks.copied_rows(cube),
             *(each for each in doubtful_names(cube, spec) if each.feature not in names),
@@ -194,7 +195,6 @@ def why(
             *chain(*map(weightless_groups, count_groups(cube, spec) if spec.weight else ())),
             *assumed_positive(cube, spec, Task.BINARY, metrics),
             *found,
-            *missingness_checks.missing_values(cube, spec, names),
             *(note for note in notes if note.level is Level.WARNING),  # others have their numbers
             *(note for of_feature in features for note in missing_outcomes(of_feature, spec)),
             *uncounted_rows(cube, features, spec),

@@ -21,7 +21,7 @@ from fairgauge.checks import names
 from fairgauge.checks import outcome_checks as outcomes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import OUTCOMES
-from fairgauge.enums import DiagnosticCode, Level, Outcome, Role, Task
+from fairgauge.enums import DiagnosticCode, Favourable, Level, Outcome, Role, Task
 from fairgauge.identity import ValueSet
 from fairgauge.inference.missing_values import MANY_MISSING
 from fairgauge.question import category_words as words
@@ -248,6 +248,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
         if note["of_all"]
         else Doubt("clear stratum", note["rows"], frozenset({STRATUM}))
     ],
+    DiagnosticCode.MISSING_STRATA: lambda note, *_: [  # outcomes are weighed by what they change
+        Doubt("stratum", note["rows"] if note.get("group_outcome") else 0, frozenset({STRATUM}))
+    ],
     DiagnosticCode.STRATUM_IS_OUTCOME: lambda note, spec, n: [
         Doubt(_OF_STRATUM.format("outcome"), n, frozenset({STRATUM, need}))
         for need in _needs(_role(note["outcome"], spec), spec)
@@ -301,6 +304,23 @@ def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, 
         return note if held or note.level is Level.NOTE else note.but(withholds=False)
 
     return tuple(map(marked, notes))
+
+
+def mark_few(notes: Collection[Diagnostic], cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Yield notes, of which those of so few rows that they withhold nothing are marked."""
+    held = {replace(each, rows=0) for each in open_doubts(notes, cube, spec)}
+    for note in notes:
+        of_code = DOUBTS_RAISED_BY.get(note.code)
+        doubts = {replace(e, rows=0) for e in (of_code(note, spec, cube.read) if of_code else ())}
+        is_few = note.level is Level.WARNING and doubts and held.isdisjoint(doubts)
+        yield note.but(withholds=False) if is_few else note
+
+
+def with_unstated(spec: Spec, notes: Iterable[Diagnostic]) -> Spec:
+    """Return what is asked, in which no outcome is taken as better where that is in doubt."""
+    adverse = (n for n in notes if n.code is DiagnosticCode.UNFAVOURABLE_POSITIVE)
+    in_doubt = spec.favourable is None and any(n.level is Level.WARNING for n in adverse)
+    return replace(spec, favourable=Favourable.NEITHER) if in_doubt else spec
 
 
 def open_doubts(

@@ -57,7 +57,7 @@ from fairgauge.results.comparison import (
 )
 from fairgauge.results.estimates import DisparityChange, Estimate, Group
 from fairgauge.results.report import Report, read_report
-from fairgauge.results.scopes import OVERALL, Diagnostic
+from fairgauge.results.scopes import OVERALL, Diagnostic, stated_doubts
 from fairgauge.results.shown_result import made_now, read_saved
 from fairgauge.results.verdicts import Verdict
 from fairgauge.start.records import replace
@@ -130,11 +130,14 @@ def compare_reports(
         own=tuple({rate.name: rate for rate in (*before.own, *after.own)}.values()),
         scoring=SCORING_RATE in after.catalogue.reworded,
         diagnostics=tuple(
-            note
-            for note in after.diagnostics
-            if note.level is Level.WARNING
-            and note.code in _DOUBTFUL
-            and _gap(note) - known.get(_subject(note), -1.0) >= MANY_MORE
+            {
+                _subject(note): note
+                for report in reports
+                for note in report.diagnostics
+                if note.level is Level.WARNING and note.code in _DOUBTFUL
+                if stated_doubts([note], 0)
+                or (report is after and _gap(note) - known.get(_subject(note), -1.0) >= MANY_MORE)
+            }.values()
         ),
     )
     # the new report has a verdict in the words of candidates, without margins

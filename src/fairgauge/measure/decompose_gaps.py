@@ -13,6 +13,7 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.cube.views import CrossedStrata
 from fairgauge.enums import (
+    DiagnosticCode,
     GapPartKind,
     GapVerdict,
     IntervalMethod,
@@ -59,6 +60,7 @@ from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 _Test: TypeAlias = tuple[str | None, str | None, str]
 """A feature, a group and a rate."""
 _LARGEST_LOG = 700.0
+_DECIDE = DiagnosticCode.STRATUM_IS_OUTCOME
 _DIGITS = 12
 """To which differences of strata are rounded where strata are ordered by them."""
 
@@ -414,6 +416,8 @@ class _WithinStrata:
         elif verdict is GapVerdict.ACCOUNTED_FOR and self.is_shown_in_a_stratum():
             verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
         stands = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
+        named = {_DECIDE, *(f"{_DECIDE}:{column}" for column in self.crossed.columns)}
+        stands |= not named.isdisjoint(self.part.spec.accept)
         if not stands and _decided_by_strata(sides, self.crossed):
             return GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
         if verdict.is_pass and self.may_differ_alone(verdict, averages):

@@ -31,7 +31,7 @@ from fairgauge.question.category_words import has_words, is_group_of
 from fairgauge.question.kits import find_kit
 from fairgauge.question.recoding import has_categories, ranges_of
 from fairgauge.question.rules import Rule
-from fairgauge.question.specification import Spec
+from fairgauge.question.specification import EVERY_DISPARITY, Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.references import large_groups
@@ -228,12 +228,16 @@ def adverse_end(row: Metric | Statistic, favourable: Favourable) -> int:
 
 
 def depends_on_favourable(spec: Spec) -> bool:
-    """Return whether the reference or a rule with one limit turns with what is favourable."""
+    """Return whether the reference, a one-sided rule or a margin turns with what is favourable."""
     better = Favourable.HIGHER if spec.task is Task.REGRESSION else Favourable.POSITIVE
     one_sided = (rule for rule in spec.rules if math.isinf(rule.high - rule.low))
-    return spec.reference is ReferenceRule.BEST or any(
-        adverse_end(spec.catalogue.row(rule.metric), better) for rule in one_sided
-    )
+    held = [spec.catalogue.row(name) for name, _ in spec.margins if name != EVERY_DISPARITY]
+    if len(held) < len(spec.margins):
+        held += spec.catalogue.expand(spec.metrics)
+    rates = [e for row in held for e in (row.statistics if isinstance(row, Metric) else (row,))]
+    turned = (adverse_sign(e, better) != adverse_sign(e, Favourable.NEGATIVE) for e in rates)
+    one_limit = (adverse_end(spec.catalogue.row(rule.metric), better) for rule in one_sided)
+    return spec.reference is ReferenceRule.BEST or any(turned) or any(one_limit)
 
 
 def limits_of_the_better_off(

@@ -301,7 +301,8 @@ class Change(ResultOfMetrics):
     ``same_rows``: whether both sides are taken to rest on the same rows.
     ``refused``: why no change of reports has an interval; of the same rows, why only the widest.
     ``flips, stayed, unmatched``: verdicts that changed, did not, or that only one report has.
-    ``diagnostics``: warnings; of two reports, those of missing rows that the new one has alone.
+    ``diagnostics``: warnings; of two reports, doubts that either leaves open, and those of missing
+        rows that the new one has alone.
     """
 
     KIND: ClassVar = ResultKind(name="comparison", schema="fairgauge.comparison/7",
@@ -391,10 +392,13 @@ class Change(ResultOfMetrics):
         sizes = [(each.old_n or 0, each.new_n or 0) for each in self.sizes]
         gone = any(old >= FEWEST_ROWS * (2 if n else 1) for old, n in sizes if n < FEWEST_ROWS)
         lacking = self.new.share_lacking - self.old.share_lacking >= MANY_MORE
+        lacking |= len(self.diagnostics) > len(self.doubts)
         # of a copy, unless it is stated that the rows are the same, or other things are asked
         stated = self.refused is not None and self.refused.get("evidence") == "stated"
         asked = any(each.key != "fairgauge" for each in self.differences)
         copied = self.old.fingerprint == self.new.fingerprint and not (stated or asked)
+        labelled = any("label" in each.definition.needs for each in self.changes)
+        idle = "" if labelled else self.spec.get("label") or ""  # nothing compared needs it
         reasons = {
             WhyIncomplete.NO_COUNTERPART: rules or unmatched or references,
             WhyIncomplete.UNTESTED: self._verdicts_untested() or any(map(self._open, self.changes)),
@@ -402,7 +406,8 @@ class Change(ResultOfMetrics):
             WhyIncomplete.GROUP_GONE: (hidden and gone) or any(e.hardly_left for e in self.sizes),
             WhyIncomplete.SAME_COUNTS: copied,
             WhyIncomplete.NOTHING_COMPARED: hidden and not self.compared,
-            WhyIncomplete.MORE_LACK: hidden and (bool(self.diagnostics) or lacking),
+            WhyIncomplete.MORE_LACK: hidden and lacking,
+            WhyIncomplete.DOUBTED: any(not e.accepted and e.column != idle for e in self.doubts),
         }
         return tuple(why for why, holds in reasons.items() if holds)
 

@@ -262,6 +262,8 @@ class _Changes(PageStatements):
             other = enums.WhyIncomplete.OTHER_ROWS in c.why_incomplete
             keys = [each.key for each in c.differences]
             yield step("asked_differently", keys=keys, other_rows=other)
+        if enums.WhyIncomplete.DOUBTED in c.why_incomplete:
+            yield step("reports_in_doubt")
 
     def of_models(self) -> Iterator[Statement]:
         c, best = self.change, self.candidate

@@ -203,8 +203,8 @@ VERBS = {
         fail_help="Exit with 1 if a disparity or a verdict got statistically significantly worse; "
         "without any change, at most 5% of comparisons do. Otherwise with 3 if something may have "
         "got worse that could not be compared or tested, as where a group or its verdict is gone, "
-        "both reports are of the same rows or counts, or many more rows of the second lack "
-        "something.",
+        "both reports are of the same rows or counts, many more rows of the second lack "
+        "something, or either report leaves a doubt open.",
         help="""Compare two reports that "fairgauge audit ... -o report.json" wrote.
 
     What changed from OLD to NEW: of the model in use and of a candidate, or of last month and this.
