@@ -274,10 +274,8 @@ def test_no_doubt_that_is_stated_as_open_leaves_a_pass(verb, mistake):
 def test_a_harm_that_is_taken_as_favourable_leaves_no_pass(verb):
     ask, passes = VERBS[verb]
     rows = table().with_columns(pl.col("y", "p", "c").replace("yes", "Denied"))
-    doubted, accepted, stated = (
-        ask(rows, positive="Denied", **more)
-        for more in ({}, {"accept": "unfavourable_positive"}, {"favourable": "positive"})
-    )
+    answers = {"accept": "unfavourable_positive"}, {"favourable": "positive"}
+    doubted, accepted, stated = (ask(rows, positive="Denied", **more) for more in ({}, *answers))
     assert (passes(doubted), passes(accepted), passes(stated)) == (False, True, True)
     assert numbers(accepted) == numbers(doubted)
     assert "favourable outcome" not in str(doubted).split("Warning")[0]
@@ -293,8 +291,7 @@ def test_a_doubt_of_one_report_leaves_a_comparison_open(turn):
         rows = planted(column, value, "no", share)(table())
         both = base, of_audit(rows, metrics="selection_rate.ratio")
         assert fg.compare(*both[::turn]).exit_code == code
-    worse = of_audit(planted("g", "N/A")(table(4)), metrics="selection_rate.ratio")
-    assert fg.compare(base, worse).exit_code == 1
+    assert fg.compare(base, of_audit(planted("g", "N/A")(table(4)))).exit_code == 1
 
 
 @pytest.mark.parametrize("reference", [{"g": "b"}, "largest"])
