@@ -161,8 +161,8 @@ def is_total(category: str, others: Collection[str] = ()) -> bool:
     >>> is_total("Total", ["Total", "Partial"])
     False
     """
-    parts = any(_pattern("part").search(_fold(each)) for each in others)
-    return not parts and bool(_words("total").search(_fold(category)))
+    named = bool(_words("total").search(_fold(category)))
+    return named and not any(_pattern("part").search(_fold(each)) for each in others)
 
 
 def is_unknown(category: str) -> bool:
@@ -471,7 +471,13 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     codes += [each for each in texts if is_total(each, texts.values())]
     open_ = [v for v in every if v in codes or is_undecided(v)]
     meant = _meant_outcomes(texts, decided=not positive)
-    return [v for v in open_ if v not in meant and not is_opposite(name_of(v), asked)]
+    return [
+        v
+        for v in open_
+        if v not in meant
+        and not is_opposite(name_of(v), asked)
+        and not any(is_opposite(each, [name_of(v)]) for each in asked)
+    ]
 
 
 def _meant_outcomes(names: Iterable[str], *, decided: bool) -> set[str]:
@@ -482,7 +488,7 @@ def _meant_outcomes(names: Iterable[str], *, decided: bool) -> set[str]:
     def those(of: re.Pattern[str], names: Iterable[str] = plain) -> set[str]:
         return {name for name in names if of.search(plain[name])}
 
-    judged = {name for name in plain if is_adverse(name) or is_favourable(name)}
+    judged = {name for name in plain if is_settled(name) or is_favourable(name)}
     recorded = those(re.compile(r"ed\b"), judged)  # approved, where a model answers: approve
     found = set[str]()
     if those(_pattern("severity")) or those(_pattern("part")):

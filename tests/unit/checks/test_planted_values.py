@@ -186,6 +186,7 @@ DOUBTED = {
             .then(pl.lit("5")).otherwise("outcome").alias(name)), {"prediction": name,
            "positive": ["1"]}) for name in ("action", "final_action", "disposition")],
         named("action_taken", "1.0", "3.0", "4.0"), named("action_taken", "1", "3", "Exempt"),
+        named("post", "kept", "removed", "Deferred"), named("vote", "upheld", "overturned", "Hold"),
         named("deal", "Won", "Lost", "Open"), named("decision", "Approve", "Decline", "Pending"),
         *[named("result", *each) for each in (("Pass", "Fail", "Hold"), ("yes", "no", "Hold"),
           ("Successful", "Unsuccessful", "Withdrawn"), ("Eligible", "Not eligible", "Incomplete"))],
@@ -247,6 +248,7 @@ OF_HARMS = (
 )
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
 CLEAN += [(table(outcome=("1", "4"), extra="2"), {"positive": ["1", "2"]})]
+CLEAN += [named("slot", "Not invited", "Invited", "Reinvited", favourable="negative")]
 CLEAN += [
     (table(extra=word), {"positive": ["Hired", word]})
     for word in ("Hired after manual review", "Offer declined by candidate", "Charges withdrawn",

@@ -88,11 +88,11 @@ const noOutcomes = (values, asked = []) => {
   const isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text)) || (paid && PATTERNS.running.test(text))) && !(harm && PATTERNS.in_place.test(text)) && !isSettled(text);
   if (asked.length) codes = [...codes, ...refused.filter((v) => isStep(plainText(v)))];
   const texts = values.filter((v) => typeof v === "string"), meant = meantOutcomes(texts, !asked.length);
-  return values.filter((v) => (codes.includes(String(v)) || isUndecided(v) || (texts.includes(v) && isTotal(v, texts))) && !meant.includes(v) && !isOpposite(String(v), asked));
+  return values.filter((v) => (codes.includes(String(v)) || isUndecided(v) || (texts.includes(v) && isTotal(v, texts))) && !meant.includes(v) && !isOpposite(String(v), asked) && !asked.some((each) => isOpposite(each, [String(v)])));
 };
 // of words for no decision, those that the others make an outcome, as category_words.py finds them
 const meantOutcomes = (names, decided) => {
-  const those = (of, some = names) => some.filter((name) => PATTERNS[of].test(plainText(name))), judged = names.filter((name) => isAdverse(name) || isFavourable(name));
+  const those = (of, some = names) => some.filter((name) => PATTERNS[of].test(plainText(name))), judged = names.filter((name) => isSettled(name) || isFavourable(name));
   const answers = !judged.length || (those("action").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name)))), ended = !decided && those("result", judged).length === judged.length;
   return [...(answers ? those("may_be_action") : []), ...(ended ? [...those("may_be_end"), ...those("may_be_result")] : []), ...names.filter((name) => ["none", "nil"].includes(plainText(name)) && (those("severity").length || those("part").length))];
 };
