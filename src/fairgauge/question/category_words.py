@@ -590,7 +590,7 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     if _pattern("action_column").search(column.casefold()):
         return codes > max(1, len(names) - codes) or codes == len(names)
     known = {*map(action_code, names)} if codes == len(names) else set()
-    if _OF_LENDING.get() and {*"13"} <= known and not _pattern("scale").search(_fold(column)):
+    if _OF_LENDING.get() and {*"13"} < known and not _pattern("scale").search(_fold(column)):
         return True
     if _pattern("action_or_other").search(column.casefold()) and known:
         return {*"1345"} <= known
