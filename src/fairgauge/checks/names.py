@@ -28,6 +28,8 @@ _LEAST_OF_COUNTS, _FAR_ABOVE, _FAR_FROM_0 = 999, 0.1, 0.25
 """Of counts the least code, and the part of it that no other one reaches; of scores, of a range."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
 _MANY_SCORES = 30
+# codes that scales may hold, too, and how far beyond others, and how often, they are of none
+_SHORT, _FEWEST_GAPS, _FAR_APART, _OFTEN = (9, 99), 3, 3, 0.01
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
@@ -169,9 +171,8 @@ def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:
     held = np.flatnonzero(rows)
     for at in {*held[:1].tolist(), *held[-1:].tolist()}:
         end = axis.edge(at // 2)
-        if at % 2 == 0 or not (
-            words.is_code_of_missing(f"{end:.15g}") or end == 0
-        ):  # between two edges
+        code = end in (0, *_SHORT) or words.is_code_of_missing(f"{end:.15g}")
+        if at % 2 == 0 or not code:  # between two edges
             continue
         nearby = NEARBY * end or _FAR_FROM_0 * axis.bounds[1]  # type: ignore[index]
         points = np.clip([-end, 0.0, nearby], *axis.bounds)  # type: ignore[misc]
@@ -180,6 +181,10 @@ def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:
         others[at] = False
         if _FAR_BELOW < end < 0:
             of_scale = others[:zero].any() or not np.delete(others, opposite).any()
+        elif end in _SHORT:
+            gaps = np.diff([axis.edge(each // 2) for each in held.tolist()])
+            apart = len(gaps) >= _FEWEST_GAPS and gaps[-1] > _FAR_APART * gaps[:-1].max()
+            of_scale = not apart or at < held[-1] or rows[at] < _OFTEN * rows.sum()
         else:
             of_scale = others[min(at, near) : max(at, near) + 1].any()
         if not of_scale and (end or others.sum() >= _MANY_SCORES):

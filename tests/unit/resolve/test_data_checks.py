@@ -400,11 +400,14 @@ def percents(rng, n):
 @pytest.mark.parametrize(("code", "bounds", "threshold"), [
     (-1, (-1, 100), "median"), (-9, (-9, 100), 40), (-99, (-100, 100), 40),
     (999, (0, 999), "median"), (9999, (0, 9999), 40), (777, (0, 777), 40),
-    (0, (0, 900), "median"),
+    (0, (0, 900), "median"), (9, (0, 10), 3), (99, (0, 100), "median"),
 ])  # fmt: skip
 def test_codes_of_missing_scores_withhold_a_pass(code, bounds, threshold, tmp_path):
     """With -1 for 30% of the scores of a group, a rule passed without a word of it."""
-    rows = scores_with(code, percents if code else lambda rng, n: rng.integers(300, 851, n))
+    scales = {0: (300, 851), 9: (1, 6), 99: (30, 91)}
+    rows = scores_with(
+        code, lambda rng, n: rng.integers(*scales[code], n) if code in scales else percents(rng, n)
+    )
     rows.write_csv(tmp_path / "rows.csv")
     rows.write_parquet(tmp_path / "rows.parquet")
     asked = SCORED | {"score_range": bounds, "threshold": threshold}
@@ -438,7 +441,8 @@ def test_codes_of_missing_scores_withhold_a_pass(code, bounds, threshold, tmp_pa
     (-9, (-9, 9), lambda rng, n: rng.integers(-9, 10, n)),
     (-99, (-100, 100), lambda rng, n: rng.integers(-99, 100, n)),
     (999, (0, 999), lambda rng, n: rng.integers(0, 1_000, n)),
-    (0, (0, 100), percents),
+    (0, (0, 100), percents), (9, (0, 10), lambda rng, n: rng.choice([0, 1, 3], n)),
+    (9, (0, 10), lambda rng, n: rng.integers(1, 8, n)), (99, (0, 100), percents),
 ])  # fmt: skip
 def test_scores_of_a_scale_are_no_codes(code, bounds, values):
     asked = {**SCORED, "score_range": bounds, "metrics": ["selection_rate.difference"]}
