@@ -131,7 +131,8 @@ class Feed:
     ``periods``: in order.
     ``question``: the specification of an audit of one period.
     ``outcomes``: the columns of labels and predictions that rules need.
-    ``gaps``: the absent periods in a row: the first, the last, the one after it, and how many.
+    ``gaps``: the absent periods in a row: the first, the last, the one after it, how many, and
+        where those before it stand apart, the first of these.
     ``due``: where labels come later, the later periods with which they are due.
     ``overdue``: the periods whose labels are due and missing.
     ``baselines``: the files of baselines by their fingerprints.
@@ -140,7 +141,7 @@ class Feed:
     periods: Sequence[FeedPeriod]
     question: Spec
     outcomes: Collection[str] = ()
-    gaps: Sequence[tuple[str, str, str, int]] = ()
+    gaps: Sequence[tuple[str, str, str, int, str | None]] = ()
     due: int = 0
     overdue: Collection[str] = ()
     baselines: Mapping[str, str] = field(default_factory=dict)
@@ -330,9 +331,11 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
             counted = [held.get(value, 0) for held in by_period]
             first = [*map(bool, counted)].index(True)  # it is not missed before
             sizes = [sum(held.values()) * (t >= first) for t, held in enumerate(by_period)]
-            least = SHARE if column in features else 1.0
-            of_all = totals[subject[:2]] if of_group else None
-            departures = find_departures(feed.kinds, counted, sizes, of_all, least=least)
+            of_all, is_group = totals[subject[:2]] if of_group else None, column in features
+            least = SHARE if is_group else 1.0
+            departures = find_departures(
+                feed.kinds, counted, sizes, of_all, least=least, lost=is_group
+            )
             for t in departures.keys() - apart:
                 size, share, usual = departures[t]
                 vanished = HistoryProblem.VANISHED_VALUE, *subject, value, None, size
