@@ -121,8 +121,7 @@ def monitor(
     followed = follow(names, cubes, resolved, of_two)
     comparisons = followed.comparisons
     findings = _check_feed(_make_feed(asked, periods, followed, until)) if periods else []
-    findings = [of for of in findings
-                if of.period > names[-1] or not _is_accepted(of, asked.question)]  # fmt: skip
+    findings = [e for e in findings if e.period > names[-1] or not _is_accepted(e, asked.question)]
     if cubes:
         spelt = {f"same_names:{of.column}" for of in findings if of.other and of.last == names[-1]}
         doubted = _doubted_values(names[-1], cubes, resolved.question, comparisons)
@@ -218,11 +217,10 @@ def _make_feed(
 def _check_feed(feed: Feed) -> list[HistoryFinding]:
     # what may be wrong with the periods, in their order
     found = [
-        HistoryFinding(
-            problem=HistoryProblem.GAP, period=first, last=last, other=after, rows=n, value=alone
-        )
+        HistoryFinding(problem=HistoryProblem.GAP, period=first, last=last, other=after, rows=n,
+                       value=alone)
         for first, last, after, n, alone in feed.gaps
-    ]
+    ]  # fmt: skip
     found += _merge_periods([each for check in FEED_CHECKS for each in check(feed)], feed)
     return sorted(found, key=lambda each: (each.period, each.problem, each.column or ""))
 

@@ -131,8 +131,7 @@ def gaps(periods: Sequence[Period]) -> list[Period]:
                 "as it is, and remove its folder from the history if it was added"
             )
         step = one
-        for _ in range(lacking):
-            step = step.following()
+        while (step := step.following()) < other:
             absent.append(step)
     return absent
 
@@ -162,8 +161,7 @@ def absent_runs(periods: Sequence[Period], until: Period | None) -> list[Gap]:
             alone = str(periods[begin]) if apart else None
             found.append((str(lacking[0]), str(lacking[-1]), str(other), n, alone))
             begin, before = end, n
-    seldom = _WEEK * len(found) <= len(periods)
-    return found if seldom else [(*each[:-1], None) for each in found]
+    return found if _WEEK * len(found) <= len(periods) else [(*e[:-1], None) for e in found]
 
 
 def kind_of(period: Period) -> int:
