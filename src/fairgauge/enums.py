@@ -211,7 +211,7 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
 """What withholds a pass until it is corrected or accepted."""
 FEED_DOUBTS = frozenset({
     "doubled_rows", "volume", "new_value", "vanished_value", "one_value", "missing_values",
-    "other_scores", "copied_label",
+    "other_scores", "copied_label", "gap",
 })  # fmt: skip
 """What may be wrong with the periods of a monitor, and be accepted."""
 

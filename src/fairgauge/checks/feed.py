@@ -131,7 +131,7 @@ class Feed:
     ``periods``: in order.
     ``question``: the specification of an audit of one period.
     ``outcomes``: the columns of labels and predictions that rules need.
-    ``gaps``: the absent periods in a row: the first, the last, the one after it, and how many.
+    ``gaps``: the absent periods in a row, and the first before them that stands apart.
     ``due``: where labels come later, the later periods with which they are due.
     ``overdue``: the periods whose labels are due and missing.
     ``baselines``: the files of baselines by their fingerprints.
@@ -140,7 +140,7 @@ class Feed:
     periods: Sequence[FeedPeriod]
     question: Spec
     outcomes: Collection[str] = ()
-    gaps: Sequence[tuple[str, str, str, int]] = ()
+    gaps: Sequence[tuple[str, str, str, int, str | None]] = ()
     due: int = 0
     overdue: Collection[str] = ()
     baselines: Mapping[str, str] = field(default_factory=dict)
@@ -330,17 +330,16 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
             counted = [held.get(value, 0) for held in by_period]
             first = [*map(bool, counted)].index(True)  # it is not missed before
             sizes = [sum(held.values()) * (t >= first) for t, held in enumerate(by_period)]
-            least = SHARE if column in features else 1.0
-            of_all = totals[subject[:2]] if of_group else None
-            departures = find_departures(feed.kinds, counted, sizes, of_all, least=least)
+            of_all, lost = totals[subject[:2]] if of_group else None, column in features
+            least = SHARE if lost else 1.0
+            departures = find_departures(feed.kinds, counted, sizes, of_all, least=least, lost=lost)
             for t in departures.keys() - apart:
-                size, share, usual = departures[t]
-                vanished = HistoryProblem.VANISHED_VALUE, *subject, value, None, size
-                volume = HistoryProblem.VOLUME, *subject, value, None, size
+                n, share, usual = departures[t]
+                of = *subject, value, None, n
                 if not share:
-                    found.append(Suspected(t, *vanished, None, size * usual))
+                    found.append(Suspected(t, HistoryProblem.VANISHED_VALUE, *of, None, n * usual))
                 else:
-                    shares[t].append(Suspected(t, *volume, share, usual))
+                    shares[t].append(Suspected(t, HistoryProblem.VOLUME, *of, share, usual))
         apart |= {each.at for each in found}
         for t in shares.keys() - apart:
             found += [e for e in shares[t] if (e.share or 0) < (e.expected or 0)] or shares[t]

@@ -126,13 +126,12 @@ class History:
         name = _file(period)
         if self._store.create(name, cube.to_json()):
             return True
-        held = self.cube(period) if not replace else None
-        if held is not None and held.digest == cube.digest:
-            return False
         if replace:
             self._store.replace(name, cube.to_json())
             return True
-        assert held is not None
+        held = self.cube(period)
+        if held.digest == cube.digest:
+            return False
         known, new = (f"{e.digest[:_SHOWN_DIGEST]} of {e.rows:,} rows" for e in (held, cube))
         raise CubeError(
             f"the history {quote(self.name)} holds other counts of {period}: {known}, not {new}. "

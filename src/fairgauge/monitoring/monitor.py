@@ -103,9 +103,8 @@ def monitor(
         raise missing_spec_error(held)
     asked = read_monitor_spec({} if spec is None else spec, options=options)
     until = None if at is None else parse_period(at)
-    every = held.periods
     periods = [
-        p for p in every
+        p for p in held.periods
         if (until is None or p.start < until.following().start)
         and (asked.start is None or p.start >= asked.start.start)
     ]  # fmt: skip
@@ -122,7 +121,7 @@ def monitor(
     followed = follow(names, cubes, resolved, of_two)
     comparisons = followed.comparisons
     findings = _check_feed(_make_feed(asked, periods, followed, until)) if periods else []
-    findings = [finding for finding in findings if not _is_accepted(finding, asked.question)]
+    findings = [e for e in findings if e.period > names[-1] or not _is_accepted(e, asked.question)]
     if cubes:
         spelt = {f"same_names:{of.column}" for of in findings if of.other and of.last == names[-1]}
         doubted = _doubted_values(names[-1], cubes, resolved.question, comparisons)
@@ -161,7 +160,8 @@ def _is_accepted(finding: HistoryFinding, question: Spec) -> bool:
     codes = {finding.problem.replace(" ", "_")} & FEED_DOUBTS
     if finding.problem is HistoryProblem.NEW_VALUE and finding.other is not None:
         codes = {str(DiagnosticCode.SAME_NAMES)}  # it is spelt like another one
-    return any(not {code, f"{code}:{finding.column}"}.isdisjoint(question.accept) for code in codes)
+    column = finding.value if finding.problem is HistoryProblem.GAP else finding.column
+    return any(not {code, f"{code}:{column}"}.isdisjoint(question.accept) for code in codes)
 
 
 def missing_spec_error(held: History) -> DataError:
@@ -217,9 +217,10 @@ def _make_feed(
 def _check_feed(feed: Feed) -> list[HistoryFinding]:
     # what may be wrong with the periods, in their order
     found = [
-        HistoryFinding(problem=HistoryProblem.GAP, period=first, last=last, other=after, rows=n)
-        for first, last, after, n in feed.gaps
-    ]
+        HistoryFinding(problem=HistoryProblem.GAP, period=first, last=last, other=after, rows=n,
+                       value=alone)
+        for first, last, after, n, alone in feed.gaps
+    ]  # fmt: skip
     found += _merge_periods([each for check in FEED_CHECKS for each in check(feed)], feed)
     return sorted(found, key=lambda each: (each.period, each.problem, each.column or ""))
 

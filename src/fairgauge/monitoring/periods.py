@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+from typing import TypeAlias
 
 from fairgauge.errors import DataError, Problem, SpecError, quote
 
@@ -31,6 +32,7 @@ class Length(StrEnum):
 
 MONTHS = {Length.MONTH: 1, Length.QUARTER: 3, Length.YEAR: 12}
 """How many months a period has, of those that have whole ones."""
+Gap: TypeAlias = tuple[str, str, str, int, str | None]
 SATURDAY, _WEEK = 5, 7
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 WEEKEND = "weekend"
@@ -129,38 +131,37 @@ def gaps(periods: Sequence[Period]) -> list[Period]:
                 "as it is, and remove its folder from the history if it was added"
             )
         step = one
-        for _ in range(lacking):
-            step = step.following()
+        while (step := step.following()) < other:
             absent.append(step)
     return absent
 
 
-def absent_runs(periods: Sequence[Period], until: Period | None) -> list[tuple[str, str, str, int]]:
+def absent_runs(periods: Sequence[Period], until: Period | None) -> list[Gap]:
     """Return gaps: the first and the last of absent periods, the one after them, and how many.
 
-    A weekday or hour that never occurs is no gap; ``until`` is the last one asked for.
+    A weekday or hour that never occurs is no gap; ``until`` is the last one asked for. Last comes
+    the first of up to six periods before it that stand apart, as if misdated: three times as many
+    are absent on both sides together, in a history with no more than a gap in seven periods.
     """
     slots = {slot_of(period) for period in periods}
     new = len(periods) < 2 * _WEEK  # too few to know which days there are
     after = [*periods[-1:]]
     while until is not None and after and after[-1].start < until.following().start:
         after.append(after[-1].following())
-    runs: list[list[Period]] = []
-    for each in gaps([*periods, *after[2:][-1:]]):
-        if not runs or runs[-1][-1].following() != each:
-            runs.append([])
-        runs[-1].append(each)
-    found = []
-    for run in runs:
+    found: list[Gap] = []
+    begin, before = 0, 0  # of the periods between two gaps, and what the first of these lacks
+    for end, (one, other) in enumerate(pairwise([*periods, *after[2:][-1:]]), 1):
         lacking = [
-            each for each in run
+            each for each in gaps([one, other])
             if slot_of(each) in slots
             or (new and each.length is Length.DAY and each.start.weekday() < SATURDAY)
         ]  # fmt: skip
-        if lacking:
-            later = str(run[-1].following())
-            found.append((str(lacking[0]), str(lacking[-1]), later, len(lacking)))
-    return found
+        if n := len(lacking):
+            apart = end < len(periods) and 3 * (end - begin) <= min(before + n, 3 * _WEEK - 3)
+            alone = str(periods[begin]) if apart else None
+            found.append((str(lacking[0]), str(lacking[-1]), str(other), n, alone))
+            begin, before = end, n
+    return found if _WEEK * len(found) <= len(periods) else [(*e[:-1], None) for e in found]
 
 
 def kind_of(period: Period) -> int:

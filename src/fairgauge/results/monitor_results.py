@@ -307,6 +307,7 @@ class MonitorReport(ResultOfMetrics):
         most = _MANY_HIDDEN * len(self.periods)
         return tuple(e for e in self.findings if e.problem in always or e in last
             or e.period > self.periods[-1]  # a gap from there to the period that was asked for
+            or (e.problem is HistoryProblem.GAP and e.value)  # which may be misdated
             or (e.hides_rows and hidden[e.subject] > most))  # fmt: skip
 
     @property
@@ -339,6 +340,7 @@ class HistoryFinding:
 
     ``feature, group``: whose rows it is about, if not all.
     ``other``: what it is held against: another spelling or period, a baseline, an ``accept``.
+    ``value``: also, before a gap, the first of a few periods that stand apart.
     ``rows, unit``: the rows of these periods, of the value if there is one; periods of a gap.
     ``share, expected``: the share, or the number of rows, and the usual one.
     """

@@ -30,8 +30,11 @@ _SUPPOSED_DEVIATIONS, _AS_IF_KNOWN, _FEWEST_WORKING, MEMORY = (0.065, 0.3), 8, 5
 # shares of scores that move by days alone hardly reach, and by another scale far surpass: outside
 # of a range, and on one side of a median
 _OTHER_RANGE, _OTHER_SIDE, _FILLED = 0.2, 0.3, 0.1
-_LEFT, _HINT = 2 / 3, 3.0
-"""Rows of an outcome are lost where less than 2/3 are left, and its rate hints at it."""
+_LEFT, _HINT, _BY_DAY = 2 / 3, 3.0, 0.05
+"""Rows of an outcome are lost where less than 2/3 are left, and its rate hints at it.
+
+So are those of a group; the log of its odds is supposed to vary by 0.05 from day to day.
+"""
 
 # the fewest rows of two periods in a cell of which Pearson's statistic holds
 _CELL = 10
@@ -68,13 +71,14 @@ def find_departures(
     *,
     least: float = SHARE,
     fewer: bool = True,
+    lost: bool = False,
 ) -> dict[int, tuple[int, float, float]]:
     """Return the rows, the share and the usual one of the periods in which it departs from it.
 
     Usual is that of the last 14 periods of its kind before it that do not. It departs by ``least``,
     or as there are none, in this period and those before it; or, of the rows of a group among those
     ``of_all``, as many are lost, in it or in several in a row. With ``fewer``, it may be less than
-    usual in the first week, too.
+    usual in the first week, too; with ``lost``, it departs where a third of the rows is lost.
     """
     found: dict[int, tuple[int, float, float]] = {}
     pools: dict[int, tuple[list[int], list[int], dict[int, float]]] = {}
@@ -99,6 +103,7 @@ def find_departures(
             suspect = bool(abs(apart) > least or (fewer and not rows and of))
             suspect = suspect and _weigh_evidence(one, others, total) > -RARE
             suspect &= apart > 0 or fewer or len(usual) >= FEWEST
+            suspect |= lost and _is_lost(one, [(counted[s], sizes[s]) for s in pool[-MEMORY:]])
             if least < 1:  # else it is a rate, which may well change
                 suspect = change.lasts(apart, found=suspect)
             if of_all and rows:
@@ -132,6 +137,21 @@ def _weigh_loss(
     return of_rate + _weigh_evidence(group, groups, sums) if of_rate > _HINT else 0.0
 
 
+def _is_lost(one: _Rows, others: Sequence[_Rows]) -> bool:
+    # Whether a group has less than 2/3 of the rows that those of the others lead to expect, which
+    # is rare by Student's distribution where its share varies by sampling, and as it did before.
+    (rows, size), (of, every) = one, add_up(others)
+    rest = every - of
+    if len(others) < FEWEST or not rows or rows * rest >= _LEFT * (size - rows) * of:
+        return False
+    from scipy.special import stdtr
+
+    supposed = 1 + _BY_DAY**2 * of * rest / every / len(others)
+    varies = _estimate_dispersion(others, (of, every), supposed)
+    deviations = math.sqrt(2 * _ratio_of_likelihoods(one, (of, every)) / varies)
+    return float(stdtr(len(others) - 1 + _SUPPOSED, -deviations)) < math.exp(RARE)
+
+
 def add_up(counts: Sequence[_Rows]) -> _Rows:
     """Return the rows of a value, and all, of several periods."""
     return sum([of for of, _ in counts]), sum([every for _, every in counts])
@@ -141,16 +161,20 @@ def _weigh_evidence(one: _Rows, others: Sequence[_Rows], total: _Rows) -> float:
     # The log of the likelihood ratio of two shares to one, which is half the square of the
     # deviations between them where the share varies by sampling alone, and as many times that as it
     # varies more. Each period is the number of such rows, and of all.
-    sums = [one, total]
-    both = (sums[0][0] + sums[1][0]) / (sums[0][1] + sums[1][1])
-    ratio = sum([
+    typical = max([every for _, every in others]) if one[0] else 0.0
+    varies = _estimate_dispersion(others, total, max(DESIGN, typical / _ALIKE))
+    return _ratio_of_likelihoods(one, total) / varies
+
+
+def _ratio_of_likelihoods(*sums: _Rows) -> float:
+    of_all, every_row = add_up(sums)
+    both = of_all / every_row
+    return sum([
         a * math.log(a / every / b)
         for of, every in sums
         for a, b in ((of, both), (every - of, 1 - both))
         if a > 0
     ])  # fmt: skip
-    typical = max([every for _, every in others]) if one[0] else 0.0
-    return ratio / _estimate_dispersion(others, total, max(DESIGN, typical / _ALIKE))
 
 
 def _estimate_dispersion(counts: Sequence[_Rows], total: _Rows, supposed: float) -> float:

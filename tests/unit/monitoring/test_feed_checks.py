@@ -14,6 +14,7 @@ from tests.monitored_days import day_names
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
+from fairgauge.stats.departures import find_departures
 
 ASKED: dict[str, Any] = {
     "label": "label", "prediction": "prediction", "positive": 1, "sensitive": ["sex", "region"],
@@ -194,6 +195,30 @@ def test_a_sound_feed_has_no_finding(seed: int) -> None:
     counts = {n: fg.count(rows_of(i, seed + 1), **ASKED) for i, n in enumerate(day_names(45))}
     report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES}})
     assert (report.findings, report.exit_code) == ((), 0)
+
+
+@pytest.mark.parametrize("apart", ["2025-01-01", "2026-02-10"])
+def test_a_misdated_day_leaves_no_pass_until_it_is_accepted(apart: str) -> None:
+    counts = {n: fg.count(rows_of(i), **ASKED) for i, n in enumerate(day_names(60))}
+    counts = {n: each for n, each in counts.items() if not "2026-02-06" <= n <= "2026-02-14"}
+    question = ASKED | {"monitor": {"rules": RULES}}
+    misdated = counts | {apart: fg.count(rows_of(99), **ASKED)}
+    codes = [fg.monitor(each, question).exit_code for each in (counts, misdated)]
+    accepted = fg.monitor(misdated, question | {"accept": f"gap:{apart}"})
+    assert (codes, accepted.exit_code) == ([0, 3], 0)
+
+
+@pytest.mark.parametrize("vary", [0.0, 0.25])
+def test_a_group_that_loses_half_of_its_rows_is_found_unless_days_vary_so(vary: float) -> None:
+    """It is 18% of the rows, and falls by 8 pp."""
+    rng = np.random.default_rng(0)
+    sizes = rng.poisson(2500, 45)
+    odds = 0.22 * np.exp(rng.normal(0, vary, 45))
+    rows = rng.binomial(sizes, odds / (1 + odds))
+    lost = rows[-1] - rows[-1] // 2
+    rows[-1], sizes[-1] = rows[-1] - lost, sizes[-1] - lost
+    found = find_departures([0] * 45, rows.tolist(), sizes.tolist(), lost=True)
+    assert [*found] == ([44] if not vary else [])
 
 
 SCORED = {"label": "label", "score": "score", "positive": 1, "sensitive": "sex"}

@@ -158,7 +158,7 @@ const grammarOf = (language, asked) => {
     was: (e) => [event(e).aux, event(e).part].filter(Boolean).join(" "), aux: (e) => event(e).aux, part: (e) => event(e).part, who: (e) => event(e).who, equals, count: amount,
     both: (e) => { const [a, b] = kindOf(e) === "decision" ? ["positive", "negative"] : ["label_positive", "label_negative"], [x, y] = [words[a], words[b]]; return x || y ? `${x || y} ${terms.or} ${x && y ? y : terms.not}` : equals(e); },
     of: (v, of) => `${amount(v)} ${v === 1 ? terms.plural[of] ?? of.replace(/s$/, "") : terms.many[of] ?? of}`, called, cap: (t) => (/^.[ -]/u.test(t) ? t : t.charAt(0).toUpperCase() + t.slice(1)),
-    series: listing, counted, range: rangeText, pick, num, feature, names, by_side: bySide, level: (r) => significantDigits(100 * r.level, 4), space: (t) => (t ? ` ${t}` : ""), judged: judgedName,
+    after_number: (people, n) => (n === "1" ? `${people} (n = 1)` : `${n} ${people}`), series: listing, counted, range: rangeText, pick, num, feature, names, by_side: bySide, level: (r) => significantDigits(100 * r.level, 4), space: (t) => (t ? ` ${t}` : ""), judged: judgedName,
     points: (v) => { const t = fixed(100 * v, 1); return localised(Number(t) === 0 ? "0.0" : v > 0 ? `+${t}` : t).replace("-", "\u2212"); }, pct: (v) => localised(`${fixed(100 * v, 1)}%`), abs: Math.abs,
     replace: (t, from, to, most) => (most === 1 ? t.replace(from, () => to) : t.replaceAll(from, to)), length: (v) => v.length, list: (v) => [...v], items: (v) => Object.entries(v ?? {}), min: (v) => Math.min(...v),
     map: (items, by) => items.map((item) => (typeof by === "object" ? at(item, by.attribute) : F[by](item))), unique: (items) => [...new Set(items)],
