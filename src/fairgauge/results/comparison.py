@@ -301,8 +301,7 @@ class Change(ResultOfMetrics):
     ``same_rows``: whether both sides are taken to rest on the same rows.
     ``refused``: why no change of reports has an interval; of the same rows, why only the widest.
     ``flips, stayed, unmatched``: verdicts that changed, did not, or that only one report has.
-    ``diagnostics``: warnings; of two reports, doubts that either leaves open, and those of missing
-        rows that the new one has alone.
+    ``diagnostics``: warnings; of two reports, open doubts of either, and missing rows of the new.
     """
 
     KIND: ClassVar = ResultKind(name="comparison", schema="fairgauge.comparison/7",
