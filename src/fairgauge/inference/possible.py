@@ -458,7 +458,9 @@ def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float
     if metric.by == "smallest_ratio":
         low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)  # it is of numbers above 0
         ratios = quotient(low[:, None], high[None, :])[apart]
-        return float(np.nanmin(ratios)), min(1.0, float(quotient(high.min(), low.max())))
+        # anything where all may be 0
+        least = np.nan_to_num(np.fmin.reduce(ratios), nan=0.0)
+        return float(least), float(np.fmin(1.0, quotient(high.min(), low.max())))
     return None
 
 
