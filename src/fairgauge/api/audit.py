@@ -561,5 +561,6 @@ def _task_note(task: Task, spec: Spec, options: Options) -> Iterator[Diagnostic]
     given = {"label": spec.label, decision: spec.prediction or spec.score}
     roles = tuple(role for role, column in given.items() if column)
     of: dict[str, Parameter] = {} if roles in ((), ("label", "prediction")) else {"roles": roles}
-    made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning
+    stated = task is Task.MULTICLASS and spec.favourable is Favourable.NEITHER
+    made = Diagnostic.note if task is Task.BINARY or stated else Diagnostic.warning
     yield made(DiagnosticCode.TASK, None, task=str(task), **of)

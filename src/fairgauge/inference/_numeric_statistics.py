@@ -9,6 +9,7 @@ number could move with rows that may be of a group has ends of its own (`ends_of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial, singledispatch
 from typing import TypeAlias
@@ -334,7 +335,8 @@ def _rows_of_bins(statistic: ScoreStatistic, side: ConfusionCounts) -> Array:
     held = scores_of(side)
     if isinstance(statistic, LabelMeanScore):
         return held.counts[:, statistic.position]
-    return held.counts.reshape(len(side.size), -1) if statistic.labelled else held.every
+    every, *shape = held.counts.shape  # of no group, too
+    return held.counts.reshape(every, math.prod(shape)) if statistic.labelled else held.every
 
 
 def _numbers_of_bins(statistic: ScoreMean | LabelMeanScore, scores: Array) -> Array:

@@ -15,7 +15,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.documents.report_notes import TONES, record_blocks
 from fairgauge.render.grammar import Grammar, describe_reason, in_words, spoken
-from fairgauge.render.page import said
+from fairgauge.render.page import first_page, said
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
@@ -181,7 +181,7 @@ def _periods(report: MonitorReport) -> Iterator[dict[str, Any]]:
 def _history_facts(health: monitor_results.HistoryHealth) -> dict[str, Any]:
     count, size = len(health.findings), len(health.periods)
     tone = tree.Tone.BAD if count else tree.Tone.GOOD if size else tree.Tone.UNSURE
-    return {"tone": str(tone)}
+    return {"verdict": first_page(health).headline, "tone": str(tone)}
 
 
 STREAMS: Mapping[str, Callable[..., Any]] = {
