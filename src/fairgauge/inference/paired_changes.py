@@ -23,8 +23,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.references import cells_of_states
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Limits, Mask
-from fairgauge.stats.paired import exact_upper
-from fairgauge.stats.paired_tables import (
+from fairgauge.stats.paired import (
     Discordant,
     PairedTable,
     Quantity,
@@ -32,6 +31,7 @@ from fairgauge.stats.paired_tables import (
     correlation,
     discordant_rows,
     distance_limits,
+    exact_upper,
     logarithm,
 )
 

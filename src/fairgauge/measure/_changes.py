@@ -23,7 +23,7 @@ from fairgauge.results.scopes import Interval
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.paired_tables import Quantity, distance, distance_limits
+from fairgauge.stats.paired import Quantity, distance, distance_limits
 from fairgauge.stats.rows_to_decide import times_the_rows
 from fairgauge.stats.significance import holm, holm_levels, normal_quantile
 

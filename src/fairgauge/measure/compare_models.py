@@ -39,7 +39,7 @@ from fairgauge.results.disparities import better_of, has_direction
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.stats.arrays import Index, Mask
-from fairgauge.stats.paired_tables import ClusterCounts, PairedTable
+from fairgauge.stats.paired import ClusterCounts, PairedTable
 
 STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
             "false_positive_rate.difference")  # fmt: skip

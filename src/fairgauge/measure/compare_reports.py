@@ -64,7 +64,7 @@ from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Array, Limits, quiet
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.paired_tables import Quantity
+from fairgauge.stats.paired import Quantity
 from fairgauge.stats.significance import two_sided
 from fairgauge.values import canonical, matches
 

@@ -1,22 +1,30 @@
-"""Two classifications of the same rows: proportions compared in pairs.
+"""Two classifications of the same rows: proportions, changes and their limits, in pairs.
 
 Of two classifications only discordant rows carry information: ``better`` counts rows that only the
 second one accepts, ``worse`` those that only the first one accepts. The normal approximation of
 Tango's test rejects up to twice as often as stated where few rows are decided differently and
 nearly all of them in one direction: its p-value and power are also enumerated.
+
+A number of a side is known by its value, its limits at any critical value, and its influences:
+the derivatives by the cells of a `PairedTable`, from which every variance and covariance follows,
+of rows, of weighted rows and of clusters.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats._roots import bisect, falling_root, fewest_holding
-from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
-from fairgauge.stats.intervals import exact_rate_limits
-from fairgauge.stats.significance import two_sided
+from fairgauge.stats.arrays import Array, Index, Limits, Mask, floats, quiet, quotient
+from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
+from fairgauge.stats.intervals import exact_rate_limits, t_from_z
+from fairgauge.stats.significance import invert, two_sided
 
 
 @quiet
@@ -172,3 +180,302 @@ def exact_upper(better: float, worse: float, n: float, low: float, alpha: float)
         return np.asarray(exact_p(better, worse, n, float(gap)) > alpha)
 
     return float(bisect(kept, np.asarray(low), np.ones(()), _STEPS)[1])
+
+
+# Rows added to every cell of differing decisions before a correlation is measured, so that models
+# that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
+# 0.25 and 0.5 rows the least that holds 94% throughout (docs/coverage.md).
+_SMOOTHING = 0.25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterCounts:
+    """The rows of one side by cluster: the cluster, the flat cell and the weight of each entry."""
+
+    cluster: Index
+    cell: Index
+    weights: Array
+
+    def totals(self, influence: Array, clusters: int) -> Array:
+        """Return the sum of influences, array of shape (label, current, candidate), by cluster."""
+        influences = self.weights * influence.ravel()[self.cell]
+        return np.bincount(self.cluster, influences, clusters).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedTable:
+    """One side of many comparisons, by label, decision of the model in use and of the candidate.
+
+    There are C outcomes: the positive and the negative, or classes; a label may be missing too.
+
+    ``weights, squares, cases``: array of shape (n, C + 1, C, C): sums of weights and of squared
+        weights, and rows; all the same without weights.
+    ``classes``: whether the outcomes are classes.
+    ``clusters``: the rows of each side by cluster; None where rows are independent.
+    ``cluster_count``: how many clusters there are.
+    """
+
+    weights: Array
+    squares: Array
+    cases: Array
+    classes: bool = False
+    clusters: Sequence[ClusterCounts] | None = None
+    cluster_count: int = 0
+
+    def part(self, at: slice) -> PairedTable:
+        """Return some of the sides."""
+        clusters = None if self.clusters is None else self.clusters[at]
+        weights, squares, cases = self.weights[at], self.squares[at], self.cases[at]
+        return replace(self, weights=weights, squares=squares, cases=cases, clusters=clusters)
+
+    @property
+    def margins(self) -> tuple[Array, Array]:
+        """Return the weights by label and decision, of both models; shape (n, C + 1, C)."""
+        return self.weights.sum(axis=3), self.weights.sum(axis=2)
+
+    def smoothed_squares(self) -> Array:
+        """Return the squared weights, with some added to the cells in which decisions differ."""
+        outcomes = self.weights.shape[-1]
+        rows, weights, squares = (
+            of.sum(axis=(1, 2, 3), keepdims=True) for of in (self.cases, self.weights, self.squares)
+        )
+        unit = np.where(rows > 0, quotient(weights, rows), 1.0)
+        differing = _SMOOTHING * (1 - np.eye(outcomes))
+        added = np.broadcast_to(unit * differing, self.weights.shape).copy()
+        added[:, -1] = 0.0  # of missing labels
+        return np.asarray(self.squares + np.nan_to_num(quotient(squares, weights)) * added)
+
+    def covariance(
+        self, one: Array, two: Array, *, smoothed: bool = False, other: PairedTable | None = None
+    ) -> Array:
+        """Return the covariance of two numbers from their influences, arrays of the table's shape.
+
+        ``other`` is the table of the second number, if it is not this one; rows that are in both
+        sides must then be all rows of this one, or clusters.
+        """
+        added = self.smoothed_squares() - self.squares if smoothed else 0.0
+        if self.clusters is None:
+            return np.asarray(((self.squares + added) * one * two).sum(axis=(1, 2, 3)))
+        second = (other or self).clusters
+        assert second is not None
+        sides, size = zip(self.clusters, second, one, two, strict=True), self.cluster_count
+        total = np.array([float(a.totals(x, size) @ b.totals(y, size)) for a, b, x, y in sides])
+        return np.asarray(total + (added * one * two).sum(axis=(1, 2, 3)))
+
+    @property
+    def degrees(self) -> Array:
+        """Return the degrees of freedom of every side: infinite where rows are independent."""
+        if self.clusters is None:
+            return np.full(len(self.weights), np.inf)
+        return self.clusters_held() - 1
+
+    @property
+    def correction(self) -> Array:
+        """Return what corrects the variances of every side for few clusters."""
+        if self.clusters is None:
+            return np.ones(len(self.weights))
+        clusters = self.clusters_held()
+        return quotient(clusters, clusters - 1)
+
+    def clusters_held(self) -> Array:
+        """Return how many clusters every side has rows in."""
+        assert self.clusters is not None
+        return np.array([float(len(np.unique(cluster.cluster))) for cluster in self.clusters])
+
+
+def correlation(covariance: Array, one: Array, two: Array) -> Array:
+    """Return a correlation from a covariance and two variances; 0 where one of them is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = covariance / np.sqrt(one * two)
+    return np.clip(np.where(np.isfinite(found), found, 0.0), -1.0, 1.0)
+
+
+At: TypeAlias = "Callable[[ArrayLike], Limits]"
+"""Limits at a normal critical value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantity:
+    """A number of every side with its limits at any critical value, and its influences.
+
+    ``value``: array of shape (n,).
+    ``at``: its limits.
+    ``influence``: array of the shape of the table: derivatives by its counts; None where unknown.
+    ``tested``: the p-value of 0 by a test of its own; None where the limits are inverted.
+    """
+
+    value: Array
+    at: At
+    influence: Array | None = None
+    tested: Array | None = None
+
+    def between_halves(self, table: PairedTable, *, inside: bool) -> Quantity:
+        """Return the difference of the first half of the sides to the second.
+
+        Both are correlated where they share clusters, or rows (``inside``).
+        """
+        pairs = len(self.value) // 2
+        ours, theirs = self.value[:pairs], self.value[pairs:]
+        r = np.zeros(pairs)
+        if inside or table.clusters is not None:
+            assert self.influence is not None
+            one, two = table.part(slice(None, pairs)), table.part(slice(pairs, None))
+            a, b = np.split(self.influence, 2)
+            shared = one.covariance(a, b, other=two)
+            r = correlation(shared, one.covariance(a, a), two.covariance(b, b))
+
+        def at(z: ArrayLike) -> Limits:
+            low, high = self.at(np.tile(np.broadcast_to(z, pairs), 2))
+            return mover_difference(
+                ours, low[:pairs], high[:pairs], theirs, low[pairs:], high[pairs:], r
+            )
+
+        with np.errstate(invalid="ignore"):
+            return Quantity(ours - theirs, at)
+
+    def p_value(self, null: float | None = None) -> Array:
+        """Return the p-value of 0, or that at which the limits just touch another null."""
+        if null is None and self.tested is not None:
+            return self.tested
+        return invert(lambda z: self.at(np.broadcast_to(z, self.value.shape)), null or 0.0)
+
+    def negated(self) -> Quantity:
+        """Return the number with the opposite sign."""
+
+        def at(z: ArrayLike) -> Limits:
+            low, high = self.at(z)
+            return -high, -low
+
+        influence = None if self.influence is None else -self.influence
+        return Quantity(-self.value, at, influence)
+
+
+def combined(before: Quantity, after: Quantity, r: Array, sign: int) -> Quantity:
+    """Return after plus or less before, of correlation r; errors of both are partly the same.
+
+    A sum is the difference to the negative of the number before.
+    """
+    assert before.influence is not None
+    assert after.influence is not None
+
+    def at(z: ArrayLike) -> Limits:
+        low, high = before.at(z)
+        if sign > 0:
+            low, high = -high, -low
+        less = -sign * before.value, low, high, -sign * r
+        return mover_shared_difference(after.value, *after.at(z), *less)
+
+    with np.errstate(invalid="ignore"):
+        value = after.value + sign * before.value
+        return Quantity(value, at, after.influence + sign * before.influence)
+
+
+@quiet
+def logarithm(of: Quantity) -> Quantity:
+    """Return the logarithm of a number; its influences are 0 where it is infinite."""
+    assert of.influence is not None
+    by_value = quotient(of.influence, of.value[:, None, None, None])
+    influence = np.nan_to_num(by_value, posinf=0.0, neginf=0.0)
+    return Quantity(np.log(of.value), lambda z: logs_of(of.at(z)), influence)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Discordant:
+    """Rows of a rate, by the effective sample size: in it under both models, or under one of both.
+
+    ``both, gained, lost``: rows in the rate under both, under the candidate alone, under the model
+        in use alone.
+    ``n``: all rows of its denominator.
+    ``degrees``: of Student's t; inf where rows are independent.
+    """
+
+    both: Array
+    gained: Array
+    lost: Array
+    n: Array
+    degrees: Array
+
+    def difference(self, z: ArrayLike) -> Limits:
+        """Return Tango's limits."""
+        return paired_difference(self.gained, self.lost, self.n, self._critical(z))
+
+    def p_value(self) -> Array | None:
+        """Return McNemar's p-value of no difference; None where rows are clustered."""
+        independent = np.isinf(self.degrees).all()
+        return paired_p(self.gained, self.lost) if independent else None
+
+    def log_ratio(self, z: ArrayLike) -> Limits:
+        """Return the logarithms of Tang's limits."""
+        counts = self.both, self.gained, self.lost, self.n
+        return logs_of(paired_score_ratio(*counts, self._critical(z)))
+
+    def _critical(self, z: ArrayLike) -> Array:
+        return t_from_z(np.broadcast_to(z, self.n.shape), self.degrees)
+
+
+@quiet
+def discordant_rows(of: Mask, among: Mask, table: PairedTable) -> Discordant:
+    """Return the rows of a rate that are decided differently.
+
+    ``of, among``: shapes (C + 1, C) and (C + 1,): the cells that the rate counts, and the labels
+        among whose rows it counts them.
+    """
+    old, new = of[:, :, None], of[:, None, :]
+    counted = np.broadcast_to(among[:, None, None], table.weights.shape[1:])
+
+    def weight(cells: Mask) -> Array:
+        return np.asarray((table.weights * (cells & counted)).sum(axis=(1, 2, 3)))
+
+    n = weight(np.broadcast_to(True, counted.shape))
+    of_each = 1.0 / n
+    both, gained, lost = (of_each * weight(of) for of in (old & new, new & ~old, old & ~new))
+    mean = np.nan_to_num((weight(new & ~old) - weight(old & ~new)) / n)
+    # the influence of a row on the change: its own change, less the mean
+    own = new.astype(float) - old.astype(float) - mean.reshape(-1, 1, 1, 1)
+    of_rows = np.where(counted, of_each.reshape(-1, 1, 1, 1), 0.0)
+    # effective rows have the variance of the change where one row has ``spread``: Kish's number
+    # where no row changes, and at most the geometric mean of both, because few discordant rows show
+    # too little of the spread of their weights
+    spread = (gained + lost - (gained - lost) ** 2) * (gained + lost > 0)
+    kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
+    moved = of_rows * np.broadcast_to(own, table.weights.shape)
+    rows = quotient(spread, table.correction * table.covariance(moved, moved))
+    rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
+    rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
+    effective = np.where(np.isfinite(rows), rows, 0.0)
+    if table.clusters is None and (table.squares == table.weights).all():
+        effective = n
+    both, gained, lost = (np.nan_to_num(part * effective) for part in (both, gained, lost))
+    return Discordant(both, gained, lost, effective, table.degrees)
+
+
+def distance_limits(shift: Limits, level: Limits) -> Limits:
+    """Return the limits of the change of a distance from 0: ``|new| - |old|``.
+
+    With the shift x = new - old and the level y = new + old, it is sign(x y) min(|x|, |y|). Over
+    limits of x and of y that is greatest and least at their corners. That a candidate is closer to
+    0 is so accepted only where x and y both differ from 0, with opposite signs: an
+    intersection-union test.
+
+    >>> shift, level = (np.array(0.02), np.array(0.06)), (np.array(-0.4), np.array(-0.2))
+    >>> low, high = distance_limits(shift, level)
+    >>> float(low), float(high)
+    (-0.06, -0.02)
+    """
+    # Berger & Hsu (1996), Statistical Science 11, 283-319.
+    corners = np.stack([distance(x, y) for x in shift for y in level])
+    return np.asarray(corners.min(axis=0)), np.asarray(corners.max(axis=0))
+
+
+def distance(shift: Array, level: Array) -> Array:
+    """Return ``|new| - |old|`` from their difference and sum."""
+    with np.errstate(invalid="ignore"):
+        nearer = np.minimum(np.abs(shift), np.abs(level))
+        return np.asarray(np.sign(shift) * np.sign(level) * nearer)
+
+
+@quiet
+def logs_of(limits: Limits) -> Limits:
+    """Return the logarithms of limits of a number that is not negative."""
+    low, high = limits
+    return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))
