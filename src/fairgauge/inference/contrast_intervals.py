@@ -86,7 +86,7 @@ from fairgauge.stats.intervals import (
     weighted_share,
     wilson,
 )
-from fairgauge.stats.significance import invert, score_p, welch_p
+from fairgauge.stats.significance import boschloo, invert, score_p, welch_p
 
 
 @singledispatch
@@ -479,8 +479,6 @@ def _add_p_values(
             sides_of = each.group.share, each.other.share
             x1, n1, x2, n2 = counts = [of for side in sides_of for of in (side.x, side.n)]
             if exact.any():
-                from fairgauge.stats.exact import boschloo
-
                 whole = np.all([count == np.floor(count) for count in counts], axis=0)
                 at = np.flatnonzero(exact & whole & ((n1 + 1) * (n2 + 1) <= _MOST_TABLES))
                 tested[at] = boschloo(x1[at], n1[at], x2[at], n2[at])

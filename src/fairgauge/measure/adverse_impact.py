@@ -10,7 +10,7 @@ from fairgauge.question.kits import find_kit
 from fairgauge.question.specification import Spec
 from fairgauge.results.estimates import AdverseImpact
 from fairgauge.results.report import Report
-from fairgauge.stats.exact import exact_selection_test, expected_selections
+from fairgauge.stats.significance import exact_selection_test, expected_selections
 
 _RATE = "selection_rate"
 

@@ -30,8 +30,8 @@ from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, Monito
 from fairgauge.monitoring.periods import DAYS, WEEKEND
 from fairgauge.results.monitor_results import Baseline
 from fairgauge.stats.arrays import Array
-from fairgauge.stats.exact import exact_limits
 from fairgauge.stats.sequential import Contrasted, Tolerated, evidence_of_change
+from fairgauge.stats.significance import exact_limits
 
 _BLOCK = 50_000
 """E-values of periods and comparisons that are computed at once."""

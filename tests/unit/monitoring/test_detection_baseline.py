@@ -10,7 +10,7 @@ from tests.monitored_days import asked, cube, day_names
 import fairgauge as fg
 from fairgauge.results.monitor_results import MonitorState
 from fairgauge.statements.monitor import alarm_statements
-from fairgauge.stats.exact import exact_limits
+from fairgauge.stats.significance import exact_limits
 
 
 @pytest.mark.parametrize("comparison", ["difference", "ratio", "rate"])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact
 
-from fairgauge.stats.exact import exact_selection_test, expected_selections
+from fairgauge.stats.significance import exact_selection_test, expected_selections
 
 SIDES = st.tuples(st.integers(1, 12), st.integers(1, 12)).flatmap(
     lambda n: st.tuples(st.just(n[0]), st.just(n[1]), st.integers(0, n[0]), st.integers(0, n[1]))
