@@ -32,7 +32,12 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quantile_interval, tail_p
+from fairgauge.stats.multinomial import (
+    dirichlet_cells,
+    multinomial_cells,
+    quantile_interval,
+    tail_p,
+)
 
 MOST_DRAWN = 40_000_000
 """Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""

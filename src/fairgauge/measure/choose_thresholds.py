@@ -73,8 +73,8 @@ from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.multinomial import random_parts
 from fairgauge.stats.paired import PairedTable
-from fairgauge.stats.resampling import random_parts
 from fairgauge.stats.significance import tukey_level
 
 

@@ -28,7 +28,7 @@ from fairgauge.stats._roots import noncentrality
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient, sum_of_cells
 from fairgauge.stats.contrasts import fold, newcombe
 from fairgauge.stats.intervals import critical, tail_of
-from fairgauge.stats.resampling import dirichlet_cells
+from fairgauge.stats.multinomial import dirichlet_cells
 from fairgauge.stats.significance import newcombe_p
 
 Norm: TypeAlias = Literal["tvd", "ks", "lp"]

@@ -7,7 +7,7 @@ from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.stats.resampling import random_parts
+from fairgauge.stats.multinomial import random_parts
 
 
 def scored(n=6_000, gap=0.5, seed=0):

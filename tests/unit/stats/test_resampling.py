@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quantile_interval, tail_p
+from fairgauge.stats.multinomial import (
+    dirichlet_cells,
+    multinomial_cells,
+    quantile_interval,
+    tail_p,
+)
 
 RNG = np.random.default_rng
 
