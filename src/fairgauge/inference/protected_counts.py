@@ -35,7 +35,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue
 from fairgauge.results.scopes import Bounds
 from fairgauge.stats.arrays import Limits, Mask, quotient
-from fairgauge.stats.unknown_people import missing_bounds
+from fairgauge.stats.unrecorded_rates import missing_bounds
 
 CountRange: TypeAlias = tuple[ConfusionCounts, ConfusionCounts]
 """The least and the greatest counts of one side of many comparisons."""

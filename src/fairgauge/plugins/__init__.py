@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from fairgauge.statements.compared import page, step
     from fairgauge.stats.row_statistics import Neighbours
     from fairgauge.stats.significance import fisher
-    from fairgauge.stats.unknown_people import pair_bounds
+    from fairgauge.stats.unrecorded_rates import pair_bounds
     from fairgauge.values import Json, canonical, is_number, matches, name_of
 
 _MODULES = {
@@ -101,7 +101,7 @@ _MODULES = {
     "statements.compared": "page step",
     "stats.row_statistics": "Neighbours",
     "stats.significance": "fisher",
-    "stats.unknown_people": "pair_bounds",
+    "stats.unrecorded_rates": "pair_bounds",
     "values": "Json canonical is_number matches name_of",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from fairgauge.stats.unknown_people import missing_bounds, pair_bounds
+from fairgauge.stats.unrecorded_rates import missing_bounds, pair_bounds
 
 
 def test_bounds_are_attained_by_the_worst_assignment():
