@@ -4,7 +4,7 @@ A number passes three packages: `catalogue` has its kind, a module here reads th
 sides (`interval.SideData`) and `stats` has the formula. `uncertainty` dispatches:
 
 - one statistic of two sides, and the statistics of either: `contrast_intervals`, which takes rarer
-  statistics of one side from `_class_averages`, `_drawn_tables` and `_numeric_statistics`;
+  statistics of one side from `_whole_tables` and `_numeric_statistics`;
 - other comparisons of two sides: `_metric_intervals`; of the same rows under two models:
   `paired_changes`;
 - extremes and dispersion over all groups of a feature: `across_groups`; all tests of a report:

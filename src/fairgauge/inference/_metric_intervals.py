@@ -20,7 +20,7 @@ from fairgauge.catalogue.distributions import (
     OverallStandardisedDifference,
 )
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference._drawn_tables import TOO_MANY_GROUPS, resampled_comparisons
+from fairgauge.inference._whole_tables import TOO_MANY_GROUPS, resampled_comparisons
 from fairgauge.inference.contrast_intervals import insufficient_sides, share_interval, withhold_thin
 from fairgauge.inference.interval import (
     FEWEST_IN_STRATUM,

@@ -110,7 +110,7 @@ def _agreement_interval(statistic: Agreement, data: SideData) -> StatisticInterv
 @statistic_interval.register(Averaged)
 @statistic_interval.register(Kappa)
 def _average_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInterval:
-    from fairgauge.inference._class_averages import (
+    from fairgauge.inference._whole_tables import (
         agreement_shape,
         check_both_known,
         class_interval,
@@ -235,7 +235,7 @@ def denominator(statistic: Statistic) -> Count | None:
 
         return rows_of_mean(statistic)
     if isinstance(statistic, Averaged):
-        from fairgauge.inference._class_averages import is_of_agreement
+        from fairgauge.inference._whole_tables import is_of_agreement
 
         return statistic.size if is_of_agreement(statistic) else None
     if isinstance(statistic, (Agreement, Mean)):
@@ -294,7 +294,7 @@ def interval_of_groups(
     ``margin`` states which groups are of all rows.
     """
     if data.clusters is None and is_resampled(statistic):
-        from fairgauge.inference._drawn_tables import resampled_statistic, table_of
+        from fairgauge.inference._whole_tables import resampled_statistic, table_of
 
         table = table_of(statistic)
         if table is not None:
@@ -382,7 +382,7 @@ def _interval_sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> 
     correlation = ours.correlation(theirs, at, at)
     inside = compared.rest is not None and other is compared.reference
     if inside and ours.clusters is None and isinstance(statistic, (Averaged, Kappa)):
-        from fairgauge.inference._class_averages import correlation_with_whole
+        from fairgauge.inference._whole_tables import correlation_with_whole
 
         correlation = correlation_with_whole(statistic, compared)
     score = np.zeros(len(ours.n), dtype=bool)

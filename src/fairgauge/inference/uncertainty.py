@@ -304,7 +304,7 @@ def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
     resampled = method in (Method.BAYES, Method.BOOTSTRAP) or is_resampled(metric.of)
     if compared.group.clusters is not None or not (resampled or overlapping):
         return False
-    from fairgauge.inference._drawn_tables import table_of
+    from fairgauge.inference._whole_tables import table_of
 
     return table_of(metric.of) is not None
 
@@ -323,7 +323,7 @@ def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) 
 @interval.register(Contrast)
 def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     if is_drawn(metric, compared, how.spec.method):
-        from fairgauge.inference._drawn_tables import resampled_interval, table_of
+        from fairgauge.inference._whole_tables import resampled_interval, table_of
 
         table = table_of(metric.of)
         assert table is not None
@@ -389,7 +389,7 @@ def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty
 
 @interval.register(Inequality)
 def _inequality_interval(metric: Inequality, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference._drawn_tables import CellLayout, resampled_interval
+    from fairgauge.inference._whole_tables import CellLayout, resampled_interval
 
     table = CellLayout((TP, FP, FN, TN), metric.needs)
     rows, _ = metric.sizes(compared.group.cases, compared.reference.cases)

@@ -13,15 +13,14 @@ for names, metric in json.loads(sys.argv[1]):
     print(json.dumps([name for name in sys.modules if name.startswith("fairgauge.inference.")]))
 """
 RARE = {
-    "across_groups", "_class_averages", "clusters", "_drawn_tables", "_numeric_statistics",
-    "_metric_intervals", "paired_changes",
+    "across_groups", "clusters", "_metric_intervals", "_numeric_statistics", "paired_changes",
+    "_whole_tables",
 }  # fmt: skip
 STEPS = {
     ("ab", "RD"): set(),
     ("abc", "RD"): {"across_groups"},
-    ("ab", "GE"): {"_drawn_tables"},
+    ("ab", "GE"): {"_whole_tables"},
     ("ab", "CI"): {"_metric_intervals"},
-    ("ab", "cohen_kappa.difference"): {"_class_averages"},
 }
 """What each audit imports that those before it did not."""
 
