@@ -85,7 +85,7 @@ def audit_page(computed: Mapping[str, Any], language: str = "en") -> str:
 
 _OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 _EXPLORE_SCRIPTS = (
-    "explore_data.js", "cells.js", "kernels.js", "intervals.js", "explore.js", "explore_start.js",
+    "explore_page.js", "cells.js", "kernels.js", "intervals.js", "explore.js",
 )  # fmt: skip
 
 
