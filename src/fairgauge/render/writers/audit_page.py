@@ -37,7 +37,7 @@ _TEXTS = (
 )  # fmt: skip
 """Codes of the statements that the page can make."""
 _SCRIPTS = (
-    "cells.js", "kernels.js", "intervals.js", "page_reader.js", "page_words.js", "page_audit.js",
+    "cells.js", "kernels.js", "page_reader.js", "page_words.js", "page_audit.js",
     "page_grammar.js", "page_statements.js", "page_save.js", "explore.js",
 )  # fmt: skip
 
@@ -84,9 +84,7 @@ def audit_page(computed: Mapping[str, Any], language: str = "en") -> str:
 
 
 _OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-_EXPLORE_SCRIPTS = (
-    "explore_page.js", "cells.js", "kernels.js", "intervals.js", "explore.js",
-)  # fmt: skip
+_EXPLORE_SCRIPTS = ("explore_page.js", "cells.js", "kernels.js", "explore.js")
 
 
 def explore_page(data: Mapping[str, Any]) -> str:
