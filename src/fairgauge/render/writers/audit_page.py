@@ -38,7 +38,7 @@ _TEXTS = (
 """Codes of the statements that the page can make."""
 _SCRIPTS = (
     "cells.js", "kernels.js", "page_reader.js", "page_words.js", "page_audit.js",
-    "page_grammar.js", "page_statements.js", "page_save.js", "explore.js",
+    "page_statements.js", "page_save.js", "explore.js",
 )  # fmt: skip
 
 
