@@ -67,7 +67,7 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
 
 def audit_page(computed: Mapping[str, Any], language: str = "en") -> str:
     """Return the page; ``computed`` is as in `script_of`, with what is answered already."""
-    style = css("first_page.css", screen=True) + css("audit_page.css") + css("explore.css")
+    style = css("first_page.css", screen=True) + css("audit_page.css")
     unpack = scripts("unpack.js")
     script, named = script_of(computed, language), computed["given"].get("preset")
     packed = base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
@@ -91,7 +91,7 @@ def explore_page(data: Mapping[str, Any]) -> str:
     """Return the page that computes every view of the counts, in the words of its question."""
     data = _word_data(data)
     names = [printable(each["name"]) for each in data["columns"]]
-    style = css("audit_page.css") + css("explore.css")
+    style = css("audit_page.css")
     script = scripts(*_EXPLORE_SCRIPTS)
     words = LANGUAGES["en"]({}).table["ask"]
     data["ui"] = {key: words[key] for key in set(re.findall(r"\bUI\.(\w+)", script))}
