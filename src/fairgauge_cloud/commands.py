@@ -217,8 +217,7 @@ def vertex(config: str, output: str | None, maps: tuple[str, ...], **settings: s
     fairgauge vertex bias.yaml --map gs://my-bucket=data
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge_cloud._files import Places, read_maps
-    from fairgauge_cloud.vertex.evaluation import evaluate
-    from fairgauge_cloud.vertex.vertex_config import load_vertex_config
+    from fairgauge_cloud.vertex import evaluate, load_vertex_config
 
     asked = load_vertex_config(Path(config))
     places = Places(read_maps(maps), Path(config).parent)

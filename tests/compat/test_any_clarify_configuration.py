@@ -12,7 +12,7 @@ from hypothesis import given
 
 from fairgauge.errors import Problem, SpecError
 from fairgauge_cloud.clarify.clarify_config import AnalysisConfig, ConfigError, read_config
-from fairgauge_cloud.vertex.vertex_config import read_bias_configs, read_vertex_config
+from fairgauge_cloud.vertex import read_bias_configs, read_vertex_config
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 9), st.floats(allow_nan=False), st.text(max_size=5)

@@ -10,7 +10,7 @@ import pytest
 from clarify_cases import cases
 
 from fairgauge.errors import SpecError
-from fairgauge_cloud.vertex.vertex_config import read_bias_configs, read_vertex_config
+from fairgauge_cloud.vertex import read_bias_configs, read_vertex_config
 
 STATES = {"California": (50, 10, 20, 120), "Florida": (20, 0, 30, 50)}
 PRINTED = {

@@ -1,1 +1,0 @@
-"""Vertex AI's bias components, run on local files."""
