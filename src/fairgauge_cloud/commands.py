@@ -88,8 +88,7 @@ def clarify(
     fairgauge clarify analysis_config.json --check
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge_cloud._files import Places, read_maps
-    from fairgauge_cloud.clarify.analysis import Job
-    from fairgauge_cloud.clarify.analysis_files import result_paths, write_results
+    from fairgauge_cloud.clarify.analysis import Job, result_paths, write_results
     from fairgauge_cloud.clarify.clarify_config import ConfigError, load_config
     from fairgauge_cloud.clarify.dataset import load_dataset
 
@@ -144,8 +143,8 @@ def clarify_monitor(current: str, baseline: str, output: str, **flags: Any) -> i
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge_cloud._files import Places, read_maps
-    from fairgauge_cloud.clarify.analysis import Job
-    from fairgauge_cloud.clarify.analysis_files import (
+    from fairgauge_cloud.clarify.analysis import (
+        Job,
         compare,
         read_results,
         values_of,

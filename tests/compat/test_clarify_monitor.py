@@ -13,7 +13,7 @@ from clarify_cases import MONITORED, cases
 from hypothesis import given
 
 from fairgauge_cloud._service_metrics import read_value
-from fairgauge_cloud.clarify.analysis_files import (
+from fairgauge_cloud.clarify.analysis import (
     MetricKey,
     MetricValue,
     Values,

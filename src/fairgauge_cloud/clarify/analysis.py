@@ -1,17 +1,21 @@
-"""A job's results: ``analysis.json`` as the service writes it, and our own report of the counts."""
+"""A job's results: ``analysis.json`` as the service writes it and read back, and our own report."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairgauge import Report, audit
-from fairgauge.errors import DataError
+from fairgauge.errors import DataError, quote
+from fairgauge.plugins import render, write_all
 from fairgauge_cloud._facet_counts import (
     BinaryOutcome,
     Blocks,
@@ -22,8 +26,15 @@ from fairgauge_cloud._facet_counts import (
     outcome,
     read_prediction,
 )
-from fairgauge_cloud._files import find
-from fairgauge_cloud._service_metrics import Features, ServiceMetrics, result, unsortable
+from fairgauge_cloud._files import find, json_document
+from fairgauge_cloud._service_metrics import (
+    Features,
+    ServiceMetrics,
+    read_value,
+    result,
+    spell_value,
+    unsortable,
+)
 from fairgauge_cloud.clarify.clarify_config import AnalysisConfig
 from fairgauge_cloud.clarify.dataset import Dataset
 
@@ -128,3 +139,157 @@ class Job:
         features = [Features(partial(self.made.features, {block.name})) for block in blocks]
         asked = FacetQuestion(blocks, self.label, self.prediction, strata)
         return ServiceMetrics(asked, features, unsortable(levels))
+
+
+STAGES = ("pre_training_bias_metrics", "post_training_bias_metrics")
+
+
+class MetricKey(NamedTuple):
+    """What distinguishes a value from the others of a file."""
+
+    stage: str
+    facet: str
+    block: str
+    metric: str
+
+
+class MetricValue(NamedTuple):
+    """A value, or why there is none."""
+
+    value: float | None
+    error: str | None = None
+
+
+Values = dict[MetricKey, MetricValue]
+
+
+def write_json(value: object) -> str:
+    """Return a value as the service writes its files."""
+    return json.dumps(value, indent=4, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """Read an ``analysis.json``."""
+    found = json_document(path)
+    if not isinstance(found, dict) or not any(stage in found for stage in STAGES):
+        wanted = " or ".join(STAGES)
+        raise DataError(f"{quote(path)} is no analysis.json: it has no {wanted}")
+    return found
+
+
+def values_of(found: dict[str, Any], name: str) -> Values:
+    """Return every value of a results file."""
+    try:
+        return {
+            MetricKey(stage, facet, str(block["value_or_threshold"]), metric["name"]): MetricValue(
+                read_value(metric["value"]), metric.get("error")
+            )
+            for stage in STAGES
+            if found.get(stage) is not None
+            for facet, blocks in found[stage]["facets"].items()
+            for block in blocks
+            for metric in block["metrics"]
+        }
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{quote(name)} has another shape than analysis.json: {error!r}") from None
+
+
+def result_paths(folder: Path, name: str) -> list[Path]:
+    """Return the files that `write_results` writes."""
+    return [folder / each for each in ("analysis.json", "fairgauge.json", f"{name}.html")]
+
+
+def write_results(found: dict[str, Any], report: Report | None, folder: Path, name: str) -> None:
+    """Write results, and the report under a name, into a folder: all or none."""
+    analysis, saved, page = result_paths(folder, name)
+    contents: dict[str | Path, str | bytes] = {analysis: write_json(found)}
+    if report is not None:
+        contents |= {saved: render(report, "json"), page: render(report, "html")}
+    write_all(contents)
+
+
+# the name of a facet that is numbers above a threshold, as pandas writes an interval
+_INTERVAL = re.compile(r"\(([-+]?[\d.]+(?:e[-+]?\d+)?), [^,]+[\])]")
+# sums of logarithms differ in their last digits from one program to the next
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What a comparison with a baseline came to; violations have the service's keys."""
+
+    violations: tuple[dict[str, str], ...]
+    not_evaluated: tuple[str, ...]
+    evaluated: int
+
+    @property
+    def summary(self) -> str:
+        """Return the status as the service words it, the counts, and every violation."""
+        status = "CompletedWithViolations" if self.violations else "Completed"
+        drifted, open_ = len(self.violations), len(self.not_evaluated)
+        counts = f"{self.evaluated} metrics compared, {drifted} drifted, {open_} not evaluated"
+        line = "  {metric_name}  {facet} {facet_value}: {description}"
+        return "\n".join([f"{status}: {counts}", *map(line.format_map, self.violations)])
+
+    def to_json(self) -> str:
+        """Return the text of ``constraint_violations.json``."""
+        return write_json({"version": "1.0", "violations": self.violations})
+
+
+def compare(current: Values, baseline: Values) -> Drift:
+    """Hold current values against a baseline's: what is farther from "no bias" has drifted."""
+    baseline = _align_intervals(current, baseline)
+    violations, open_ = list[dict[str, str]](), list[str]()
+    every = sorted({*current, *baseline}, key=lambda key: (key.metric, *key))
+    for key in every:
+        now, before = current.get(key), baseline.get(key)
+        if before is None or before.value is None or now is None or now.value is None:
+            open_.append(f"{key.metric} of {key.facet} {key.block}: {_why_open(now, before)}")
+        elif has_drifted(now.value, before.value):
+            violations.append({
+                "facet": key.facet,
+                "facet_value": key.block,
+                "metric_name": key.metric,
+                "constraint_check_type": "bias_drift_check",
+                "description": f"Metric value {spell_value(now.value)} doesn't meet the baseline "
+                f"constraint requirement {spell_value(before.value)}",
+            })  # fmt: skip
+    return Drift(tuple(violations), tuple(open_), len(every) - len(open_))
+
+
+def _why_open(now: MetricValue | None, before: MetricValue | None) -> str:
+    if before is None:
+        return "not in the baseline"
+    if now is None:
+        return "not in the current results"
+    if before.value is None:
+        return f"the baseline has no value ({before.error or 'null'})"
+    return f"there is no value ({now.error or 'null'})"
+
+
+def has_drifted(now: float, before: float) -> bool:
+    """Return whether a value is farther from 0 than its baseline, as the service decides it."""
+    close = math.isclose(abs(now), abs(before), rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return abs(now) > abs(before) and not close
+
+
+def _align_intervals(current: Values, baseline: Values) -> Values:
+    # A facet given by a threshold is called ``(100, 225]``, by the largest value of its column; it
+    # is the same facet when that value moves. Only a facet of one block can be one of these.
+    def thresholds(values: Values) -> dict[tuple[str, ...], tuple[float, str]]:
+        blocks: dict[tuple[str, ...], set[str]] = {}
+        for key in values:
+            blocks.setdefault(key[:2], set()).add(key.block)
+        alone = {facet: block for facet, (block, *more) in blocks.items() if not more}
+        found = ((facet, _INTERVAL.fullmatch(block), block) for facet, block in alone.items())
+        return {facet: (float(inside[1]), block) for facet, inside, block in found if inside}
+
+    now, before = thresholds(current), thresholds(baseline)
+    moved = {
+        facet: now[facet][1]
+        for facet, (low, _) in before.items()
+        if low == now.get(facet, [None])[0]
+    }
+    return {
+        key._replace(block=moved.get(key[:2], key.block)): value for key, value in baseline.items()
+    }
