@@ -36,6 +36,8 @@ from fairgauge_check.arithmetic import (
     MIN_SHARE,
     check_arithmetic,
     check_margins,
+    check_others,
+    check_own_table,
     highest,
     printed_reference,
 )
@@ -48,7 +50,6 @@ from fairgauge_check.check_result import (
     UnreadTable,
     sort_findings,
 )
-from fairgauge_check.own_tables import check_others, check_own_table
 from fairgauge_check.printed import PublishedRow, PublishedTable, RowKind
 from fairgauge_check.reading import THE_TEXT, Source, read_sources
 
