@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     )
     from fairgauge.cli.commands.verbs import Verb, command_of
     from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
+    from fairgauge.measure.code_counts import MetricValues, count_codes
     from fairgauge.object_stores import local_path, read_limited
-    from fairgauge.plugins._counts import MetricValues, count_codes
     from fairgauge.question.category_words import is_total, is_unknown
     from fairgauge.question.features import Feature
     from fairgauge.question.kits import find_kit, kit_names
@@ -74,8 +74,8 @@ _MODULES = {
     "cli._arguments": "Texts config_option flags_for given_options question",
     "cli.commands.verbs": "Verb command_of",
     "enums": "IntervalMethod Outcome ReferenceRule",
+    "measure.code_counts": "MetricValues count_codes",
     "object_stores": "local_path read_limited",
-    "plugins._counts": "MetricValues count_codes",
     "question.category_words": "is_total is_unknown",
     "question.features": "Feature",
     "question.options": "Options",
