@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Never, Unpack, cast
 
+from fairgauge.api import _first_rows as first_rows
 from fairgauge.checks.missingness_checks import alike_identifiers, single_row_identifiers
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
@@ -51,7 +52,6 @@ from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
-from fairgauge.rowwise import first_rows
 from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.source import Opened, Readable, Source, can_look_at_rows

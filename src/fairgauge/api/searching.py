@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, TypeVar
 
+from fairgauge.api._first_rows import infer_regression, median_score
 from fairgauge.api.audit import check_held, check_same_rows, with_noted_rows
 from fairgauge.api.running import Run
 from fairgauge.catalogue.catalogue import RATES
@@ -55,7 +56,6 @@ from fairgauge.resolve.searched_features import most_cells, searched_rows
 from fairgauge.results import disparities
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
-from fairgauge.rowwise.first_rows import infer_regression, median_score
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows

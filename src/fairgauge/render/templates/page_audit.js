@@ -236,7 +236,7 @@ const areOfTwoTimes = (of, named) => {
   const rising = Math.log(ofMany / ofFew) + range(many - few).reduce((a, i) => a + Math.log(few + 1 + i), 0);
   return named || (ofMany / (many + 1)) * Math.exp(rising / (many - few)) >= 20;
 };
-// what shows that rows are copies of others, as rowwise/first_rows.py finds it
+// what shows that rows are copies of others, as api/_first_rows.py finds it
 const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
   if (q.count) return [];

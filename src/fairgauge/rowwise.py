@@ -1,8 +1,9 @@
-"""Row slices: neighbours, distances and rankings of the groups of one feature, as estimates.
+"""Metrics of single rows: neighbours, distances and rankings of the groups of one feature.
 
-What their intervals resample, and what they take as given, differs by metric: a flip test takes the
-reference's rows as given, a ranking its places; distances move both sides; a neighbourhood is tried
-without blocks of rows.
+They are computed for all rows, not within strata, and do not take weights. What their intervals
+resample, and what they take as given, differs by metric: a flip test takes the reference's rows as
+given, a ranking its places; distances move both sides; a neighbourhood is tried without blocks of
+rows. Scores are read exactly, too.
 """
 
 from __future__ import annotations
