@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.choosing.recommendation import QUESTIONS, Question, next_question
+from fairgauge.api.choosing import QUESTIONS, Question, next_question, recommend, specification
 from fairgauge.cli._arguments import (
     DataArguments,
     Texts,
@@ -115,8 +115,6 @@ def choose_command(path: str | None, **flags: Any) -> None:
     }
     while (open_ := next_question(given)) is not None:
         given[open_.name] = _ask(open_)
-
-    from fairgauge.choosing.recommendation import recommend, specification
 
     text = specification(recommend(given), options)
     if path is None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.choosing import recommendation
-from fairgauge.choosing.recommendation import QUESTIONS, next_question, recommend, specification
+from fairgauge.api import choosing
+from fairgauge.api.choosing import QUESTIONS, next_question, recommend, specification
 from fairgauge.question.spec_file import read_options
 
 ROWS = 4_000
@@ -93,6 +93,6 @@ def test_every_question_can_be_reached():
 
 
 def test_examples_run():
-    found = doctest.testmod(recommendation)
+    found = doctest.testmod(choosing)
     assert found.attempted
     assert not found.failed

@@ -1,4 +1,4 @@
-"""Questions, and what is recommended for the answers, as a specification file with its reasons."""
+"""Choosing metrics: answers to a few questions become a specification file with its reasons."""
 
 # ruff: noqa: E501 - a question is one row, so that the table reads as a table
 

@@ -1,1 +1,0 @@
-"""Choosing metrics: answers to a few questions become a specification."""
