@@ -19,11 +19,10 @@ from fairgauge.errors import closest
 from fairgauge.identity import texts_of
 from fairgauge.measure.decide import OF_FEATURES, judge
 from fairgauge.measure.measure import measure
-from fairgauge.monitoring import _counts, _detection, _estimates
-from fairgauge.monitoring._counts import ComparisonId
+from fairgauge.monitoring import _detection, _estimates, _period_counts
 from fairgauge.monitoring._estimates import ALL_GROUPS
 from fairgauge.monitoring._feed_rows import feed_rows
-from fairgauge.monitoring._period_cubes import PeriodCubes
+from fairgauge.monitoring._period_counts import ComparisonId, PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.monitoring.periods import days_of_week, kind_of, parse_period, weekday_of
 from fairgauge.question.rules import Rule
@@ -75,9 +74,9 @@ def follow(
     """Follow every comparison; ``of_two`` are features in which one stands for two groups."""
     if not cubes:
         return Followed()
-    rates = _counts.exact_rates(asked)
+    rates = _period_counts.exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
-    counts = _counts.collect_counts(cubes, names, asked, rates)
+    counts = _period_counts.collect_counts(cubes, names, asked, rates)
     found, hiding = _estimates.estimate_periods(cubes, asked, others)
     ids = [*counts.ids, *found]
     arrivals = [*counts.arrivals, *(min(periods) for periods in found.values())]
@@ -173,7 +172,7 @@ class _ComparisonMaker:
     def compare_counts(
         self,
         i: int,
-        every: _counts.ComparisonCounts,
+        every: _period_counts.ComparisonCounts,
         parts: Array,
         limits: tuple[float, float],
         rate: MonitoredRate,

@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Ends
-from fairgauge.monitoring._counts import ComparisonCounts, SideCounts
+from fairgauge.monitoring._period_counts import ComparisonCounts, SideCounts
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.monitoring.periods import DAYS, WEEKEND
 from fairgauge.results.monitor_results import Baseline

@@ -20,9 +20,8 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import ClassKind
 from fairgauge.measure.decide import is_judged
 from fairgauge.measure.measure import measure
-from fairgauge.monitoring._counts import ComparisonId, SideCounts
 from fairgauge.monitoring._detection import sides_of
-from fairgauge.monitoring._period_cubes import PeriodCubes
+from fairgauge.monitoring._period_counts import ComparisonId, PeriodCubes, SideCounts
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
