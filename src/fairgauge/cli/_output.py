@@ -21,7 +21,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import Object, Place, is_object
 from fairgauge.render.formats import format_of, names, suffixes
-from fairgauge.render.language import NAMES
+from fairgauge.render.words import LANGUAGE_CODES
 from fairgauge.render.words.numbers import numbered
 from fairgauge.start.records import dataclass
 
@@ -79,7 +79,7 @@ def prints_report(command: Callable[..., object]) -> Callable[..., object]:
 _AMOUNT = (
     click.option(
         "--lang",
-        type=click.Choice(NAMES),
+        type=click.Choice(LANGUAGE_CODES),
         default="en",
         show_default=True,
         help="Language of the first page and its verdicts.",

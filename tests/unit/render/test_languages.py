@@ -22,8 +22,8 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.document import document
 from fairgauge.render.formats import render
 from fairgauge.render.grammar import LANGUAGES
-from fairgauge.render.language import NAMES, in_language
 from fairgauge.render.page import first_page, rule_grid
+from fairgauge.render.words import LANGUAGE_CODES, in_language
 
 OWN = {("people", "adjectives"), ("people", "plain"), ("terms", "plural"), ("terms", "many")}
 """Words of one language, that no other has."""
@@ -42,7 +42,7 @@ ENGLISH_WORDS = re.compile(
     r"|(?:selection|positive|negative|error) rate)\b",
     re.IGNORECASE,
 )
-OTHERS = [name for name in NAMES if name != "en"]
+OTHERS = [name for name in LANGUAGE_CODES if name != "en"]
 
 
 def texts_of(name: str) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def test_a_language_has_every_code_and_place_of_english_and_no_other(name):
     assert set(places(texts_of(name))) == set(places(texts_of("en")))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LANGUAGE_CODES)
 def test_every_text_is_a_template(name):
     grammar = LANGUAGES[name]({})
     helpers = grammar.env.globals.keys() - jinja2.defaults.DEFAULT_NAMESPACE - {"inf"}
@@ -162,7 +162,7 @@ def test_every_code_has_a_text(table, codes):
     assert without <= (texts["because"].keys() if table == "reason" else set())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LANGUAGE_CODES)
 @pytest.mark.parametrize(
     ("reasons", "place"),
     [
@@ -179,7 +179,7 @@ def test_why_data_are_insufficient_in_few_words(name, reasons, place):
     assert grammar.insufficient(reasons) == grammar.table["few_data"][place]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LANGUAGE_CODES)
 def test_a_minimum_that_was_asked_speaks_for_itself(name):
     grammar = LANGUAGES[name]({})
     small = Reason.of(ReasonCode.SMALL_GROUP, n=159, minimum=300)

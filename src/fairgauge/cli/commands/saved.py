@@ -21,7 +21,7 @@ from fairgauge.cli._arguments import (
 from fairgauge.cli._command_group import Command, SavedResultCommand, print_message, print_result
 from fairgauge.cli._output import Output, check_outputs, note_exposed, print_lines, shows_result
 from fairgauge.errors import DataError, quote, suggest
-from fairgauge.render.language import NAMES
+from fairgauge.render.words import LANGUAGE_CODES
 
 
 @click.command("render", cls=SavedResultCommand)
@@ -154,7 +154,7 @@ def schema_command(name: str | None) -> None:
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
 @flags_for("preset")
 @takes_config("A specification; the page asks what it leaves open.")
-@click.option("--lang", type=click.Choice(NAMES), default="en", help="Its language.")
+@click.option("--lang", type=click.Choice(LANGUAGE_CODES), default="en", help="Its language.")
 def page_command(output: str, preset: str | None, config: str | None, lang: str) -> None:
     """Write one page that audits a CSV file in a browser, without an installation.
 

@@ -17,8 +17,7 @@ from fairgauge.enums import ClassKind, Decide, IntervalMethod, Status
 from fairgauge.errors import SpecError
 from fairgauge.question.rules import limits_of, parse_rule, write_rules
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.language import ASKED
-from fairgauge.render.words import numbers
+from fairgauge.render.words import ASKED, numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.results import disparities
 from fairgauge.results.estimates import Estimate, RateValue
