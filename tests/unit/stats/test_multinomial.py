@@ -1,4 +1,4 @@
-"""Statistics of a joint table: influences, and intervals that equal statistics share."""
+"""Statistics of a joint table: influences, intervals that equal statistics share, and draws."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.multinomial import (
     WeightSums,
     class_counts,
+    dirichlet_cells,
     influence,
     linearise,
     linearised_interval,
+    multinomial_cells,
+    quantile_interval,
+    tail_p,
 )
 
 Z = critical(0.95)
@@ -160,3 +164,35 @@ def test_weights_of_one_change_nothing_and_the_unit_is_free():
     there = statistic_interval(macro, weights * 1e-3, ends, Z, WeightSums(squares * 1e-6, FLEISS))
     np.testing.assert_allclose(there[:4], here[:4], rtol=1e-9)
     assert here.high - here.low > plain.high - plain.low
+
+
+RNG = np.random.default_rng
+
+
+def rate(cells):
+    with np.errstate(invalid="ignore"):
+        return cells[..., 0] / cells.sum(-1)
+
+
+def test_multinomial_has_the_moments_of_a_row_bootstrap():
+    draws = multinomial_cells([30, 50, 20], 40_000, RNG(0))
+    np.testing.assert_allclose(draws.mean(0), [30, 50, 20], atol=0.1)
+    np.testing.assert_allclose(draws.var(0), [21, 25, 16], rtol=0.03)
+
+
+def test_dirichlet_has_the_moments_of_the_posterior():
+    draws = dirichlet_cells([3, 0], 60_000, RNG(0))
+    np.testing.assert_allclose(draws.sum(-1), 3)
+    mean = 3.5 / 4
+    assert rate(draws).mean() == pytest.approx(mean, abs=0.003)
+    assert rate(draws).var() == pytest.approx(mean * (1 - mean) / 5, rel=0.03)
+
+
+def test_posterior_tail_agrees_with_its_limits():
+    draws = RNG(0).normal([0.0, 1.9, 2.1, 5.0], 1.0, (4000, 4))
+    p = tail_p(draws)
+    low, _ = quantile_interval(draws, 0.95)
+    assert ((p < 0.05) == (low > 0)).all()
+    assert p[3] == pytest.approx(2 / 4001)
+    assert p[0] > 0.9
+    assert tail_p([np.nan, np.nan]) == 1
