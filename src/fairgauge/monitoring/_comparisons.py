@@ -19,8 +19,8 @@ from fairgauge.errors import closest
 from fairgauge.identity import texts_of
 from fairgauge.measure.decide import OF_FEATURES, judge
 from fairgauge.measure.measure import measure
-from fairgauge.monitoring import _detection, _estimates, _period_counts
-from fairgauge.monitoring._estimates import ALL_GROUPS
+from fairgauge.monitoring import _detection, _period_counts
+from fairgauge.monitoring._detection import ALL_GROUPS
 from fairgauge.monitoring._feed_rows import feed_rows
 from fairgauge.monitoring._period_counts import ComparisonId, PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
@@ -77,7 +77,7 @@ def follow(
     rates = _period_counts.exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
     counts = _period_counts.collect_counts(cubes, names, asked, rates)
-    found, hiding = _estimates.estimate_periods(cubes, asked, others)
+    found, hiding = _detection.estimate_periods(cubes, asked, others)
     ids = [*counts.ids, *found]
     arrivals = [*counts.arrivals, *(min(periods) for periods in found.values())]
     alphas = _detection.divide_alpha(asked.alpha, arrivals)
@@ -185,10 +185,10 @@ class _ComparisonMaker:
         alarm = None
         if crossed := _detection.first_alarm(parts, entered, threshold, self.weekdays):
             of_baseline = every.baselines.get(each)
-            alarm = _estimates.attribute(rate, counts, names, crossed, limits, of_baseline)
+            alarm = _detection.attribute(rate, counts, names, crossed, limits, of_baseline)
         evidence = parts.sum(axis=0)
         points = tuple(_points(names, counts, rate, evidence, entered, asked.min_n))
-        (every_row,) = _estimates.numbers_of_counts(counts[:entered].sum(axis=0)[np.newaxis], rate)
+        (every_row,) = _detection.numbers_of_counts(counts[:entered].sum(axis=0)[np.newaxis], rate)
         sizes = [every_row["n_group"], every_row["n_reference"]]
         if baseline is not None:
             sizes += [baseline.n_group, baseline.n_reference]
@@ -203,7 +203,7 @@ class _ComparisonMaker:
     def compare_estimates(
         self,
         each: ComparisonId,
-        periods: Mapping[int, _estimates.PeriodEstimate],
+        periods: Mapping[int, _detection.PeriodEstimate],
         alpha: float,
         limits: tuple[float, float],
         *,
@@ -211,15 +211,15 @@ class _ComparisonMaker:
     ) -> MonitoredComparison:
         # one that ``hides`` has groups of insufficient data
         names, asked, entered = self.names, self.asked, self._periods_entered(each)
-        signs, threshold = _estimates.signs_of(periods, entered, limits), asked.horizon / alpha
+        signs, threshold = _detection.signs_of(periods, entered, limits), asked.horizon / alpha
         weekdays = {name: [t for t in of if t < entered] for name, of in self.weekdays.items()}
         parts = _detection.evidence_parts(asymptotic_evidence, signs, weekdays, asked.horizon)
         alarm = None
         if crossed := _detection.first_alarm(parts, entered, threshold, weekdays):
-            alarm = _estimates.alarm_of(each, names, self.cubes, crossed, signs, limits, asked)
+            alarm = _detection.alarm_of(each, names, self.cubes, crossed, signs, limits, asked)
         evidence = parts.sum(axis=0)
         points = tuple(
-            _estimates.point_of(
+            _detection.point_of(
                 name, periods[t].usual if t in periods else None,
                 float(evidence[t]) if t < entered else None, asked.min_n, waits=t >= entered,
             )
@@ -394,7 +394,7 @@ def _points(
         np.concatenate([each, waiting]) for each in running_contrast(rate.by, x_a, n_a, x_d, n_d)
     ]
     alone = rate.by == "rate"
-    found = _estimates.numbers_of_counts(counts, rate)
+    found = _detection.numbers_of_counts(counts, rate)
     for t, (numbers, *so_far) in enumerate(zip(found, *running, strict=True)):
         sizes, reason = (numbers["n_group"], numbers["n_reference"]), None
         if numbers["value"] is None and all(sizes):

@@ -1,4 +1,4 @@
-"""Detection: from the counts of all periods to evidence, thresholds and the first alarms.
+"""Detection: from counts or estimates of all periods to evidence, thresholds and first alarms.
 
 The promise is one probability, alpha, of at least one false alarm within the horizon, over all
 rules and groups together. It is divided before anything is known of the outcomes:
@@ -14,22 +14,54 @@ rules and groups together. It is divided before anything is known of the outcome
   most 1, and the alarm has a probability of at most alpha / 2 within the horizon. Using the
   baseline's likelihood again in the e-value of every period would not do: given the past, which
   holds the baseline, such an e-value has an expectation above 1.
+
+Weighted and clustered rows, references that overlap, and metrics that compare no rate (F1, AUC,
+means, distances) are no share of independent rows. The intervals of an audit give their evidence,
+which is asymptotic as these are. A period with fewer than 5 effective rows or clusters on a side
+decides nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Ends
-from fairgauge.monitoring._period_counts import ComparisonCounts, SideCounts
+from fairgauge.cube.cube import Cube
+from fairgauge.enums import ClassKind
+from fairgauge.measure.decide import is_judged
+from fairgauge.measure.measure import measure
+from fairgauge.monitoring._period_counts import (
+    ComparisonCounts,
+    ComparisonId,
+    PeriodCubes,
+    SideCounts,
+)
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.monitoring.periods import DAYS, WEEKEND
-from fairgauge.results.monitor_results import Baseline
-from fairgauge.stats.arrays import Array
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.group_counts import count_groups
+from fairgauge.resolve.resolution import held_exclusions
+from fairgauge.results.estimates import Estimate, as_number
+from fairgauge.results.monitor_results import (
+    PERIODS_NOW,
+    AfterAlarm,
+    Alarm,
+    Baseline,
+    Point,
+    PooledPeriods,
+)
+from fairgauge.stats import sequential
+from fairgauge.stats.arrays import Array, Index, Mask
+from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
+from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.sequential import Contrasted, Tolerated, evidence_of_change
 from fairgauge.stats.significance import exact_limits
 
@@ -165,3 +197,258 @@ def baseline_limits(
     return Baseline(source=rule.baseline.source, digest=rule.baseline.cube.digest,
         value=None if np.isnan(value) else float(value), low=float(low), high=float(high),
         n_group=int(own), n_reference=0 if rate.by == "rate" else int(theirs))  # fmt: skip
+
+
+ALL_GROUPS = "all groups"
+ALL_ROWS = "all rows"
+LEVEL = 0.95
+_FEW = (ReasonCode.FEW_EFFECTIVE_ROWS, ReasonCode.FEW_CLUSTERS)
+_ABSENT = Reason.of(ReasonCode.NO_ROWS).on("group")
+
+
+class PeriodEstimate(NamedTuple):
+    """The estimate of a comparison in a period, at the usual level and at that of its error."""
+
+    usual: Estimate
+    wide: Estimate
+
+
+Estimated = dict[ComparisonId, dict[int, PeriodEstimate]]
+"""The estimates of comparisons, by the number of the period."""
+
+
+def period_estimates(
+    cubes: PeriodCubes, cube: Cube, spec: MonitorSpec, rules: Sequence[int], confidence: float
+) -> dict[ComparisonId, Estimate]:
+    """Return the estimates of some rules in one of all periods, or in several, by comparison."""
+    asked = tuple(dict.fromkeys(spec.rules[i].own or spec.rules[i].metric for i in rules))
+    question = replace(spec.question, metrics=asked, rules=(), confidence=confidence,
+        exclude_groups=held_exclusions(cube, spec.question))  # fmt: skip
+    found = cubes.answer(cube, lambda held: measure(held, question)).estimates
+    return {each: estimate for i in rules for each, estimate in _rule_estimates(i, spec, found)}
+
+
+def _rule_estimates(
+    i: int, spec: MonitorSpec, found: Sequence[Estimate]
+) -> Iterator[tuple[ComparisonId, Estimate]]:
+    rule = spec.rules[i]
+    metric = spec.catalogue.metric(rule.metric).name
+    for estimate in found:
+        of_class = estimate.class_scope
+        decides = of_class.kind in (ClassKind.NONE, ClassKind.CLASS)
+        if estimate.metric != metric or not decides or not is_judged(estimate):
+            continue
+        feature = estimate.feature or ALL_ROWS
+        across = estimate.definition.scope == "feature"
+        group = ALL_GROUPS if across or estimate.group is None else estimate.group
+        if rule.features and feature not in rule.features:
+            continue
+        if rule.groups and group not in rule.groups:
+            continue
+        yield ComparisonId(i, feature, group, of_class.name), estimate
+
+
+def reason_few(estimate: Estimate) -> Reason | None:
+    """Return that the effective rows or clusters of a side are too few, None where they are not."""
+    reason = estimate.reason
+    return reason if reason is not None and reason.code in _FEW else None
+
+
+def estimate_periods(
+    cubes: PeriodCubes, asked: MonitorSpec, rules: Sequence[int]
+) -> tuple[Estimated, set[str]]:
+    """Return the estimates of the comparisons that counts do not decide exactly.
+
+    A group comes with its first rows. Also the features that have groups of fewer rows than data
+    need: what is of the large ones hides these.
+    """
+    found: Estimated = {}
+    rows = Counter[tuple[str, str]]()
+    for t, cube in enumerate(cubes if rules else ()):
+        counted = cubes.answer(cube, lambda held: [*count_groups(held, asked.question)])
+        with_rows = {
+            (each.feature, group): int(n.sum())
+            for each in counted
+            for group, n in zip(each.groups, each.counts[cube.plan.cases][:, 0], strict=False)
+            if n.any()
+        }
+        rows.update(with_rows)
+        wide = period_estimates(cubes, cube, asked, rules, sequential.LEVEL_OF_ERRORS)
+        for each, estimate in period_estimates(cubes, cube, asked, rules, LEVEL).items():
+            if each.group == ALL_GROUPS or (each.feature, each.group) in with_rows:
+                found.setdefault(each, {})[t] = PeriodEstimate(estimate, wide[each])
+    small = {feature for (feature, _), n in rows.items() if n < asked.min_n}
+    return found, {e for e in small if not asked.question.feature(e).values}
+
+
+def signs_of(
+    held: Mapping[int, PeriodEstimate], entered: int, limits: tuple[float, float]
+) -> tuple[Array, Array]:
+    """Return how far estimates lie below and above limits, in the periods that have entered."""
+    ends = np.full((3, entered), math.nan)
+    for t, each in held.items():
+        wide = each.wide
+        if t < entered and wide.value is not None and wide.interval and not reason_few(each.usual):
+            ends[:, t] = wide.value, wide.interval.low, wide.interval.high
+    value, low, high = ends
+    return sequential.deviations(value, low, high, *limits)
+
+
+Crossed = tuple[int, str | None, Sequence[int]]
+"""The period of an alarm, and the name and the numbers of the days that it is about."""
+
+
+def alarm_of(
+    each: ComparisonId,
+    names: Sequence[str],
+    cubes: PeriodCubes,
+    crossed: Crossed,
+    signs: tuple[Array, Array],
+    limits: tuple[float, float],
+    asked: MonitorSpec,
+) -> Alarm:
+    """Return an alarm of estimates."""
+
+    def pool(which: Sequence[int]) -> Numbers | None:
+        together = cubes.together(which)
+        found = period_estimates(cubes, together, asked, [each.rule], LEVEL).get(each)
+        return None if found is None or reason_few(found) else numbers_of(found)
+
+    at, _, days = crossed
+    side = max(signs, key=lambda z: float(np.nansum(z[days][: bisect_right(days, at)])))
+    return raise_alarm(
+        names, crossed, ~np.isnan(side), lambda of: sequential.likeliest_deviation(side[of]), pool,
+        limits,
+    )  # fmt: skip
+
+
+_NUMBERS = ("value", "low", "high", "rate_group", "rate_reference")
+_SIZES = ("n_group", "n_reference")
+Numbers = dict[str, Any]
+"""The value of a comparison with its interval, its rates and the rows of both sides, by name."""
+
+
+def numbers_of(estimate: Estimate) -> Numbers:
+    sizes = {name: int(getattr(estimate, name) or 0) for name in _SIZES}
+    return {name: getattr(estimate, name) for name in _NUMBERS} | sizes
+
+
+def numbers_of_counts(counts: Array, rate: MonitoredRate) -> list[Numbers]:
+    """Return the numbers of counts of shape (periods, 4): x_d, n_d, x_a, n_a."""
+    x_a, n_a, x_d, n_d = sides_of(counts, rate.by)
+    z = critical(LEVEL)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d, a = x_d / n_d, x_a / n_a
+        if rate.by == "rate":
+            value, ends = d, wilson(x_d, n_d, z)
+        elif rate.by == "difference":
+            value, ends = d - a, newcombe(x_d, n_d, x_a, n_a, z)
+        else:
+            value, ends = d / a, mover_wilson_ratio(x_d, n_d, x_a, n_a, z)
+    limits = (np.where(np.isnan(value), np.nan, end) for end in ends)
+    rates, sizes = ((a, d), (n_a, n_d)) if rate.turned else ((d, a), (n_d, n_a))
+    columns = [map(as_number, column.tolist()) for column in (value, *limits, *rates)]
+    columns += [map(int, size.tolist()) for size in sizes]
+    names = (*_NUMBERS, *_SIZES)
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def point_of(
+    name: str, estimate: Estimate | None, evidence: float | None, min_n: int, *, waits: bool
+) -> Point:
+    """Return a period of a comparison; a value without an interval decides nothing, and is none."""
+    if estimate is None or estimate.value is None:
+        return Point(
+            period=name, value=None, low=None, high=None, rate_group=None, rate_reference=None,
+            n_group=0, n_reference=0, evidence=evidence, sparse=True, waits=waits,
+            reason=_ABSENT if estimate is None else estimate.reason,
+        )  # fmt: skip
+    sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
+    lacking = reason_few(estimate)
+    found = Point(
+        period=name, evidence=evidence, waits=waits, reason=lacking, **numbers_of(estimate),
+        sparse=lacking is not None or min(sizes, default=min_n) < min_n,
+    )  # fmt: skip
+    if estimate.interval is not None:
+        return found
+    return replace(found, value=None, rate_group=None, rate_reference=None, reason=estimate.reason)
+
+
+def raise_alarm(
+    names: Sequence[str],
+    crossed: Crossed,
+    held: Mask,
+    start: Callable[[Index], int],
+    pool: Callable[[Sequence[int]], Numbers | None],
+    limits: tuple[float, float],
+) -> Alarm:
+    """Return what an alarm is about.
+
+    ``held``: the periods that have values.
+    ``start``: of numbers of periods in an order, the position of that with which a change began.
+    ``pool``: the comparison over some periods; those that are chosen by their values have no
+        interval.
+    ``limits``: the tolerated values.
+    """
+
+    def pooled(which: Sequence[int], *, chosen: bool = True) -> PooledPeriods | None:
+        numbers = pool(which)
+        if numbers is None:
+            return None
+        held = PooledPeriods(first=names[which[0]], last=names[which[-1]], **numbers)
+        return replace(held, low=None, high=None) if chosen else held
+
+    def between(some: Sequence[int]) -> PooledPeriods | None:
+        return pooled([t for t in days if some[0] <= t <= some[-1]])
+
+    at, weekdays, days = crossed
+    until = bisect_right(days, at)
+    since, size = start(np.array(days[:until])), len(days)
+    end = size - start(np.array(days[since:])[::-1])  # the same, from the other side
+    later = [t for t in days[since:end] if held[t]]
+    earlier = [t for t in days if t < later[0] and held[t]]
+    begin = first_now(until - 1, size)
+    now = pooled(days[begin:], chosen=False) if begin < size else None
+    after = between(later)
+    assert after is not None
+    return Alarm(period=names[at], since=names[later[0]], after=after,
+        before=between(earlier) if earlier else None, now=now,
+        currently=AfterAlarm.of(now, limits) if now else None, weekdays=weekdays)  # fmt: skip
+
+
+def attribute(
+    rate: MonitoredRate,
+    counts: Array,
+    names: Sequence[str],
+    crossed: Crossed,
+    limits: tuple[float, float],
+    baseline: SideCounts | None,
+) -> Alarm:
+    """Return what an alarm of counts is about.
+
+    The periods of the change are held against the baseline, or without one against the periods
+    before. A period that lacks the group is in none of the numbers.
+    """
+    tolerated = Tolerated(*limits, rate.by)
+
+    def start(which: Index) -> int:
+        return sequential.likeliest_start(tolerated, *sides_of(counts[which], rate.by))
+
+    def pool(which: Sequence[int]) -> Numbers:
+        return numbers_of_counts(counts[which].sum(axis=0, keepdims=True), rate)[0]
+
+    alarm = raise_alarm(names, crossed, counts[:, 1] + counts[:, 3] > 0, start, pool, limits)
+    before = alarm.before
+    if baseline is not None:
+        (numbers,) = numbers_of_counts(np.array([baseline]), rate)
+        before = PooledPeriods(**numbers | dict.fromkeys(("first", "last", "low", "high")))
+    if before is not None and None in (before.value, alarm.after.value):
+        before = None
+    return replace(alarm, before=before)
+
+
+def first_now(at: int, periods: int) -> int:
+    """Return the number of the first period that states what is now, whatever its values."""
+    fewest, most = PERIODS_NOW
+    later = periods - at - 1
+    return periods - min(later, most, max(fewest, later // 2))

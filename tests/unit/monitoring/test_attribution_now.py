@@ -7,7 +7,7 @@ import pytest
 from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
-from fairgauge.monitoring._estimates import first_now
+from fairgauge.monitoring._detection import first_now
 from fairgauge.results.monitor_results import AfterAlarm
 from fairgauge.statements.monitor import alarm_statements
 
