@@ -1,7 +1,7 @@
-"""Presets: what a filer owes, as a folder of data: options, texts, the document to file.
+"""Presets: what a filer owes, as a file of data: options, texts, the document to file.
 
 A preset quotes its sources and computes nothing: none states that an audit meets a law. One of your
-own is a folder, named by its path.
+own is a TOML file, named by its path.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
 
 _FOLDER = Path(__file__).parents[1] / "kits"
-_KIT, _FILING = "kit.toml", "filing.md.j2"
 _OF_SELECTION = (
     "selection_rate.", "selection_odds.", "denials_odds_ratio", "selection_smd", "rejection_share.",
 )  # fmt: skip
@@ -37,7 +36,7 @@ _NOT_OPTIONS = ("intersect", "with_score", "with_amounts", "gaps")
 class Kit:
     """A preset."""
 
-    name: str  # what it is called; of a folder of one's own, its path
+    name: str  # what it is called; of a file of one's own, its path
     title: str  # what an audit of it is about
     jurisdiction: str  # where it holds, and whether it does
     status: str
@@ -72,8 +71,8 @@ class Kit:
 
     @property
     def called(self) -> str:
-        """Return the name, of a folder of one's own without where it is."""
-        return Path(self.name).name
+        """Return the name, of a file of one's own without where it is."""
+        return Path(self.name).stem
 
     @property
     def published_metrics(self) -> tuple[str, ...]:
@@ -110,68 +109,66 @@ class Kit:
 @cache
 def kit_names() -> tuple[str, ...]:
     """Return the names of all presets."""
-    return tuple(sorted(path.parent.name for path in _FOLDER.glob(f"*/{_KIT}")))
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 def kit_or_none(name: object) -> Kit | None:
-    """Return a preset, None where there is none: also of a folder that is elsewhere."""
-    return find_kit(name) if isinstance(name, str) and _folder(name) is not None else None
+    """Return a preset, None where there is none: also of a file that is elsewhere."""
+    return find_kit(name) if isinstance(name, str) and _file(name) is not None else None
 
 
-def _folder(name: str) -> Path | None:
-    # the folder of a preset: one of ours by its name, any other by its path
-    folder = _FOLDER / name if name in kit_names() else Path(name)
-    return folder if (folder / _KIT).is_file() else None
+def _file(name: str) -> Path | None:
+    # the file of a preset: one of ours by its name, any other by its path
+    file = _FOLDER / f"{name}.toml" if name in kit_names() else Path(name)
+    return file if file.suffix == ".toml" and file.is_file() else None
 
 
 @cache
 def find_kit(name: str) -> Kit:
-    """Return a preset; refuse the name of none, and a folder that lacks something."""
-    folder = _folder(name)
-    if folder is None:
+    """Return a preset; refuse the name of none, and a file that lacks something."""
+    file = _file(name)
+    if file is None:
         names = kit_names()
-        allowed = f"{', '.join(names)}, or a folder with {_KIT} and {_FILING}"
+        allowed = f"{', '.join(names)}, or a .toml file of your own"
         message = f"no preset {quote(name)}.{suggest(name, names)} Allowed: {allowed}"
         raise SpecError(Problem("preset", message))
-    tables = _read_kit(folder)
+    tables = _read_kit(file)
     options = dict(tables["audit"])
     keys: dict[str, Any] = {"terms": {}, "words": {}, "with_score": {}, "with_amounts": {}}
     keys |= tables["kit"] | {key: options.pop(key) for key in _NOT_OPTIONS if key in options}
     if limit := keys.get("no_limit"):
         keys["statements"] = [*keys["statements"], limit]
     keys = {key: tuple(value) if isinstance(value, list) else value for key, value in keys.items()}
-    filing = (folder / _FILING).read_text(encoding="utf-8")
-    return Kit(name=name, options=options, filing=filing, **keys)
+    return Kit(name=name, options=options, **keys)
 
 
-def _read_kit(folder: Path) -> Mapping[str, Any]:
-    # what ``kit.toml`` holds, each key of which is known and none lacking
+def _read_kit(file: Path) -> Mapping[str, Any]:
+    # what the file holds, each key of which is known and none lacking
     import tomllib  # not for --help
 
     try:
-        found = tomllib.loads((folder / _KIT).read_text(encoding="utf-8"))
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(Problem(f"preset {folder}", f"{_KIT}: {error}")) from None
+        raise SpecError(Problem(f"preset {file}", str(error))) from None
     kit, audit = (
         table if isinstance(table := found.get(name), dict) else {} for name in ("kit", "audit")
     )
-    own = {*_NOT_OPTIONS, "name", "options", "filing"}
+    own = {*_NOT_OPTIONS, "name", "options"}
     rows = {each.name: each for each in fields(Kit) if each.name not in own}
     types = {key: _TYPES.get(str(each.type), object) for key, each in rows.items()}
     wrong = [key for key, v in kit.items() if key in rows and not isinstance(v, types[key])]
     unknown = sorted(kit.keys() - rows)
     required = {key for key, each in rows.items() if each.default is MISSING}
     absent = sorted(required - {"terms", "words", *kit})
-    at, allowed = f"preset {folder}", ", ".join(sorted(rows))
+    at, allowed = f"preset {file}", ", ".join(sorted(rows))
     no_limit = not (audit.get("rules") or kit.get("no_limit"))
     refuse(problems_where(
-        (not (folder / _FILING).is_file(), at, f"{_FILING}, the document to file, is not there"),
-        (not audit, at, f"{_KIT} has no table [audit]"),
-        (wrong, at, f"[kit] of {_KIT} has {listing(wrong)} of another type than it needs"),
-        (unknown, at, f"[kit] of {_KIT} has {listing(unknown)}. Allowed: {allowed}"),
-        (absent, at, f"[kit] of {_KIT} lacks {listing(absent)}"),
-        (not audit.get("metrics"), at, f"[audit] of {_KIT} names no metrics"),
-        (no_limit, at, f"{_KIT} has neither rules nor no_limit, that no limit is set"),
+        (not audit, at, "has no table [audit]"),
+        (wrong, at, f"[kit] has {listing(wrong)} of another type than it needs"),
+        (unknown, at, f"[kit] has {listing(unknown)}. Allowed: {allowed}"),
+        (absent, at, f"[kit] lacks {listing(absent)}"),
+        (not audit.get("metrics"), at, "[audit] names no metrics"),
+        (no_limit, at, "has neither rules nor no_limit, that no limit is set"),
     ))  # fmt: skip
     return found
 

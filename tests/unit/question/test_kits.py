@@ -35,7 +35,7 @@ def rows_of(example):
 
 @pytest.mark.parametrize("name", ["nyc-ll144", "ugesp"])
 def test_the_example_of_the_authority_comes_out_to_its_last_digit(name):
-    example = tomllib.loads((KITS / name / "kit.toml").read_text())["example"]
+    example = tomllib.loads((KITS / f"{name}.toml").read_text())["example"]
     report = fg.audit(rows_of(example), preset=name, prediction="ok", positive=1, count="people",
                       **example["audit"])  # fmt: skip
     for key, printed in example["expected"].items():
@@ -112,7 +112,7 @@ def test_no_python_names_a_kit():
     named = {
         f"{path.name}: {name}"
         for path in package.rglob("*")
-        if path.suffix in (".py", ".js", ".html", ".j2") and "kits" not in path.parts
+        if path.suffix in (".py", ".js", ".html", ".j2")
         for name in kit_names()
         if re.search(rf"\b{name}\b(?!\.)", re.sub(r'"""[\s\S]*?"""', "", path.read_text()))
     }
@@ -156,7 +156,7 @@ def test_the_denials_odds_ratio_is_the_inverse_of_that_of_approvals():
     assert (denied.low, denied.high) == pytest.approx((1 / approved.high, 1 / approved.low))
 
 
-KIT = """
+KIT = '''
 [kit]
 title = "Bonuses of a company"
 jurisdiction = "one company"
@@ -166,18 +166,25 @@ read = "official text"
 sources = ["House rule 7"]
 statements = ["Bonuses go to women and men at like rates."]
 publishes = ["bonus rates"]
+filing = """
+# Bonuses
+
+{{ page() }}
+
+{{ rules() }}
+"""
 
 [audit]
 metrics = ["selection_rate.ratio"]
 reference = "best"
 rules = ["selection_rate.ratio >= 0.8"]
-"""
+'''
 
 
-def test_a_folder_of_ones_own_is_a_preset(tmp_path):
-    (tmp_path / "kit.toml").write_text(KIT)
-    (tmp_path / "filing.md.j2").write_text("# Bonuses\n\n{{ page() }}\n\n{{ rules() }}\n")
-    report = filed(str(tmp_path))
+def test_a_file_of_ones_own_is_a_preset(tmp_path):
+    path = tmp_path / "bonuses.toml"
+    path.write_text(KIT)
+    report = filed(str(path))
     assert str(report.verdict) == "fail"
     text = render(report, "markdown", full=True)
     assert "House rule 7" in text
@@ -185,25 +192,24 @@ def test_a_folder_of_ones_own_is_a_preset(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kit", "filing", "message"),
+    ("kit", "message"),
     [
-        (KIT.replace("title =", "titel ="), "x", "'titel'"),
-        (KIT.replace('read = "official text"\n', ""), "x", "lacks 'read'"),
-        (KIT.replace("[audit]", "[audits]"), "x", r"no table \[audit\]"),
-        (KIT, None, "filing.md.j2"),
-        (KIT + "[", "x", "kit.toml"),
-        (KIT.replace('sources = ["House rule 7"]', 'sources = "House rule 7"'), "x", "'sources'"),
-        (KIT.replace("as_of = 2026-11-28", 'as_of = "2026"'), "x", "'as_of'"),
-        (KIT.replace("rules =", "# rules ="), "x", "neither rules nor no_limit"),
-        (KIT, "{{ nothing() }}", "nothing"),
+        (KIT.replace("title =", "titel ="), "'titel'"),
+        (KIT.replace('read = "official text"\n', ""), "lacks 'read'"),
+        (KIT.replace("[audit]", "[audits]"), r"no table \[audit\]"),
+        (KIT.replace("filing =", "period ="), "lacks 'filing'"),
+        (KIT + "[", "bonuses.toml"),
+        (KIT.replace('sources = ["House rule 7"]', 'sources = "House rule 7"'), "'sources'"),
+        (KIT.replace("as_of = 2026-11-28", 'as_of = "2026"'), "'as_of'"),
+        (KIT.replace("rules =", "# rules ="), "neither rules nor no_limit"),
+        (KIT.replace("{{ page() }}", "{{ nothing() }}"), "nothing"),
     ],
 )
-def test_a_folder_that_lacks_something_says_what(tmp_path, kit, filing, message):
-    (tmp_path / "kit.toml").write_text(kit)
-    if filing is not None:
-        (tmp_path / "filing.md.j2").write_text(filing)
+def test_a_file_that_lacks_something_says_what(tmp_path, kit, message):
+    path = tmp_path / "bonuses.toml"
+    path.write_text(kit)
     with pytest.raises(SpecError, match=message):
-        render(filed(str(tmp_path)), "markdown", full=True)
+        render(filed(str(path)), "markdown", full=True)
 
 
 def test_the_first_page_names_status_and_date_in_german():

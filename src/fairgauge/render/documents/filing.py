@@ -109,7 +109,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
             **made,
         )
     except TemplateError as error:
-        raise SpecError(Problem(f"preset {of.name}", f"filing.md.j2: {error}")) from None
+        raise SpecError(Problem(f"preset {of.name}", f"filing: {error}")) from None
     for part in re.split(r"\n\s*\n", text):
         yield from _block(part.strip(), held)
     if not any(isinstance(block, tree.SignOff) for blocks in held for block in blocks):
