@@ -25,6 +25,7 @@ from fairgauge.catalogue.across import Joint, Spread, contrast_of
 from fairgauge.catalogue.catalogue import rate as rate_of
 from fairgauge.catalogue.cells import ALL, Array, Cells, ConfusionCounts
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
+from fairgauge.catalogue.directions import favours_the_least, is_ratio
 from fairgauge.catalogue.distributions import OverallStandardisedDifference, OverallStandardisedMean
 from fairgauge.catalogue.lookup import closed_form
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
@@ -41,7 +42,6 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, ungrouped_by_kind, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import CountsBySide, Measure, Rivals, add_others, sides_of_unknown
-from fairgauge.results.disparities import favours_the_least, is_ratio
 from fairgauge.results.estimates import ComparisonKey, Estimate, WorstCase
 from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient

@@ -21,6 +21,7 @@ import numpy as np
 
 from fairgauge.catalogue.across import Across, is_smallest
 from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.directions import is_ratio
 from fairgauge.enums import (
     OF_PROBABILITIES,
     Decide,
@@ -40,7 +41,7 @@ from fairgauge.inference.possible import worst_case_limits
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
-from fairgauge.results.disparities import is_ratio, log_of
+from fairgauge.results.disparities import log_of
 from fairgauge.results.estimates import ComparisonKey, Estimate, Group, Measured, Shown, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic, Interval, not_counted
 from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, gravest

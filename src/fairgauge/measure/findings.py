@@ -13,6 +13,14 @@ from typing import NamedTuple
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
+from fairgauge.catalogue.directions import (
+    adverse_sign,
+    better_of,
+    disparity,
+    favourable_of,
+    favours_the_least,
+    has_direction,
+)
 from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.statistics import Statistic
@@ -28,29 +36,23 @@ from fairgauge.enums import (
 )
 from fairgauge.question.features import strata_named
 from fairgauge.results.disparities import (
-    adverse_sign,
     after_adjusting,
-    better_of,
-    disparity,
     distance,
     favourable_in,
-    favourable_of,
-    favours_the_least,
     gap,
-    has_direction,
     is_significant,
     with_joint_interval,
 )
 from fairgauge.results.estimates import Estimate, FamilyOfTests, Finding
 from fairgauge.results.report import Report
-from fairgauge.results.sections import (
+from fairgauge.results.verdicts import Verdict, before_counting
+from fairgauge.statements.sections import (
     FeatureResults,
     is_about,
     searched_rates,
     sections_of,
     stated_comparisons,
 )
-from fairgauge.results.verdicts import Verdict, before_counting
 
 # decimals of gaps that are ranked: beyond these two groups of equal counts could differ
 _ROUNDING = 12

@@ -22,10 +22,10 @@ from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.results.codec import number, to_dict
 from fairgauge.results.estimates import Group
 from fairgauge.results.report import Report
-from fairgauge.results.sections import size_beside_rates
 from fairgauge.results.shown_result import ShownResult, plug_in_packages
 from fairgauge.start.compiled import toml_table
 from fairgauge.start.records import dataclass, fields, is_dataclass
+from fairgauge.statements.sections import size_beside_rates
 
 Value: TypeAlias = "str | float | None"
 

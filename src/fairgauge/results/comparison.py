@@ -11,12 +11,12 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from fairgauge import enums
 from fairgauge.catalogue.comparisons import is_of_all_groups
+from fairgauge.catalogue.directions import harm_in_words
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts, is_of_scoring_rates
 from fairgauge.enums import CandidateVerdict, Fairness, Outcome, Performance, WhyIncomplete
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Restored, Share
-from fairgauge.results.disparities import harm_in_words
 from fairgauge.results.estimates import DisparityChange, Estimate, Group, RateChange
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic, Interval, WhyWithheld

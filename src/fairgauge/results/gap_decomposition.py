@@ -7,10 +7,11 @@ from typing import ClassVar
 
 from fairgauge import enums
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
+from fairgauge.catalogue.directions import favourable_of, is_worse_off
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.results.codec import Finite, Inline, Share
-from fairgauge.results.disparities import distance, favourable_in, favourable_of, is_worse_off
+from fairgauge.results.disparities import distance, favourable_in
 from fairgauge.results.disparities import gap as difference
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import STRATUM, Diagnostic, Interval, WhyWithheld

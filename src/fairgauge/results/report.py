@@ -7,12 +7,12 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from fairgauge.catalogue.directions import favourable_of, harm_in_words
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
 from fairgauge.errors import FairgaugeError, listing, quote, suggest
 from fairgauge.results import estimates as measured
 from fairgauge.results.codec import NOT_SAVED, Finite
-from fairgauge.results.disparities import favourable_of, harm_in_words
 from fairgauge.results.estimates import ByEstimator, Estimate, Finding, Group, GroupPair
 from fairgauge.results.scopes import Diagnostic, function_at, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any, get_args
 
 from fairgauge import enums
+from fairgauge.catalogue import directions
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import CandidateVerdict, Direction, Outcome, Performance
@@ -135,7 +136,7 @@ class _Changes(PageStatements):
                          parts=parts, sources=(f"{self.place}.verdict",))  # fmt: skip
 
     def changed(self, one: DisparityChange, code: str = "changed", **more: Any) -> Statement:
-        row = disparities.compared_number(one.definition)
+        row = directions.compared_number(one.definition)
         mine, theirs = self.rates_of(one, row)
         who, than = self.side(one.feature, one.group), self.reference(one)
         adverse, turned = self.adverse(row, one.class_scope), False
@@ -175,7 +176,7 @@ class _Changes(PageStatements):
         )  # fmt: skip
 
     def oriented(self, one: DisparityChange, ends: Ends, *, turned: bool) -> Ends | None:
-        if disparities.is_reference_first(one.definition):
+        if directions.is_reference_first(one.definition):
             ends = (-ends[1], -ends[0])
         return inverse(ends, one.by) if turned else ends
 
@@ -234,11 +235,11 @@ class _Changes(PageStatements):
             if not held:
                 continue
             metric, scope = held[0].definition, held[0].class_scope
-            row = disparities.compared_number(metric) if isinstance(metric, Contrast) else None
+            row = directions.compared_number(metric) if isinstance(metric, Contrast) else None
             yield Statement(
                 code="rule_now", verdict=str(outcome),
                 of=self.measure(row, scope) if row is not None and scope.is_single else None,
-                by="ratio" if disparities.is_ratio(metric) else "difference",
+                by="ratio" if directions.is_ratio(metric) else "difference",
                 parts=tuple(Statement(code="whose", who=side_of(e.feature, e.group)
                                       if e.feature and e.group else None) for e in held),
                 facts={"text": rule, "limits": limits_of(rule), "significant": False,

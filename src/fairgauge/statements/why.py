@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fairgauge.catalogue.directions import adverse_sign, compared_number
 from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, WhyInconclusive
-from fairgauge.results.disparities import NOTED_ALONE, adverse_sign, compared_number
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap, test_of
 from fairgauge.results.scopes import Interval
 from fairgauge.results.statement import Page, Range, Side, Statement, fact
 from fairgauge.statements.compared import PageStatements, inverse, is_used_partly, step, swap_sides
+from fairgauge.statements.sections import NOTED_ALONE
 
 MISSING_ROWS = (
     WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS, WhyInconclusive.NOT_COUNTED,

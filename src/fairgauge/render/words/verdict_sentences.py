@@ -9,6 +9,7 @@ from typing import Any
 from fairgauge.catalogue.across import Across, is_of_one_group
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
+from fairgauge.catalogue.directions import is_ratio, is_reference_first
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, IntervalMethod, Outcome, ScopeKind, Status
 from fairgauge.question import rules
@@ -18,7 +19,7 @@ from fairgauge.render.grammar import english, in_words, spoken
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.numbers import listing
-from fairgauge.results.disparities import is_ratio, is_reference_first, with_joint_interval
+from fairgauge.results.disparities import with_joint_interval
 from fairgauge.results.estimates import Estimate, Finding
 from fairgauge.results.report import NAME_OF_SIGNATURE, DifferentNumber, Report, Verification
 from fairgauge.results.scopes import OVERALL, ClassScope, Interval, Reference, Scope

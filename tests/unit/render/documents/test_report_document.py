@@ -22,7 +22,7 @@ from fairgauge.render.documents.report_notes import described_methods, method_na
 from fairgauge.render.grammar import english
 from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.scopes import Interval
-from fairgauge.results.sections import adjustments, sections_of
+from fairgauge.statements.sections import adjustments, sections_of
 
 DIFFERENCE = "selection_rate.difference"
 
