@@ -35,9 +35,10 @@ from fairgauge.identity import FeatureId, GroupId, ValueSet
 from fairgauge.inference import families, missing_values
 from fairgauge.inference.families import Family
 from fairgauge.inference.interval import FEWEST_GROUPS, FeatureGroups, NoInterval
-from fairgauge.inference.possible import could_undo
+from fairgauge.inference.possible import WorstCase, could_undo
 from fairgauge.measure import _small_groups
 from fairgauge.measure._small_groups import Small
+from fairgauge.measure.measured import Measured, UnrecordedMeasured
 from fairgauge.measure.slices import Slice, numbers_of_sides, slice_of
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -53,16 +54,7 @@ from fairgauge.resolve.resolution import (
     resolve,
 )
 from fairgauge.results.disparities import is_significant
-from fairgauge.results.estimates import (
-    EVERYONE,
-    ComparisonKey,
-    Estimate,
-    Group,
-    GroupPair,
-    Measured,
-    UnrecordedMeasured,
-    WorstCase,
-)
+from fairgauge.results.estimates import EVERYONE, ComparisonKey, Estimate, Group, GroupPair
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
 from fairgauge.values import name_of
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, SupportsFloat, TypeAlias
 
-from fairgauge import enums, identity
+from fairgauge import enums
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Direction, Performance, ReferenceKind, Status
@@ -236,97 +236,6 @@ class Group:
     @property
     def class_(self) -> str | None:
         return self.class_scope.name
-
-
-@dataclass(frozen=True, slots=True)
-class WorstCase:
-    """The least and the greatest value of a rate or comparison, whatever some rows do not state.
-
-    ``outcomes``: whether rows lack an outcome, which only takes back a pass, and not a group.
-    ``at_most``: whether there may be fewer such rows, since counts are protected.
-    ``wider``: of each end, how much further the limit of an interval is from the value there.
-    ``attained``: whether some table has it; what bounds all tables only takes back a pass.
-    """
-
-    low: float
-    high: float
-    rows: int
-    outcomes: bool = False
-    at_most: bool = False
-    wider: tuple[float, float] = (1.0, 1.0)
-    attained: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What people of known group show of probabilities.
-
-    ``random``: whether they are a random sample, which corrects it, or all outcomes are alike.
-    ``contradiction``: how they contradict the probabilities; None where they do not.
-    ``unplaced``: how many rows have neither probabilities nor a known group.
-    ``lacking``: how many rows lack an outcome, or may.
-    ``worst``: returns how far an interval reaches at a critical value wherever these are, and with
-        ``outcomes`` whatever those lack.
-    """
-
-    known: int
-    random: bool = False
-    contradiction: Reason | None = None
-    unplaced: int = 0
-    lacking: int = 0
-    worst: Callable[..., tuple[float, float]] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Adequate:
-    """What an extreme is at least, by groups whose data suffice, and why others do not."""
-
-    estimates: tuple[Estimate, ...]
-    reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class UnrecordedMeasured:
-    """What is measured of features of which only probabilities are known."""
-
-    groups: list[Group] = field(default_factory=list)
-    totals: list[Group] = field(default_factory=list)
-    estimates: list[Estimate] = field(default_factory=list)
-    estimators: list[ByEstimator] = field(default_factory=list)
-    diagnostics: list[scopes.Diagnostic] = field(default_factory=list)
-    together: dict[ComparisonKey, tuple[Callable[[float], Any], int]] = field(default_factory=dict)
-    shown: dict[ComparisonKey, Shown] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """Everything computed from a cube.
-
-    ``lacking`` and ``groupless`` hold rows without an outcome or group, which withhold a pass;
-    ``shown`` how far intervals of groups that nobody recorded reach.
-    """
-
-    task: enums.Task
-    groups: tuple[Group, ...]
-    estimates: tuple[Estimate, ...]
-    diagnostics: tuple[scopes.Diagnostic, ...]
-    pairs: tuple[GroupPair, ...] = ()
-    totals: tuple[Group, ...] = ()
-    worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
-    lacking: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
-    groupless: Mapping[str, tuple[int, float, float]] = field(default_factory=dict)
-    uncounted: Mapping[str, int] = field(default_factory=dict)
-    adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
-    group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
-    feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)
-    estimators: tuple[ByEstimator, ...] = ()
-    shown: Mapping[ComparisonKey, Shown] = field(default_factory=dict)
-    unit: str | None = None
-
-    def group_id(self, feature: str | None, group: str | None) -> GroupId | None:
-        if feature is None or group is None:
-            return identity.EVERYONE if group == EVERYONE else None
-        return self.group_ids.get(feature, {}).get(group)
 
 
 def as_count(number: SupportsFloat) -> float | Any:

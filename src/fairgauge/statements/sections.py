@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from functools import cached_property
 from typing import TypeAlias, cast
 
-from fairgauge.catalogue import directions, score_statistics
+from fairgauge.catalogue import directions, score_statistics, statistics
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric, is_of_all_groups
@@ -17,7 +17,10 @@ from fairgauge.catalogue.directions import disparity
 from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import (
-    Agreement, Averaged, Kappa, Rate, Statistic, adds_up, tested_as,
+    Rate,
+    Statistic,
+    adds_up,
+    tested_as,
 )  # fmt: skip
 from fairgauge.enums import Average, ClassKind, Favourable, Outcome, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
@@ -33,7 +36,8 @@ SectionKey: TypeAlias = tuple[str, float | None, ClassScope]
 """What distinguishes sections: feature, threshold and class."""
 
 _OF_ALL_ROWS = (
-    score_statistics.MomentStatistic, score_statistics.ScoreStatistic, Averaged, Agreement, Kappa,
+    score_statistics.MomentStatistic, score_statistics.ScoreStatistic, statistics.Averaged,
+    statistics.Agreement, statistics.Kappa,
 )  # fmt: skip
 NOTED_ALONE = 0.1
 """The share of a side in strata of one side alone from which it is stated."""
