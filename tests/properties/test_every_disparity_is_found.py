@@ -13,7 +13,7 @@ import fairgauge as fg
 from fairgauge.catalogue.directions import disparity
 from fairgauge.catalogue.lookup import METRICS, RATES
 from fairgauge.enums import Outcome, ScopeKind, Task
-from fairgauge.results.disparities import is_significant
+from fairgauge.results.estimates import is_significant
 from fairgauge.results.verdicts import before_counting
 
 OF_DECISIONS = [

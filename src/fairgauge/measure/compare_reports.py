@@ -85,7 +85,7 @@ def compare_reports(
     old: Report | str | Path, new: Report | str | Path, *, same_rows: bool | None = None
 ) -> Change:
     """Return what changed between two reports; see `fairgauge.compare`."""
-    before, after = _with_joint_names(_report(old), _report(new))
+    before, after = _name_jointly(_report(old), _report(new))
     _refuse_unlike(before, after)
     differences = tuple(_differences(before, after))
     groups = [
@@ -578,7 +578,7 @@ _ABSENT = {
 }
 
 
-def _with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
+def _name_jointly(old: Report, new: Report) -> tuple[Report, Report]:
     """Return two reports in which a group has one name, and a name is of one group.
 
     What one calls "A & B & C" may be another group in the other.

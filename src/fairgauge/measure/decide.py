@@ -42,8 +42,7 @@ from fairgauge.measure.measured import Measured, Shown
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
-from fairgauge.results.disparities import log_of
-from fairgauge.results.estimates import ComparisonKey, Estimate, Group
+from fairgauge.results.estimates import ComparisonKey, Estimate, Group, log_of
 from fairgauge.results.scopes import OVERALL, Diagnostic, Interval, not_counted
 from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, gravest
 from fairgauge.start.records import replace

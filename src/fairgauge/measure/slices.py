@@ -37,8 +37,7 @@ from fairgauge.resolve.references import (
     rivals,
 )
 from fairgauge.resolve.resolution import protection_obstacle
-from fairgauge.results.disparities import LEAST_COMMON
-from fairgauge.results.estimates import ComparisonKey, Estimate, Group, as_count, as_number
+from fairgauge.results.estimates import LEAST_COMMON, Estimate, Group, as_count, as_number
 from fairgauge.results.scopes import OVERALL, POOLED, Bounds, ClassScope, Reference
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from fairgauge.inference.protected_counts import CountRange
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.outcomes import OutcomeMasks
+    from fairgauge.results.estimates import ComparisonKey
 
 
 Result: TypeAlias = dict[str, Any]

@@ -22,7 +22,7 @@ from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import read_saved_text
 from fairgauge.enums import Outcome
-from fairgauge.errors import CubeError, display, listing, quote, suggest
+from fairgauge.errors import CubeError, FairgaugeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec, scopes
 from fairgauge.results.codec import NOT_SAVED, Plain, Schema, Version
@@ -107,13 +107,19 @@ class ShownResult:
     @classmethod
     def from_dict(cls, values: Saved) -> Self:
         """Read what `to_dict` wrote; raise a ``FairgaugeError`` if it is no such result."""
-        with codec.reading(cls.KIND.called):
+        called = cls.KIND.called
+        try:
             if not isinstance(values, dict):
-                raise TypeError(f"it is {display(values)}, not an object of JSON")
+                raise TypeError(f"it is {display(values)}, not an object of JSON")  # noqa: TRY301
             if values["schema"] != cls.KIND.schema:
-                raise ValueError(f"its schema is not {cls.KIND.schema}")
+                raise ValueError(f"its schema is not {cls.KIND.schema}")  # noqa: TRY301
             result = codec.from_dict(cls, values)
             return scopes.defined_by(result.catalogue, result)
+        except KeyError as error:
+            field_ = quote(error.args[0])
+            raise FairgaugeError(f"this is not {called}: it has no field {field_}") from None
+        except (TypeError, ValueError, AttributeError, AssertionError) as error:
+            raise FairgaugeError(f"this is not {called}: {error}") from None
 
     @classmethod
     def json_schema(cls) -> Schema:

@@ -15,8 +15,7 @@ from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results import scopes
 from fairgauge.results.codec import Finite, Inline
-from fairgauge.results.disparities import favourable_in, log_of
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate, favourable_in, log_of
 from fairgauge.start.records import dataclass, replace
 
 

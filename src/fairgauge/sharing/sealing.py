@@ -125,9 +125,11 @@ class Verification:
                  for each in of[:_MOST_LISTED]]  # fmt: skip
         if len(of) > _MOST_LISTED:
             lines.append(say("verification", "more", n=len(of) - _MOST_LISTED))
-        digits = math.floor(-math.log10(far)) if far else None
-        facts = {"finding": str(self.finding), "name": called(self.name), "digits": digits,
-                 "unsigned": _SIGNATURE in self.changed}  # fmt: skip
+        facts: dict[str, Any] = {
+            "finding": str(self.finding), "name": called(self.name),
+            "unsigned": _SIGNATURE in self.changed,
+            "digits": math.floor(-math.log10(far)) if far else None,
+        }  # fmt: skip
         return say("verification", "text", v=self, different=lines, **facts) or ""
 
 

@@ -24,9 +24,8 @@ from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import DESIGN
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
-from fairgauge.results import disparities
-from fairgauge.results.disparities import gap
-from fairgauge.results.estimates import Estimate, Group
+from fairgauge.results import estimates as measured
+from fairgauge.results.estimates import Estimate, Group, gap
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, UNSTATED
 from fairgauge.results.statement import Page, Range, Statement, Table, fact
@@ -93,7 +92,7 @@ class _Audit(PageStatements):
 
     @cached_property
     def _significant(self) -> list[Any]:
-        return [each for each in self.report.estimates if disparities.is_significant(each)]
+        return [each for each in self.report.estimates if measured.is_significant(each)]
 
     @cached_property
     def _overall(self) -> list[Any]:
@@ -103,7 +102,7 @@ class _Audit(PageStatements):
         same = finding.adjusted is None or finding.adjusted.key == finding.estimate.key
         if same or self.strata_leave_nothing:
             return None
-        return disparities.after_adjusting(finding.estimate, finding.adjusted)
+        return measured.after_adjusting(finding.estimate, finding.adjusted)
 
     def statements(self) -> Iterator[Statement]:
         for place in (self.headline, self.verdict, self.looked_at, self.found, self.certain,
@@ -205,7 +204,7 @@ class _Audit(PageStatements):
     @staticmethod
     def _shares_compared(whole: Any, pooled: Any) -> list[float] | None:
         # the shares of both sides within strata that both are in, unless almost all are
-        shares = disparities.shares_compared(whole, pooled)
+        shares = measured.shares_compared(whole, pooled)
         return None if min(shares) > 1 - sections.NOTED_ALONE else list(shares)
 
     def _failed_alone(self) -> Statement | None:
@@ -543,7 +542,7 @@ class _Audit(PageStatements):
         )  # fmt: skip
         adjusted = self.statement(finding.adjusted, "adjusted")
         return replace(found, code="adjusted", interval=adjusted.interval, value=adjusted.value,
-            parts=parts, shown=disparities.is_significant(finding.adjusted),
+            parts=parts, shown=measured.is_significant(finding.adjusted),
             adjusted_for=(str(finding.adjusted_for),), facts={"change": str(change),
                 "concluded": change in CONCLUDED, "strata": len(inside),
                 "every": [self._stratum(e, found) for e in inside],
@@ -682,8 +681,8 @@ class _Audit(PageStatements):
         at = (e for e in self.report.groups if verdict.threshold in (None, e.threshold))
         own = (e for e in at if (e.feature, e.group, e.class_scope, e.scope) == place)
         rates = (each.rates.get(verdict.metric) for each in own)
-        measured = self._estimate(verdict) or next(rates, None)
-        return measured is not None and measured.status is Status.TOO_FEW
+        own_number = self._estimate(verdict) or next(rates, None)
+        return own_number is not None and own_number.status is Status.TOO_FEW
 
     def _sparse(self) -> Iterator[Statement]:
         # which groups have insufficient data, for all of their comparisons or for some
@@ -1015,15 +1014,15 @@ def could_undo(report: Report, contrast: Estimate, row: Statistic) -> bool:
     if low * (1 - of_low) + of_low > high * (1 - of_high):
         return True
     (rate, more), (other, fewer) = sorted(sides, key=lambda side: -side[1])
-    interval = disparities.with_joint_interval(contrast).interval
+    interval = measured.with_joint_interval(contrast).interval
     if not uneven or interval is None or contrast.definition.neutral in interval:
         return uneven
     share = (more - fewer) / (1 - fewer)
     if more - fewer < _HARDLY_MORE or rate == other:
         return False
     moved = share * ((rate < other) - rate) / (other - rate)  # of the way to no difference
-    nearest = min(disparities.distance(replace(contrast, value=end)) for end in interval)
-    return moved * disparities.distance(contrast) >= nearest
+    nearest = min(measured.distance(replace(contrast, value=end)) for end in interval)
+    return moved * measured.distance(contrast) >= nearest
 
 
 def _sizes(report: Report, contrast: Estimate) -> tuple[float, float]:

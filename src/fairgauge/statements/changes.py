@@ -19,10 +19,9 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import CandidateVerdict, Direction, Outcome, Performance
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
-from fairgauge.results import disparities
+from fairgauge.results import estimates
 from fairgauge.results.comparison import Candidate, Change, MarginTest
-from fairgauge.results.disparities import other_group
-from fairgauge.results.estimates import Became, DisparityChange, RateChange
+from fairgauge.results.estimates import Became, DisparityChange, RateChange, other_group
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
 from fairgauge.statements.compared import PageStatements, Rates, inverse, side_of, step
 
@@ -145,7 +144,7 @@ class _Changes(PageStatements):
         if mine and theirs:
             after = mine[1]["rate"] - theirs[1]["rate"]
             far = after or (mine[0]["rate"] - theirs[0]["rate"])
-            if one.after is not None and not disparities.is_significant(one.after):
+            if one.after is not None and not estimates.is_significant(one.after):
                 far = (mine[0]["rate"] - theirs[0]["rate"]) or far  # who was worse off before
             of_two = other_group(self.named, one) is not None
             turned = adverse * after < 0 and than.kind == "group" and of_two

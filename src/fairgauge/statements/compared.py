@@ -20,7 +20,7 @@ from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import Location
 from fairgauge.resolve.resolution import missing_stratum
-from fairgauge.results import disparities
+from fairgauge.results import estimates
 from fairgauge.results.statement import Event, EventKind, Measure, Page, Range, Side, Statement
 
 EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
@@ -195,7 +195,7 @@ class PageStatements:
         reference = each.reference
         if reference is None:
             return Side("population", each.feature, **counted)
-        if (other := reference.group or disparities.other_group(self.named, each)) is not None:
+        if (other := reference.group or estimates.other_group(self.named, each)) is not None:
             return self.side(each.feature, other, **counted)
         of_all = reference.kind is ReferenceKind.OVERALL
         return Side("everyone" if of_all else "others", each.feature, **counted)
@@ -250,7 +250,7 @@ class PageStatements:
         """Return the sign of a difference that harms; 0 where neither does."""
         if not isinstance(of, Statistic | RowMetric):
             return 0
-        return directions.adverse_sign(of, disparities.favourable_in(self.favourable, scope))
+        return directions.adverse_sign(of, estimates.favourable_in(self.favourable, scope))
 
     def _measure_of(self, metric: Any) -> Measure:
         label = str(self.spec.get("label") or "label")
@@ -282,11 +282,11 @@ class PageStatements:
             mine = self.counted(each.rate_group, each.n_group, row)
             theirs = self.counted(each.rate_reference, each.n_reference, row)
         who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
-        far = disparities.gap(each)
+        far = estimates.gap(each)
         harmed = self.adverse(row or each.definition, each.class_scope) * far
         harm: Any = None if harmed == 0 else "worse" if harmed > 0 else "better"
         joint = not alone and each.simultaneous is not None
-        held = each if alone or not (joint or row) else disparities.with_joint_interval(each)
+        held = each if alone or not (joint or row) else estimates.with_joint_interval(each)
         ends, value = Range.of(held.interval, joint=joint), each.value
         if directions.is_reference_first(each.definition):
             ends = ends and replace(ends, low=-ends.high, high=-ends.low)
@@ -303,7 +303,7 @@ class PageStatements:
         } | more.pop("facts", {})
         found = Statement(code=code, who=who, than=than, of=measured, value=value, harm=harm,
             by="ratio" if directions.is_ratio(each.definition) else "difference", interval=ends,
-            shown=disparities.is_significant(each), facts=facts,
+            shown=estimates.is_significant(each), facts=facts,
             way=None if None not in (who.rate, than.rate) else (far > 0) - (far < 0))  # fmt: skip
         if turn and harm == "better" and than.kind == "group":
             found = swap_sides(found)

@@ -24,9 +24,8 @@ from fairgauge.catalogue.statistics import (
 )  # fmt: skip
 from fairgauge.enums import Average, ClassKind, Favourable, Outcome, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
-from fairgauge.results import disparities
-from fairgauge.results.disparities import gap, is_significant
-from fairgauge.results.estimates import Estimate, Finding, Group, GroupPair
+from fairgauge.results import estimates as measured
+from fairgauge.results.estimates import Estimate, Finding, Group, gap, is_significant
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, ClassScope
 from fairgauge.results.verdicts import Verdict, before_counting, is_of_both_sides
@@ -67,7 +66,7 @@ class FeatureResults:
     inside: list[Estimate] = field(default_factory=list)
     groups_inside: list[Group] = field(default_factory=list)
     mirrors: list[Estimate] = field(default_factory=list)
-    pairs: list[GroupPair] = field(default_factory=list)
+    pairs: list[measured.GroupPair] = field(default_factory=list)
     several_thresholds: bool = False
     leads: set[str | None] = field(default_factory=set)
     fails: set[str | None] = field(default_factory=set)
@@ -231,13 +230,13 @@ def _section_scope(scope: ClassScope) -> ClassScope:
 
 
 def _place(estimate: Estimate, own: FeatureResults) -> None:
-    measured = estimate.value is not None or estimate.interval is not None
+    has_value = estimate.value is not None or estimate.interval is not None
     of_all_groups = estimate.reference is None or estimate.definition.scope == "feature"
     if estimate.mirror_of is not None:
         of = own.mirrors
     elif estimate.scope.kind is ScopeKind.STRATUM:
         of = own.inside
-    elif not (measured and estimate.status in (Status.OK, Status.TOO_FEW)):
+    elif not (has_value and estimate.status in (Status.OK, Status.TOO_FEW)):
         of = own.missing
     elif estimate.scope.kind is ScopeKind.POOLED:
         of = own.adjusted
@@ -359,7 +358,7 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
 
     def stated(contrast: Estimate) -> StatedComparison:
         rules = [each for each in report.verdicts if _is_of_same_rate(each, contrast)]
-        other = disparities.other_group(groups, contrast)
+        other = measured.other_group(groups, contrast)
         return _state_comparison(contrast, favourable, other, rules)
 
     return [_gravest(finding, stated) for finding in findings]
@@ -398,7 +397,7 @@ def _state_comparison(
     apart = 0.0  # above 0 where the group is worse off
     of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
     if of is not None and (row is None or of_shares or not row.is_share):
-        better = disparities.favourable_in(favourable, contrast.class_scope)
+        better = measured.favourable_in(favourable, contrast.class_scope)
         apart = directions.adverse_sign(of, better) * gap(contrast)
     turned = apart < 0 and other is not None
     worse, subject = turned or apart > 0, other if turned else contrast.group

@@ -6,7 +6,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, ScopeKind
 from fairgauge.render import render
-from fairgauge.results.disparities import is_significant
+from fairgauge.results.estimates import is_significant
 from fairgauge.statements.sections import shown_adjusted_alone
 
 ASKED = {

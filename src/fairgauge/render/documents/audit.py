@@ -26,8 +26,7 @@ from fairgauge.render.words import verdict_sentences as verdict_words
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.verdict_sentences import assumption, place_words, reference_name
 from fairgauge.results.codec import to_dict, to_plain
-from fairgauge.results.disparities import with_joint_interval
-from fairgauge.results.estimates import Estimate, Group, RateValue
+from fairgauge.results.estimates import Estimate, Group, RateValue, with_joint_interval
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.statements import sections

@@ -35,8 +35,7 @@ from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.resolve.question_checks import FEW_PUBLISHED
-from fairgauge.results.disparities import is_of_other_rows
-from fairgauge.results.estimates import Estimate, Group, RateValue
+from fairgauge.results.estimates import Estimate, Group, RateValue, is_of_other_rows
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import unit_of
 from fairgauge.statements.sections import FeatureResults, reference_group, sections_of, size_of_rate

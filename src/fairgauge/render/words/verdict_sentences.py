@@ -19,8 +19,7 @@ from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.numbers import listing
-from fairgauge.results.disparities import with_joint_interval
-from fairgauge.results.estimates import Estimate, Finding
+from fairgauge.results.estimates import Estimate, Finding, with_joint_interval
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, ClassScope, Interval, Reference, Scope
 from fairgauge.results.verdicts import Verdict, before_counting, judged_estimate
