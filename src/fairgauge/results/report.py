@@ -189,11 +189,11 @@ class Report(ResultOfMetrics):
 
     def by_group(self) -> Any:
         """Return the rates of every group as a pandas frame: a row each, a column for each rate."""
-        return function_at("fairgauge.render.streams:by_group")(self)
+        return function_at("fairgauge.render.streams:rate_frame")(self, self.groups)
 
     def overall(self) -> Any:
         """Return the rates of all groups together as a pandas frame, a row for each feature."""
-        return function_at("fairgauge.render.streams:overall")(self)
+        return function_at("fairgauge.render.streams:rate_frame")(self, self.totals)
 
     def difference(self) -> Any:
         """Return the differences of rates, group minus reference, as a pandas frame."""

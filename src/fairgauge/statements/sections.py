@@ -14,7 +14,6 @@ from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric, is_of_all_groups
 from fairgauge.catalogue.directions import disparity
-from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import (
     Rate,
@@ -293,11 +292,6 @@ def adjustments(section: FeatureResults) -> list[tuple[Estimate, Estimate]]:
     """Return each comparison over all rows with its counterpart adjusted for the strata."""
     pairs = ((section.find(each.metric, each.group), each) for each in section.adjusted)
     return [(overall, adjusted) for overall, adjusted in pairs if overall is not None]
-
-
-def conditional(section: FeatureResults) -> list[Estimate]:
-    """Return the metrics that are defined by adjusting: conditional demographic disparity."""
-    return [e for e in section.adjusted if isinstance(e.definition, ConditionalDisparity)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

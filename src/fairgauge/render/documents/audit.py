@@ -9,6 +9,7 @@ from typing import Any
 
 from fairgauge import enums
 from fairgauge.catalogue.directions import is_ratio
+from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.enums import ClassKind, DiagnosticCode, Profile, ReferenceKind, Status
 from fairgauge.question.features import strata_named
 from fairgauge.render import _document_tree as tree
@@ -121,7 +122,8 @@ class _Part:
             for group in self.groups:
                 if (each := self.of.find(metric, group.group)) is not None:
                     found.append((each, self.terms.get(metric) or code))
-        found += [(each, each.definition.name) for each in sections.conditional(self.of)]
+        own = (e for e in self.of.adjusted if isinstance(e.definition, ConditionalDisparity))
+        found += [(each, each.definition.name) for each in own]
         for each, heading in found:
             value = metrics.marked(metrics.estimate_value(each), each)
             size = sizes.get(each.group or "")
