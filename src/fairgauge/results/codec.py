@@ -35,6 +35,7 @@ Result = TypeVar("Result")
 
 _WORDS_OF_INFINITY = {math.inf: "Infinity", -math.inf: "-Infinity"}
 _INFINITIES = {word: number for number, word in _WORDS_OF_INFINITY.items()}
+NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,8 +418,8 @@ def _read_number(value: Any) -> Any:
 
 
 _PLAIN_TYPES: dict[Any, _Codec] = {str: _leaf({"type": "string"}), bool: _leaf({"type": "boolean"}),
-    int: _leaf({"type": "integer", "minimum": 0}), float: _Codec(_write_number, _read_number,
-        lambda _: {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]}),
+    int: _leaf({"type": "integer", "minimum": 0}),
+    float: _Codec(_write_number, _read_number, lambda _: NUMBER),
     **dict.fromkeys((object, Any), _Codec(to_plain, None, lambda _: {}))}  # fmt: skip
 
 

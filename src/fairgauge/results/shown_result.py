@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
@@ -25,7 +25,7 @@ from fairgauge.enums import Outcome
 from fairgauge.errors import CubeError, FairgaugeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec, scopes
-from fairgauge.results.codec import NOT_SAVED, Plain, Schema, Version
+from fairgauge.results.codec import NOT_SAVED, Plain, Result, Schema, Version
 from fairgauge.results.scopes import Diagnostic, function_at
 from fairgauge.results.statement import Statement
 from fairgauge.start.first_help import entry_points
@@ -33,7 +33,6 @@ from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved
 from fairgauge.version import __version__
 
-Result = TypeVar("Result")
 _REGISTRY: dict[str, type[ShownResult]] = {}
 _PACKAGES: list[str] = []
 _CONTROLS = "[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
