@@ -579,10 +579,7 @@ _ABSENT = {
 
 
 def _name_jointly(old: Report, new: Report) -> tuple[Report, Report]:
-    """Return two reports in which a group has one name, and a name is of one group.
-
-    What one calls "A & B & C" may be another group in the other.
-    """
+    # a group gets one name, and a name one group: "A & B & C" may be another group in the other
     groups: dict[FeatureId, dict[GroupId, str]] = {}
     every: tuple[Estimate | Group, ...]
     every = (*old.groups, *old.estimates, *new.groups, *new.estimates)
