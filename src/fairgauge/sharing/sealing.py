@@ -427,10 +427,7 @@ class Recomputation:
 def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     """Compute a report again from its counts and its specification, and compare every field.
 
-    ``cube``: Cube The counts.
-    ``sealed``: Report or PairsAudit The report, as it was read.
-    ``saved``: plain values The same report, as it stands in its file: what reading ignores is
-        compared as well.
+    ``saved``: the report as it stands in its file: what reading ignores is compared as well.
     """
     again = _recompute(cube, sealed)
     from_rows = _metrics_of_rows(again) if isinstance(again, Report) else ()
