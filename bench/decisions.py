@@ -24,7 +24,7 @@ from bench.audit_designs import COUNTED, counts, selected
 from bench.counting import Design, Occurrences, alone, count_designs, print_table
 from bench.reviewed_audits import DESIGNS as REVIEWED
 from fairgauge.render import render
-from fairgauge.results.disparities import is_significant
+from fairgauge.results.estimates import is_significant
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import exact_p, paired_difference
 

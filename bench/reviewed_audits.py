@@ -34,7 +34,7 @@ from bench.audit_designs import (
     selected_in_strata,
 )
 from bench.counting import Design, Occurrences, alone, count_designs
-from fairgauge.results.disparities import is_significant
+from fairgauge.results.estimates import is_significant
 
 COVERS = "93.5 to 98.5"
 AT_LEAST = "93.5 or more"

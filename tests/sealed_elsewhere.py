@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import fairgauge as fg
-from fairgauge.results.report import VerificationResult
+from fairgauge.sharing.sealing import VerificationResult
 
 BINARY = {"label": "y", "prediction": "p", "sensitive": ["g", "h"], "positive": 1}
 CASES = {

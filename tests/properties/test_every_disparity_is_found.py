@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
+from fairgauge.catalogue.directions import disparity
 from fairgauge.catalogue.lookup import METRICS, RATES
 from fairgauge.enums import Outcome, ScopeKind, Task
-from fairgauge.results.disparities import disparity, is_significant
+from fairgauge.results.estimates import is_significant
 from fairgauge.results.verdicts import before_counting
 
 OF_DECISIONS = [

@@ -20,7 +20,7 @@ from fairgauge.enums import FindingReason, Status
 from fairgauge.render import render
 from fairgauge.render.words.verdict_sentences import describe_finding
 from fairgauge.results.report import Report
-from fairgauge.results.sections import stated_comparisons
+from fairgauge.statements.sections import stated_comparisons
 
 WHOLE = 5
 """How many findings one screen, and the whole record, state in full."""

@@ -19,6 +19,7 @@ from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task, Thr
 from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse, suggest
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
+from fairgauge.measure.measured import Measured
 from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.readers import controls_as_strata
@@ -47,7 +48,7 @@ from fairgauge.resolve.resolution import (
     resolve_groups,
     used_rows,
 )
-from fairgauge.results.estimates import AdverseImpact, Measured
+from fairgauge.results.estimates import AdverseImpact
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
 from fairgauge.results.shown_result import made_now

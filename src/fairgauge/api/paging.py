@@ -11,6 +11,7 @@ from typing import Any, Never, Unpack
 
 from fairgauge.api.audit import audit, count
 from fairgauge.api.running import Run, start_run
+from fairgauge.catalogue.directions import adverse_sign, better_of, favours_the_least, has_direction
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEARS
@@ -24,7 +25,6 @@ from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
 from fairgauge.render.words import in_language
 from fairgauge.resolve.outcomes import CODINGS
-from fairgauge.results.disparities import adverse_sign, better_of, favours_the_least, has_direction
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import measure
 

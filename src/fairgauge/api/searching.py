@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from fairgauge.api._first_rows import infer_regression, median_score
 from fairgauge.api.audit import check_held, check_same_rows, with_noted_rows
 from fairgauge.api.running import Run
+from fairgauge.catalogue import directions
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.own import metric_or_name
@@ -53,7 +54,6 @@ from fairgauge.resolve.outcomes import count_people, decide_task, plan_by_person
 from fairgauge.resolve.question_checks import single_row_groups, unmatched_values
 from fairgauge.resolve.resolution import excluded_rows, exclusion_notes, resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows
-from fairgauge.results import disparities
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
 from fairgauge.scan import open_rows
@@ -216,7 +216,7 @@ def find(
         alpha=float(alpha),
         missing=spec.missing,
         features=searched,
-        definition=Catalogue((), disparities.harm_in_words(spec.to_dict())).worded(row),
+        definition=Catalogue((), directions.harm_in_words(spec.to_dict())).worded(row),
     )
     found = find_subgroups(rows_searched, question)
     whole = replace(spec, sensitive=(), intersections=())
@@ -225,7 +225,7 @@ def find(
     own = (*doubtful_names(cube, spec), *left_out_groups(cube, spec), *copied_rows(cube))
     mistakes = run.mistakes((*turned, *own), OF_OUTCOMES)
     # the side that is worse turns with what is favourable, as the best reference does
-    turns = worse is None and disparities.counts_outcomes(row)
+    turns = worse is None and directions.counts_outcomes(row)
     by = ReferenceRule.BEST if turns else spec.reference
     alone = replace(spec, intersections=(), reference=by)
     unclear = (
@@ -315,9 +315,9 @@ def _worse_side(
     # which side is worse: as asked, or as is favourable, or as in the catalogue
     asked = None if worse is None else read_word(Worse)(worse, Location("worse", problems))
     stated = favourable in (Favourable.POSITIVE, Favourable.NEGATIVE)
-    if row is not None and stated and disparities.counts_outcomes(row):
+    if row is not None and stated and directions.counts_outcomes(row):
         # labels, too, have a better side then
-        side = Worse.HIGHER if disparities.favours_the_least(row, favourable) else Worse.LOWER
+        side = Worse.HIGHER if directions.favours_the_least(row, favourable) else Worse.LOWER
         if asked not in (None, side):
             message = (
                 f"{asked} contradicts favourable = {favourable} (--favourable), by which a "
@@ -327,7 +327,7 @@ def _worse_side(
         return side
     if worse is not None:
         return asked
-    better = Better.NEITHER if row is None else disparities.better_of(row, favourable)
+    better = Better.NEITHER if row is None else directions.better_of(row, favourable)
     if better is Better.NEITHER:
         if row is not None:
             which = "state which is worse, higher or lower (worse, --worse)"

@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 from fairgauge.api.audit import accepting_meant_reference
 from fairgauge.api.running import run_verb
+from fairgauge.catalogue.directions import better_of
 from fairgauge.checks.outcome_checks import assumed_positive
 from fairgauge.checks.rows import with_accepted
 from fairgauge.cube.cube import Cube
@@ -16,7 +17,6 @@ from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.question_checks import limits_only_the_better_off
-from fairgauge.results.disparities import better_of
 from fairgauge.results.threshold_choice import ThresholdChoice
 
 # what is kept, where no margin is given

@@ -31,8 +31,7 @@ from fairgauge.inference.contrast_intervals import side_interval, statistic_inte
 from fairgauge.inference.interval import FEWEST_GROUPS, FeatureGroups, SideData, decidable
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Parameter, ReasonCode
-from fairgauge.results.disparities import NOTHING_CONCLUDED, after_adjusting
-from fairgauge.results.estimates import ComparisonKey, Estimate
+from fairgauge.results.estimates import NOTHING_CONCLUDED, ComparisonKey, Estimate, after_adjusting
 from fairgauge.results.scopes import ClassScope, Diagnostic, Interval
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Limits, Mask

@@ -23,7 +23,7 @@ from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import CountsBySide, Measure, large_groups, sides_of_unknown
-from fairgauge.results.disparities import LITTLE
+from fairgauge.results.estimates import LITTLE
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Index, Mask, quotient
 from fairgauge.stats.sampling import largest_design_effect

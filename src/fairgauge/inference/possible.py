@@ -25,6 +25,7 @@ from fairgauge.catalogue.across import Joint, Spread, contrast_of
 from fairgauge.catalogue.catalogue import rate as rate_of
 from fairgauge.catalogue.cells import ALL, Array, Cells, ConfusionCounts
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
+from fairgauge.catalogue.directions import favours_the_least, is_ratio
 from fairgauge.catalogue.distributions import OverallStandardisedDifference, OverallStandardisedMean
 from fairgauge.catalogue.lookup import closed_form
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
@@ -41,9 +42,9 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, ungrouped_by_kind, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import CountsBySide, Measure, Rivals, add_others, sides_of_unknown
-from fairgauge.results.disparities import favours_the_least, is_ratio
-from fairgauge.results.estimates import ComparisonKey, Estimate, WorstCase
+from fairgauge.results.estimates import ComparisonKey, Estimate
 from fairgauge.results.scopes import OVERALL
+from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
 
 Shares = tuple[Array, Array]
@@ -54,6 +55,25 @@ _SELECTION = contrast_of(rate_of("selection_rate"), "difference")
 # the state of an outcome that is neither positive (0) nor negative (1)
 _MISSING = 2
 _HALF_A_ROW = 0.5  # in every cell, so that no variance is 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """The least and the greatest value of a rate or comparison, whatever some rows do not state.
+
+    ``outcomes``: whether rows lack an outcome, which only takes back a pass, and not a group.
+    ``at_most``: whether there may be fewer such rows, since counts are protected.
+    ``wider``: of each end, how much further the limit of an interval is from the value there.
+    ``attained``: whether some table has it; what bounds all tables only takes back a pass.
+    """
+
+    low: float
+    high: float
+    rows: int
+    outcomes: bool = False
+    at_most: bool = False
+    wider: tuple[float, float] = (1.0, 1.0)
+    attained: bool = True
 
 
 Cases = dict[ComparisonKey, tuple[WorstCase, ...]]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.api.audit import audit
+from fairgauge.catalogue.directions import better_of
 from fairgauge.catalogue.statistics import Statistic, adds_up
 from fairgauge.enums import Average, Better, ClassKind, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.specification import ask, refuse_beyond_audits
-from fairgauge.results.disparities import better_of
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, matches

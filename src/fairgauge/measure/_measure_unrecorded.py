@@ -36,21 +36,13 @@ from fairgauge.inference.interval import (
     RATIO_MAY_BE_ZERO,
     THIN_STRATA,
 )
+from fairgauge.measure.measured import Shown, UnrecordedMeasured
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import Resolution
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
-from fairgauge.results.estimates import (
-    ByEstimator,
-    Estimate,
-    Group,
-    RateValue,
-    Shown,
-    UnrecordedMeasured,
-    as_count,
-    as_number,
-)
+from fairgauge.results.estimates import ByEstimator, Estimate, Group, RateValue, as_count, as_number
 from fairgauge.results.scopes import OVERALL, Diagnostic, Interval, Reference
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits

@@ -21,6 +21,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, ReferenceKind, Status, Task
 from fairgauge.inference.contrast_intervals import EveryGroup
 from fairgauge.inference.interval import certainty, stricter
+from fairgauge.measure.measured import Adequate
 from fairgauge.measure.slices import Slice, slice_of
 from fairgauge.question.kits import find_kit
 from fairgauge.question.specification import Spec
@@ -29,7 +30,7 @@ from fairgauge.resolve.group_counts import GroupCounts, count_groups, group_fiel
 from fairgauge.resolve.question_checks import FEW_PUBLISHED
 from fairgauge.resolve.resolution import Resolution
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
-from fairgauge.results.estimates import Adequate, ComparisonKey, Estimate, Group, as_count
+from fairgauge.results.estimates import ComparisonKey, Estimate, Group, as_count
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.contrasts import fold
 

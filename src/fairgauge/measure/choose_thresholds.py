@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.directions import is_ratio
 from fairgauge.catalogue.lookup import is_of_decisions
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
@@ -65,7 +66,6 @@ from fairgauge.resolve.references import (
     references_at,
 )
 from fairgauge.resolve.resolution import resolve
-from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange, as_number
 from fairgauge.results.scopes import Diagnostic, not_counted
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect

@@ -12,6 +12,7 @@ import numpy as np
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.directions import better_of, has_direction
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, class_average
@@ -35,7 +36,6 @@ from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, one_decision
 from fairgauge.resolve.references import add_others, large_groups, sides_of_unknown
 from fairgauge.resolve.resolution import asked_metrics, resolve
 from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
-from fairgauge.results.disparities import better_of, has_direction
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.stats.arrays import Index, Mask

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,7 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.errors import CubeError, DataError, Problem, listing, quote, refuse
+from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.inference.paired_changes import DisparityChanges
 from fairgauge.measure._changes import MeasuredDisparities, adjusted_together, changed_disparities
 from fairgauge.question.options import BY_NAME, OPTIONS
@@ -53,7 +54,6 @@ from fairgauge.results.comparison import (
     Which,
     subject_of,
     subjects_of,
-    with_joint_names,
 )
 from fairgauge.results.estimates import DisparityChange, Estimate, Group
 from fairgauge.results.report import Report, read_report
@@ -69,6 +69,7 @@ from fairgauge.stats.significance import two_sided
 from fairgauge.values import canonical, matches
 
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
+_Named = TypeVar("_Named", Estimate, Group, Verdict)
 _Key: TypeAlias = tuple[object, ...]
 _Groups: TypeAlias = dict[tuple[str, str], Group]
 _SIDES: tuple[Which, Which] = ("old", "new")
@@ -84,7 +85,7 @@ def compare_reports(
     old: Report | str | Path, new: Report | str | Path, *, same_rows: bool | None = None
 ) -> Change:
     """Return what changed between two reports; see `fairgauge.compare`."""
-    before, after = with_joint_names(_report(old), _report(new))
+    before, after = _name_jointly(_report(old), _report(new))
     _refuse_unlike(before, after)
     differences = tuple(_differences(before, after))
     groups = [
@@ -575,3 +576,36 @@ _ABSENT = {
     "group": ReasonCode.ABSENT,
     "reference": ReasonCode.IS_REFERENCE,
 }
+
+
+def _name_jointly(old: Report, new: Report) -> tuple[Report, Report]:
+    # a group gets one name, and a name one group: "A & B & C" may be another group in the other
+    groups: dict[FeatureId, dict[GroupId, str]] = {}
+    every: tuple[Estimate | Group, ...]
+    every = (*old.groups, *old.estimates, *new.groups, *new.estimates)
+    for each in every:
+        if each.feature_id is not None:
+            of_feature = groups.setdefault(each.feature_id, {})
+            if each.group_id is not None and each.group is not None:
+                of_feature[each.group_id] = each.group
+    features = dict(zip(groups, feature_names(list(groups)), strict=True))
+    for of_feature in groups.values():
+        of_feature.update(zip(of_feature, group_names(list(of_feature)), strict=True))
+
+    def renamed(each: _Named) -> _Named:
+        feature = each.feature_id
+        if feature is None or feature not in groups:
+            return each
+        names = groups[feature]
+        if isinstance(each, Estimate) and each.reference and each.reference.group_id:
+            group = names.get(each.reference.group_id, each.reference.group)
+            each = replace(each, reference=replace(each.reference, group=group))
+        group = each.group if each.group_id is None else names.get(each.group_id, each.group)
+        return replace(each, feature=features[feature], group=group)
+
+    def of_report(report: Report) -> Report:
+        names = ("groups", "estimates", "verdicts")
+        own: Any = {name: tuple(map(renamed, getattr(report, name))) for name in names}
+        return replace(report, **own)
+
+    return of_report(old), of_report(new)

@@ -19,11 +19,11 @@ from fairgauge.measure.slices import Slice, numbers_of_sides, slice_of
 from fairgauge.question.features import strata_named
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.resolution import resolve
-from fairgauge.results.disparities import gap as difference
-from fairgauge.results.disparities import is_significant, not_shown_over_all
-from fairgauge.results.estimates import Estimate, Finding
+from fairgauge.results.estimates import Estimate, Finding, is_significant
+from fairgauge.results.estimates import gap as difference
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.statements.sections import not_shown_over_all
 from fairgauge.stats.significance import holm
 
 _UNDECIDED = WhyInconclusive.MISSING_STRATA, WhyInconclusive.STRATA_DECIDE

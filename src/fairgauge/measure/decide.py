@@ -21,6 +21,7 @@ import numpy as np
 
 from fairgauge.catalogue.across import Across, is_smallest
 from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.directions import is_ratio
 from fairgauge.enums import (
     OF_PROBABILITIES,
     Decide,
@@ -36,12 +37,12 @@ from fairgauge.enums import (
 from fairgauge.errors import closest, listing
 from fairgauge.identity import is_named
 from fairgauge.inference.missing_values import MANY_MISSING
-from fairgauge.inference.possible import worst_case_limits
+from fairgauge.inference.possible import WorstCase, worst_case_limits
+from fairgauge.measure.measured import Measured, Shown
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
-from fairgauge.results.disparities import is_ratio, log_of
-from fairgauge.results.estimates import ComparisonKey, Estimate, Group, Measured, Shown, WorstCase
+from fairgauge.results.estimates import ComparisonKey, Estimate, Group, log_of
 from fairgauge.results.scopes import OVERALL, Diagnostic, Interval, not_counted
 from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, gravest
 from fairgauge.start.records import replace

@@ -34,8 +34,7 @@ from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
-from fairgauge.results.disparities import LEAST_COMMON
-from fairgauge.results.estimates import Estimate, as_number
+from fairgauge.results.estimates import LEAST_COMMON, Estimate, as_number
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
     Gap,
@@ -43,7 +42,6 @@ from fairgauge.results.gap_decomposition import (
     Heterogeneity,
     StratumGap,
     Support,
-    test_of,
     tested,
     verdict_by,
 )
@@ -94,11 +92,11 @@ def decompose_gaps(
             replace(gap, left_out=rows, confounded=changed, **(_UNFITTED if changed else {}))
             for gap, (rows, changed) in zip(gaps, _left_out(gaps, controls, spec), strict=True)
         )
-    fits = {test_of(gap): gap.adjusted.p_value for gap in gaps if gap.adjusted}
+    fits = {gap.test: gap.adjusted.p_value for gap in gaps if gap.adjusted}
     alone = {test: p for test, p in fits.items() if p is not None}
     together = _adjusted_together(alone, spec) if len(alone) > 1 else {}
     gaps = tuple(
-        replace(gap, adjusted=replace(gap.adjusted, p_adjusted=together.get(test_of(gap))))
+        replace(gap, adjusted=replace(gap.adjusted, p_adjusted=together.get(gap.test)))
         if gap.adjusted
         else gap
         for gap in gaps
@@ -256,7 +254,7 @@ def _measure_gaps(
         gap = within.gap(tests, listed=listed)
         if fitted is not None:
             gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
-            if gap.scale != "ratio" or test_of(gap) not in differences:
+            if gap.scale != "ratio" or gap.test not in differences:
                 cells = within.sides, within.crossed
                 if fitted is not crossed:
                     cells = _sides_in(estimate, beside[estimate.feature], fitted)
@@ -293,7 +291,7 @@ def _judged_together(
 ) -> tuple[Gap, ...]:
     # The difference and the ratio of a rate are one test. What is decided alone, and not at the
     # level of its step, is inconclusive. Gaps with insufficient data are in no family.
-    alpha, undecided = 1 - spec.confidence, {test_of(g) for g in gaps if g.reason not in _UNSEEN}
+    alpha, undecided = 1 - spec.confidence, {g.test for g in gaps if g.reason not in _UNSEEN}
     others = _count_pairs(undecided, spec)
     gaps, settled = _adjust_gaps(gaps, spec), set[int]()
     missing = WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS
@@ -305,7 +303,7 @@ def _judged_together(
         stricter = at(1 - alpha / family) if family > 1 else gaps
         kept = {i for i in claims if stricter[i].verdict is gaps[i].verdict}
         settled |= kept
-        decided = undecided & {test_of(gaps[i]) for i in kept}
+        decided = undecided & {gaps[i].test for i in kept}
         if not decided:
             break
         undecided -= decided
@@ -319,14 +317,14 @@ def _judged_together(
 
 def _adjust_gaps(gaps: tuple[Gap, ...], spec: Spec) -> tuple[Gap, ...]:
     # those of gaps with insufficient data are adjusted for all gaps, and take no part in the others
-    tests = [(test_of(gap), gap.estimate.p_value) for gap in gaps]
+    tests = [(gap.test, gap.estimate.p_value) for gap in gaps]
     alone = {test: p for test, p in reversed(tests) if p is not None}
     if len(alone) < 2:  # alone it is decided by its interval
         return gaps
-    seen = {test_of(gap) for gap in gaps if gap.reason not in _UNSEEN}
+    seen = {gap.test for gap in gaps if gap.reason not in _UNSEEN}
     together = _adjusted_together(alone, spec)
     together |= _adjusted_together({test: p for test, p in alone.items() if test in seen}, spec)
-    return tuple(replace(gap, p_adjusted=together.get(test_of(gap))) for gap in gaps)
+    return tuple(replace(gap, p_adjusted=together.get(gap.test)) for gap in gaps)
 
 
 def _adjusted_together(p_values: Mapping[_Test, float], spec: Spec) -> dict[_Test, float]:

@@ -11,8 +11,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from fairgauge.catalogue import directions
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
+from fairgauge.catalogue.directions import adverse_sign, disparity, favours_the_least
 from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.statistics import Statistic
@@ -27,30 +29,17 @@ from fairgauge.enums import (
     ReferenceKind,
 )
 from fairgauge.question.features import strata_named
-from fairgauge.results.disparities import (
-    adverse_sign,
-    after_adjusting,
-    better_of,
-    disparity,
-    distance,
-    favourable_in,
-    favourable_of,
-    favours_the_least,
-    gap,
-    has_direction,
-    is_significant,
-    with_joint_interval,
-)
-from fairgauge.results.estimates import Estimate, FamilyOfTests, Finding
+from fairgauge.results import estimates as measured
+from fairgauge.results.estimates import Estimate, FamilyOfTests, Finding, gap, is_significant
 from fairgauge.results.report import Report
-from fairgauge.results.sections import (
+from fairgauge.results.verdicts import Verdict, before_counting
+from fairgauge.statements.sections import (
     FeatureResults,
     is_about,
     searched_rates,
     sections_of,
     stated_comparisons,
 )
-from fairgauge.results.verdicts import Verdict, before_counting
 
 # decimals of gaps that are ranked: beyond these two groups of equal counts could differ
 _ROUNDING = 12
@@ -80,7 +69,7 @@ class _Searched(NamedTuple):
     @property
     def has_direction(self) -> bool:
         """Return whether one direction of the rate is the worse one for a group."""
-        return self.adverse != 0 or has_direction(self.row, self.favourable)
+        return self.adverse != 0 or directions.has_direction(self.row, self.favourable)
 
     @property
     def significant(self) -> list[Estimate]:
@@ -105,11 +94,11 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
         with suppress(LookupError):  # the import path of one of the user's own
             named |= set() if name in SETS else {m.name for m in report.catalogue.expand([name])}
     asked = {*named, *(verdict.metric for verdict in report.verdicts)}
-    favourable = favourable_of(report.spec)
+    favourable = directions.favourable_of(report.spec)
     sections = sections_of(report)
     for section, rate in searched_rates(sections, asked):
         row = section.rate_row(rate)
-        adverse = adverse_sign(row, favourable_in(favourable, section.class_scope))
+        adverse = adverse_sign(row, measured.favourable_in(favourable, section.class_scope))
         each = _Searched(section, rate, row, adverse, favourable)
         worst = _worst_estimate(each)
         same = section.key, disparity(row)
@@ -141,13 +130,13 @@ def _findings_of_rest(
     # ``named``, what is made of several such. Who fails a rule comes first, then who is worse off.
     if section.class_scope.kind in (ClassKind.CLASS, ClassKind.AVERAGE):
         return
-    favourable = favourable_in(favourable_of(report.spec), section.class_scope)
+    favourable = measured.favourable_in(directions.favourable_of(report.spec), section.class_scope)
 
     def place(each: Estimate) -> tuple[bool, bool, float]:
         row = each.definition
         adverse = adverse_sign(row, favourable) if isinstance(row, RowMetric) else 0
         fails = any(_fails(verdict, each) for verdict in report.verdicts)
-        return not fails, adverse * gap(each) <= 0, -round(distance(each), _ROUNDING)
+        return not fails, adverse * gap(each) <= 0, -round(measured.distance(each), _ROUNDING)
 
     pooled = (e for e in section.adjusted if isinstance(e.definition, ConditionalDisparity))
     by_metric: dict[str, list[Estimate]] = {}
@@ -188,7 +177,7 @@ def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding
 def _worst_estimate(searched: _Searched) -> Estimate | None:
     sign = searched.worse_sign
     known = searched.adverse != 0 or (
-        better_of(searched.row, searched.favourable) is not Better.NEITHER
+        directions.better_of(searched.row, searched.favourable) is not Better.NEITHER
     )
 
     def worse_side(estimate: Estimate) -> Estimate:
@@ -247,7 +236,7 @@ def _make_finding(
         rate=rate,
         why=tuple(_reasons(report, worst, adjusted, several=bool(others))),
         estimate=worst,
-        interval=with_joint_interval(worst).interval,
+        interval=measured.with_joint_interval(worst).interval,
         p_adjusted=worst.p_adjusted,
         family=_family_of_tests(report, worst),
         ratio=ratio,
@@ -278,7 +267,7 @@ def _reasons(
     if any(_fails(verdict, worst) for verdict in report.verdicts):
         yield FindingReason.RULE_FAILED
     if adjusted is not None:
-        change = after_adjusting(worst, adjusted)
+        change = measured.after_adjusting(worst, adjusted)
         if change in _ADJUSTED:
             yield _ADJUSTED[change]
 

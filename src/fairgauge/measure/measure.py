@@ -35,9 +35,10 @@ from fairgauge.identity import FeatureId, GroupId, ValueSet
 from fairgauge.inference import families, missing_values
 from fairgauge.inference.families import Family
 from fairgauge.inference.interval import FEWEST_GROUPS, FeatureGroups, NoInterval
-from fairgauge.inference.possible import could_undo
+from fairgauge.inference.possible import Cases, could_undo
 from fairgauge.measure import _small_groups
 from fairgauge.measure._small_groups import Small
+from fairgauge.measure.measured import Measured, UnrecordedMeasured
 from fairgauge.measure.slices import Slice, numbers_of_sides, slice_of
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -52,17 +53,7 @@ from fairgauge.resolve.resolution import (
     normalise_weights,
     resolve,
 )
-from fairgauge.results.disparities import is_significant
-from fairgauge.results.estimates import (
-    EVERYONE,
-    ComparisonKey,
-    Estimate,
-    Group,
-    GroupPair,
-    Measured,
-    UnrecordedMeasured,
-    WorstCase,
-)
+from fairgauge.results.estimates import EVERYONE, Estimate, Group, GroupPair, is_significant
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
 from fairgauge.values import name_of
 
@@ -244,7 +235,7 @@ class _MeasuredFeature:
         self._rates = families.central_rates(rates)
         self._every_group: FeatureGroups | None = None
         self.homogeneity: list[Diagnostic] = []
-        self.worst_cases: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
+        self.worst_cases: Cases = {}
         every, measured = slices, _measure_thresholds
         if resolution.task is Task.MULTICLASS:
             of_no_class = resolution.outcomes[0].of_no_class

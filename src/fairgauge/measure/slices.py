@@ -23,7 +23,7 @@ from fairgauge.inference import Comparisons, FeatureGroups, SideData, Uncertaint
 from fairgauge.inference.contrast_intervals import EveryGroup
 from fairgauge.inference.interval import certainty
 from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
-from fairgauge.inference.possible import metric_cases, rate_cases
+from fairgauge.inference.possible import WorstCase, metric_cases, rate_cases
 from fairgauge.inference.uncertainty import PROTECTED_UNDEFINED, rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, as_reference, group_fields
@@ -37,15 +37,7 @@ from fairgauge.resolve.references import (
     rivals,
 )
 from fairgauge.resolve.resolution import protection_obstacle
-from fairgauge.results.disparities import LEAST_COMMON
-from fairgauge.results.estimates import (
-    ComparisonKey,
-    Estimate,
-    Group,
-    WorstCase,
-    as_count,
-    as_number,
-)
+from fairgauge.results.estimates import LEAST_COMMON, Estimate, Group, as_count, as_number
 from fairgauge.results.scopes import OVERALL, POOLED, Bounds, ClassScope, Reference
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits
@@ -58,6 +50,7 @@ if TYPE_CHECKING:
     from fairgauge.inference.protected_counts import CountRange
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.outcomes import OutcomeMasks
+    from fairgauge.results.estimates import ComparisonKey
 
 
 Result: TypeAlias = dict[str, Any]

@@ -19,6 +19,7 @@ from fairgauge.errors import closest
 from fairgauge.identity import texts_of
 from fairgauge.measure.decide import OF_FEATURES, judge
 from fairgauge.measure.measure import measure
+from fairgauge.measure.measured import Measured
 from fairgauge.monitoring import _detection, _period_counts
 from fairgauge.monitoring._detection import ALL_GROUPS
 from fairgauge.monitoring._feed_rows import feed_rows
@@ -30,7 +31,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.resolution import held_exclusions
-from fairgauge.results.estimates import Measured, as_number
+from fairgauge.results.estimates import as_number
 from fairgauge.results.monitor_results import (
     PERIODS_NOW,
     Alarm,

@@ -22,10 +22,10 @@ from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.results.codec import number, to_dict
 from fairgauge.results.estimates import Group
 from fairgauge.results.report import Report
-from fairgauge.results.sections import size_beside_rates
 from fairgauge.results.shown_result import ShownResult, plug_in_packages
 from fairgauge.start.compiled import toml_table
 from fairgauge.start.records import dataclass, fields, is_dataclass
+from fairgauge.statements.sections import size_beside_rates
 
 Value: TypeAlias = "str | float | None"
 
@@ -148,10 +148,8 @@ def flat(record: Any) -> dict[str, Value]:
             found[name] = str(value["code"]) if "code" in value else ", ".join(value) or None
         elif isinstance(value, (list, tuple)):
             found[name] = ", ".join(map(str, value)) or None
-        elif isinstance(value, str):
-            found[name] = number(str(value))
         else:
-            found[name] = number(value)
+            found[name] = number(str(value)) if isinstance(value, str) else value
     return found
 
 
@@ -220,25 +218,10 @@ def to_polars(shown: ShownResult, table: str | None = None) -> Any:
     return polars.DataFrame(list(found.rows), schema=schema, orient="row", strict=False)
 
 
-def by_group(report: Report) -> Any:
-    """Return the rates of every group, a row each, as a `pandas.DataFrame`.
-
-    The index is feature and group, with class and threshold where there are several; the column
-    ``n`` and one column for each rate; ``n`` counts the rows whose prediction is known (of labels
-    alone: whose label is). Undefined rates are NaN.
-    """
-    return _rate_frame(report, report.groups)
-
-
-def overall(report: Report) -> Any:
-    """Return the rates of all groups of each feature together, as a `pandas.DataFrame`."""
-    return _rate_frame(report, report.totals)
-
-
 def contrasts(report: Report, by: str) -> Any:
     """Return the differences or ratios of every group, group against reference, as a frame.
 
-    Columns are rates; rows are as of `by_group`. Native metrics alone, so that one sign holds.
+    Columns are rates; rows are as of `rate_frame`. Native metrics alone, so that one sign holds.
     """
     rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
     for each in report.estimates:
@@ -254,7 +237,13 @@ def contrasts(report: Report, by: str) -> Any:
     return _index_rows(rows)
 
 
-def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
+def rate_frame(report: Report, groups: Sequence[Group]) -> Any:
+    """Return the rates of groups, a row each, as a `pandas.DataFrame`.
+
+    The index is feature and group, with class and threshold where there are several; the column
+    ``n`` and one column for each rate; ``n`` counts the rows whose prediction is known (of labels
+    alone: whose label is). Undefined rates are NaN.
+    """
     rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
     for group in groups:
         single = group.class_scope.is_single

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.directions import adverse_sign
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
@@ -35,7 +36,6 @@ from fairgauge.question.specification import EVERY_DISPARITY, Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.references import large_groups
-from fairgauge.results.disparities import adverse_sign
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import quotient

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, ConfusionCounts, Need, Scores
 from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.directions import favours_the_least
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import RANGE
@@ -21,7 +22,6 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Histogram, as_reference
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.results.disparities import favours_the_least
 from fairgauge.results.scopes import Reference
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Mask

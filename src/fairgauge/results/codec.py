@@ -18,13 +18,12 @@ from __future__ import annotations
 import math
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, get_args
 
-from fairgauge.errors import FairgaugeError, quote
+from fairgauge.errors import quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import MISSING, Field, dataclass, fields, is_dataclass
 from fairgauge.values import Json, Saved
@@ -36,6 +35,7 @@ Result = TypeVar("Result")
 
 _WORDS_OF_INFINITY = {math.inf: "Infinity", -math.inf: "-Infinity"}
 _INFINITIES = {word: number for number, word in _WORDS_OF_INFINITY.items()}
+NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,25 +115,6 @@ def json_schema(kind: type, title: str, first: Schema | None = None) -> Schema:
         **described,
         "$defs": definitions,
     }
-
-
-@contextmanager
-def reading(what: str) -> Iterator[None]:
-    """Raise a `FairgaugeError` where plain values are not ``what`` they should be, in its words.
-
-    >>> with reading("a report"):
-    ...     {"schema": "fairgauge.report/2"}["tool"]
-    Traceback (most recent call last):
-    ...
-    fairgauge.errors.FairgaugeError: this is not a report: it has no field 'tool'
-    """
-    try:
-        yield
-    except KeyError as error:
-        field = quote(error.args[0])
-        raise FairgaugeError(f"this is not {what}: it has no field {field}") from None
-    except (TypeError, ValueError, AttributeError, AssertionError) as error:
-        raise FairgaugeError(f"this is not {what}: {error}") from None
 
 
 def to_plain(value: object) -> Json:
@@ -437,8 +418,8 @@ def _read_number(value: Any) -> Any:
 
 
 _PLAIN_TYPES: dict[Any, _Codec] = {str: _leaf({"type": "string"}), bool: _leaf({"type": "boolean"}),
-    int: _leaf({"type": "integer", "minimum": 0}), float: _Codec(_write_number, _read_number,
-        lambda _: {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]}),
+    int: _leaf({"type": "integer", "minimum": 0}),
+    float: _Codec(_write_number, _read_number, lambda _: NUMBER),
     **dict.fromkeys((object, Any), _Codec(to_plain, None, lambda _: {}))}  # fmt: skip
 
 

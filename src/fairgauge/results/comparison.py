@@ -7,25 +7,22 @@ reports the rows are independent, or the same without their correlation; of mode
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from fairgauge import enums
 from fairgauge.catalogue.comparisons import is_of_all_groups
+from fairgauge.catalogue.directions import harm_in_words
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts, is_of_scoring_rates
 from fairgauge.enums import CandidateVerdict, Fairness, Outcome, Performance, WhyIncomplete
-from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Restored, Share
-from fairgauge.results.disparities import harm_in_words
-from fairgauge.results.estimates import DisparityChange, Estimate, Group, RateChange
-from fairgauge.results.report import Report
+from fairgauge.results.estimates import DisparityChange, Estimate, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval, WhyWithheld
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, find_named
 from fairgauge.results.verdicts import Verdict, reasons_of
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved
 
-Named = TypeVar("Named", Estimate, Group, Verdict)
 Which = Literal["old", "new"]
 Among = Literal["all", "positive", "negative"]
 What = Literal["feature", "metric", "group", "reference", "estimate", "rule"]
@@ -456,39 +453,3 @@ def subjects_of(each: Verdict | DisparityChange) -> set[Subject]:
     """Return what a verdict or a change is about: of groups that mirror each other, both."""
     metric, feature, group = subject_of(each)
     return {(metric, feature, side) for side in (group, each.mirror or group)}
-
-
-def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
-    """Return two reports in which a group has one name, and a name is of one group.
-
-    What one calls "A & B & C" may be another group in the other.
-    """
-    groups: dict[FeatureId, dict[GroupId, str]] = {}
-    every: tuple[Estimate | Group, ...]
-    every = (*old.groups, *old.estimates, *new.groups, *new.estimates)
-    for each in every:
-        if each.feature_id is not None:
-            of_feature = groups.setdefault(each.feature_id, {})
-            if each.group_id is not None and each.group is not None:
-                of_feature[each.group_id] = each.group
-    features = dict(zip(groups, feature_names(list(groups)), strict=True))
-    for of_feature in groups.values():
-        of_feature.update(zip(of_feature, group_names(list(of_feature)), strict=True))
-
-    def renamed(each: Named) -> Named:
-        feature = each.feature_id
-        if feature is None or feature not in groups:
-            return each
-        names = groups[feature]
-        if isinstance(each, Estimate) and each.reference and each.reference.group_id:
-            group = names.get(each.reference.group_id, each.reference.group)
-            each = replace(each, reference=replace(each.reference, group=group))
-        group = each.group if each.group_id is None else names.get(each.group_id, each.group)
-        return replace(each, feature=features[feature], group=group)
-
-    def of_report(report: Report) -> Report:
-        names = ("groups", "estimates", "verdicts")
-        own: Any = {name: tuple(map(renamed, getattr(report, name))) for name in names}
-        return replace(report, **own)
-
-    return of_report(old), of_report(new)

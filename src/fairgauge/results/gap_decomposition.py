@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from fairgauge import enums
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
+from fairgauge.catalogue.directions import favourable_of, is_worse_off
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.results.codec import Finite, Inline, Share
-from fairgauge.results.disparities import distance, favourable_in, favourable_of, is_worse_off
-from fairgauge.results.disparities import gap as difference
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate, distance, favourable_in
+from fairgauge.results.estimates import gap as difference
 from fairgauge.results.scopes import STRATUM, Diagnostic, Interval, WhyWithheld
 from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics
 from fairgauge.start.records import dataclass, field, replace
@@ -169,6 +169,10 @@ class Gap:
     doubted: bool = False
 
     @property
+    def test(self) -> tuple[str | None, str | None, str]:
+        return tested(self.estimate)
+
+    @property
     def scale(self) -> str:
         metric = self.estimate.definition
         return metric.by if isinstance(metric, Contrast) else ""
@@ -316,7 +320,7 @@ class Decomposition(ResultOfMetrics):
         if gap.adjusted or gap.no_regression:
             return gap
         fitted = (each for each in self.gaps if each.adjusted or each.no_regression)
-        same = next((each for each in fitted if test_of(each) == test_of(gap)), gap)
+        same = next((each for each in fitted if each.test == gap.test), gap)
         names = ("adjusted", "controls", "left_out", "confounded", "no_regression")
         return replace(gap, **{name: getattr(same, name) for name in names})
 
@@ -342,11 +346,6 @@ def averages_of(gap: Gap) -> list[tuple[StratumWeights | None, float, Interval]]
     fit = None if gap.controls else gap.adjusted
     found = (*within, *([] if fit is None else [(None, *fit.at(gap.scale))]))
     return [(by, v, ends) for by, v, ends in found if v is not None and ends is not None]
-
-
-def test_of(gap: Gap) -> tuple[str | None, str | None, str]:
-    """Return what a gap tests."""
-    return tested(gap.estimate)
 
 
 def tested(estimate: Estimate) -> tuple[str | None, str | None, str]:

@@ -1,27 +1,23 @@
-"""Report: the results of an audit; and what became of a sealed one that was verified."""
+"""Report: the results of an audit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from fairgauge.catalogue.directions import favourable_of, harm_in_words
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
 from fairgauge.errors import FairgaugeError, listing, quote, suggest
 from fairgauge.results import estimates as measured
 from fairgauge.results.codec import NOT_SAVED, Finite
-from fairgauge.results.disparities import favourable_of, harm_in_words
 from fairgauge.results.estimates import ByEstimator, Estimate, Finding, Group, GroupPair
 from fairgauge.results.scopes import Diagnostic, function_at, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import RuleResult, RulesNotMet, Verdict, results_by_rule, unmet
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved, is_one_of
-
-if TYPE_CHECKING:
-    from fairgauge.results.name_swaps import PairsAudit
 
 Key: TypeAlias = "str | tuple[object, ...]"
 """A metric; a feature; a group, by its name or its value; a stratum; a mapping of choices."""
@@ -193,11 +189,11 @@ class Report(ResultOfMetrics):
 
     def by_group(self) -> Any:
         """Return the rates of every group as a pandas frame: a row each, a column for each rate."""
-        return function_at("fairgauge.render.streams:by_group")(self)
+        return function_at("fairgauge.render.streams:rate_frame")(self, self.groups)
 
     def overall(self) -> Any:
         """Return the rates of all groups together as a pandas frame, a row for each feature."""
-        return function_at("fairgauge.render.streams:overall")(self)
+        return function_at("fairgauge.render.streams:rate_frame")(self, self.totals)
 
     def difference(self) -> Any:
         """Return the differences of rates, group minus reference, as a pandas frame."""
@@ -214,74 +210,3 @@ def read_report(plain_report: Saved, name: str) -> Report:
         return Report.from_dict(plain_report)
     except FairgaugeError as error:
         raise FairgaugeError(f"{quote(name)}: {error}") from None
-
-
-NAME_OF_SIGNATURE = "the signature"
-"""What a signature is called among the changed parts of a bundle."""
-
-
-VerificationResult = StrEnum("VerificationResult", {
-    "REPRODUCED": "reproduced", "PARTLY_REPRODUCED": "partly reproduced",
-    "DIFFERENT": "different", "CHANGED": "changed", "OTHER_SIGNER": "other signer",
-})  # fmt: skip
-"""What a verification comes to; partly, where a part of the report could not be compared."""
-
-
-@dataclass(frozen=True, slots=True)
-class DifferentNumber:
-    """A value of the sealed report, at ``path``, that its counts and specification do not give."""
-
-    path: str
-    subject: str
-    sealed: str
-    recomputed: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
-    """What became of a sealed bundle when its report was computed again from its counts.
-
-    ``libraries``: those of another version, each with that of the seal and the present one.
-    ``changed``: the parts whose content does not fit the manifest, or which are there twice.
-    ``numbers, different``: how many were compared and agree, and those that do not.
-    ``largest_deviation``: the largest relative difference of a number that counts as the same.
-    ``from_rows, not_computed``: what needs the rows, and what does not follow from counts at all.
-    ``redrawn, drawn_by, redrawn_by``: random draws that differ, and both versions of NumPy.
-    ``signed_by, expected_signer``: fingerprints of keys; None of no signature, and of any signer.
-    ``beside``: the options in which the report differs from the question of its counts.
-    ``report``: None where it was changed, does not follow from the counts, or has another signer.
-    """
-
-    name: str
-    sealed_by: str
-    verified_by: str
-    libraries: tuple[tuple[str, str, str], ...]
-    created: str
-    changed: tuple[str, ...]
-    numbers: int = 0
-    different: tuple[DifferentNumber, ...] = ()
-    largest_deviation: float = 0.0
-    from_rows: tuple[str, ...] = ()
-    redrawn: tuple[DifferentNumber, ...] = ()
-    drawn_by: str = ""
-    redrawn_by: str = ""
-    signed_by: str | None
-    expected_signer: str | None = None
-    not_computed: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
-    report: Report | PairsAudit | None = field(default=None, repr=False)
-
-    @property
-    def finding(self) -> VerificationResult:
-        if self.changed:
-            return VerificationResult.CHANGED
-        if self.expected_signer not in (None, self.signed_by):
-            return VerificationResult.OTHER_SIGNER
-        if self.different:
-            return VerificationResult.DIFFERENT
-        if self.sealed_by != self.verified_by or self.redrawn or self.from_rows:
-            return VerificationResult.PARTLY_REPRODUCED
-        return VerificationResult.REPRODUCED
-
-    def __str__(self) -> str:
-        return in_words("words.verdict_sentences:describe_verification", self)

@@ -21,11 +21,10 @@ from fairgauge.enums import ClassKind, DiagnosticCode, Level, ReferenceKind, Sco
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Parameter, Reason, WithParameters
 from fairgauge.results import codec
-from fairgauge.results.codec import Finite, Key, Parameters, Plain, Schema, save_inline
+from fairgauge.results.codec import Finite, Key, Parameters, Plain, Result, save_inline
 from fairgauge.start.records import dataclass, field, fields, is_dataclass, replace
 from fairgauge.values import Saved, name_of
 
-Result = TypeVar("Result")
 Row = TypeVar("Row", bound="Metric | Statistic | None", covariant=True)
 
 
@@ -207,11 +206,10 @@ class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):
         return self.message
 
 
-_NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity"]}]}
 _VALUES = codec.nullable({"type": "array", "items": {"anyOf": [
     {"type": "array", "items": {"type": ["string", "number", "boolean"]}},
     codec.described_object(
-        {"low": _NUMBER, "high": _NUMBER, "closed": {"enum": [*map(str, enums.Closed)]}}),
+        {"low": codec.NUMBER, "high": codec.NUMBER, "closed": {"enum": [*map(str, enums.Closed)]}}),
     {"type": "null"},
 ]}})  # fmt: skip
 GroupValues = Annotated[Any, codec.Form(lambda values: values, lambda values: values, _VALUES)]

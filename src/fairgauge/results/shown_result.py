@@ -16,16 +16,16 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import read_saved_text
 from fairgauge.enums import Outcome
-from fairgauge.errors import CubeError, display, listing, quote, suggest
+from fairgauge.errors import CubeError, FairgaugeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec, scopes
-from fairgauge.results.codec import NOT_SAVED, Plain, Schema, Version
+from fairgauge.results.codec import NOT_SAVED, Plain, Result, Schema, Version
 from fairgauge.results.scopes import Diagnostic, function_at
 from fairgauge.results.statement import Statement
 from fairgauge.start.first_help import entry_points
@@ -33,7 +33,6 @@ from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved
 from fairgauge.version import __version__
 
-Result = TypeVar("Result")
 _REGISTRY: dict[str, type[ShownResult]] = {}
 _PACKAGES: list[str] = []
 _CONTROLS = "[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
@@ -107,13 +106,19 @@ class ShownResult:
     @classmethod
     def from_dict(cls, values: Saved) -> Self:
         """Read what `to_dict` wrote; raise a ``FairgaugeError`` if it is no such result."""
-        with codec.reading(cls.KIND.called):
+        called = cls.KIND.called
+        try:
             if not isinstance(values, dict):
-                raise TypeError(f"it is {display(values)}, not an object of JSON")
+                raise TypeError(f"it is {display(values)}, not an object of JSON")  # noqa: TRY301
             if values["schema"] != cls.KIND.schema:
-                raise ValueError(f"its schema is not {cls.KIND.schema}")
+                raise ValueError(f"its schema is not {cls.KIND.schema}")  # noqa: TRY301
             result = codec.from_dict(cls, values)
             return scopes.defined_by(result.catalogue, result)
+        except KeyError as error:
+            field_ = quote(error.args[0])
+            raise FairgaugeError(f"this is not {called}: it has no field {field_}") from None
+        except (TypeError, ValueError, AttributeError, AssertionError) as error:
+            raise FairgaugeError(f"this is not {called}: {error}") from None
 
     @classmethod
     def json_schema(cls) -> Schema:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any, ClassVar
 
+from fairgauge.catalogue.directions import harm_in_words
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, Missing, SearchedValues, SubgroupStatus, Worse
 from fairgauge.results import shown_result
 from fairgauge.results.codec import Finite, Share
-from fairgauge.results.disparities import harm_in_words
 from fairgauge.results.scopes import Diagnostic, HasDefinition
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.directions import adverse_sign, is_ratio
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Favourable, Outcome, ScopeKind
 from fairgauge.errors import FairgaugeError, Problem, SpecError, display
@@ -14,8 +15,7 @@ from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results import scopes
 from fairgauge.results.codec import Finite, Inline
-from fairgauge.results.disparities import adverse_sign, favourable_in, is_ratio, log_of
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate, favourable_in, log_of
 from fairgauge.start.records import dataclass, replace
 
 

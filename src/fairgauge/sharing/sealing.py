@@ -16,6 +16,7 @@ import os
 import platform
 import re
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -33,14 +34,15 @@ from fairgauge.object_stores import local_path
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.specification import COLUMNS
 from fairgauge.reasons import ReasonCode
-from fairgauge.results import report as reports
+from fairgauge.render.grammar import english
+from fairgauge.render.words.display_names import called
 from fairgauge.results.codec import Plain
 from fairgauge.results.name_swaps import PairsAudit
-from fairgauge.results.report import DifferentNumber, Report, Verification, VerificationResult
+from fairgauge.results.report import Report, read_report
 from fairgauge.results.shown_result import made_now, read_saved
 from fairgauge.sharing import bundle as bundles
 from fairgauge.sharing.bundle import COUNTS, MANIFEST, REPORT
-from fairgauge.start.records import dataclass, replace
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved, read_json
 from fairgauge.version import __version__
 
@@ -49,6 +51,86 @@ _STATED_OF_MANIFEST = ("created", "tool", "libraries")
 # the fields of a manifest
 _FIELDS = {"schema", "counts", "from_rows", "parts", *_STATED_OF_MANIFEST}
 _MAKE = "fairgauge {} COUNTS.cube.json -o REPORT.json"
+_SIGNATURE = "the signature"  # among the changed parts of a bundle
+_MOST_LISTED = 20
+Sealed: TypeAlias = Report | PairsAudit
+"""What follows from counts alone, and can be sealed with them."""
+VerificationResult = StrEnum("VerificationResult", {
+    "REPRODUCED": "reproduced", "PARTLY_REPRODUCED": "partly reproduced",
+    "DIFFERENT": "different", "CHANGED": "changed", "OTHER_SIGNER": "other signer",
+})  # fmt: skip
+"""What a verification comes to; partly, where a part of the report could not be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentNumber:
+    """A value of the sealed report, at ``path``, that its counts and specification do not give."""
+
+    path: str
+    subject: str
+    sealed: str
+    recomputed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What became of a sealed bundle when its report was computed again from its counts.
+
+    ``libraries``: those of another version, each with that of the seal and the present one.
+    ``changed``: the parts whose content does not fit the manifest, or which are there twice.
+    ``numbers, different``: how many were compared and agree, and those that do not.
+    ``largest_deviation``: the largest relative difference of a number that counts as the same.
+    ``from_rows, not_computed``: what needs the rows, and what does not follow from counts at all.
+    ``redrawn, drawn_by, redrawn_by``: random draws that differ, and both versions of NumPy.
+    ``signed_by, expected_signer``: fingerprints of keys; None of no signature, and of any signer.
+    ``beside``: the options in which the report differs from the question of its counts.
+    ``report``: None where it was changed, does not follow from the counts, or has another signer.
+    """
+
+    name: str
+    sealed_by: str
+    verified_by: str
+    libraries: tuple[tuple[str, str, str], ...]
+    created: str
+    changed: tuple[str, ...]
+    numbers: int = 0
+    different: tuple[DifferentNumber, ...] = ()
+    largest_deviation: float = 0.0
+    from_rows: tuple[str, ...] = ()
+    redrawn: tuple[DifferentNumber, ...] = ()
+    drawn_by: str = ""
+    redrawn_by: str = ""
+    signed_by: str | None
+    expected_signer: str | None = None
+    not_computed: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    report: Sealed | None = field(default=None, repr=False)
+
+    @property
+    def finding(self) -> VerificationResult:
+        if self.changed:
+            return VerificationResult.CHANGED
+        if self.expected_signer not in (None, self.signed_by):
+            return VerificationResult.OTHER_SIGNER
+        if self.different:
+            return VerificationResult.DIFFERENT
+        if self.sealed_by != self.verified_by or self.redrawn or self.from_rows:
+            return VerificationResult.PARTLY_REPRODUCED
+        return VerificationResult.REPRODUCED
+
+    def __str__(self) -> str:
+        say, of, far = english().say, self.different, self.largest_deviation
+        lines = [say("verification", "different", subject=each.subject, path=each.path,
+                     sealed=called(each.sealed), other=called(each.recomputed))
+                 for each in of[:_MOST_LISTED]]  # fmt: skip
+        if len(of) > _MOST_LISTED:
+            lines.append(say("verification", "more", n=len(of) - _MOST_LISTED))
+        facts: dict[str, Any] = {
+            "finding": str(self.finding), "name": called(self.name),
+            "unsigned": _SIGNATURE in self.changed,
+            "digits": math.floor(-math.log10(far)) if far else None,
+        }  # fmt: skip
+        return say("verification", "text", v=self, different=lines, **facts) or ""
 
 
 def seal(
@@ -181,14 +263,14 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
     key = None
     if bundle.signature is not None:
         key = signer(bundle.signed, bundle.signature)
-        changed += [] if key else [reports.NAME_OF_SIGNATURE]
+        changed += [] if key else [_SIGNATURE]
     checked: Recomputation | None = None
     if not changed:
         try:
             cube = read_cube(bundle.parts[COUNTS].decode(), COUNTS)
             saved = read_json(bundle.parts[REPORT].decode())
             of_pairs = isinstance(saved, dict) and saved.get("schema") == PairsAudit.KIND.schema
-            sealed = PairsAudit.from_dict(saved) if of_pairs else reports.read_report(saved, REPORT)
+            sealed = PairsAudit.from_dict(saved) if of_pairs else read_report(saved, REPORT)
             checked = recompute(cube, sealed, saved)
             changed += _unfitting(bundle.manifest, cube, sealed, checked)
         except errors.ChangedCountsError:  # with a digest in the manifest that was made to fit
@@ -321,8 +403,6 @@ _OF_ROWS = {
 # relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
 # scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics.
 _TOLERANCE = 1e-11
-Sealed: TypeAlias = Report | PairsAudit
-"""What follows from counts alone, and can be sealed with them."""
 Leaf: TypeAlias = tuple[str, str, object, object]
 """A path, what is there, and its values in two reports."""
 _NAMES = ("metric", "rule", "feature", "group", "stratum", "class")
@@ -347,10 +427,7 @@ class Recomputation:
 def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     """Compute a report again from its counts and its specification, and compare every field.
 
-    ``cube``: Cube The counts.
-    ``sealed``: Report or PairsAudit The report, as it was read.
-    ``saved``: plain values The same report, as it stands in its file: what reading ignores is
-        compared as well.
+    ``saved``: the report as it stands in its file: what reading ignores is compared as well.
     """
     again = _recompute(cube, sealed)
     from_rows = _metrics_of_rows(again) if isinstance(again, Report) else ()

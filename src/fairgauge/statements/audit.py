@@ -10,9 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from fairgauge import enums
+from fairgauge.catalogue import directions
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
+from fairgauge.catalogue.directions import AMOUNTS
 from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import has_decomposition, is_of_decisions, usual_rate
 from fairgauge.catalogue.statistics import Rate, Statistic
@@ -22,12 +24,10 @@ from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import DESIGN
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
-from fairgauge.results import disparities
-from fairgauge.results.disparities import AMOUNTS, gap
-from fairgauge.results.estimates import Estimate, Group
+from fairgauge.results import estimates as measured
+from fairgauge.results.estimates import Estimate, Group, gap
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, UNSTATED
-from fairgauge.results.sections import stated_comparisons
 from fairgauge.results.statement import Page, Range, Statement, Table, fact
 from fairgauge.results.verdicts import (
     GRAVEST_FIRST,
@@ -37,7 +37,9 @@ from fairgauge.results.verdicts import (
     reasons_of,
 )
 from fairgauge.statements import compared as comparisons
+from fairgauge.statements import sections
 from fairgauge.statements.compared import OUTCOMES, PageStatements, step, swap_sides, unit_of
+from fairgauge.statements.sections import stated_comparisons
 
 CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.REMAINS,
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
@@ -90,7 +92,7 @@ class _Audit(PageStatements):
 
     @cached_property
     def _significant(self) -> list[Any]:
-        return [each for each in self.report.estimates if disparities.is_significant(each)]
+        return [each for each in self.report.estimates if measured.is_significant(each)]
 
     @cached_property
     def _overall(self) -> list[Any]:
@@ -100,7 +102,7 @@ class _Audit(PageStatements):
         same = finding.adjusted is None or finding.adjusted.key == finding.estimate.key
         if same or self.strata_leave_nothing:
             return None
-        return disparities.after_adjusting(finding.estimate, finding.adjusted)
+        return measured.after_adjusting(finding.estimate, finding.adjusted)
 
     def statements(self) -> Iterator[Statement]:
         for place in (self.headline, self.verdict, self.looked_at, self.found, self.certain,
@@ -149,7 +151,7 @@ class _Audit(PageStatements):
         if not self.is_tested:
             alone = [(d.feature, d["group"]) for d in self.notes[DiagnosticCode.ONE_GROUP]]
             return nothing("nothing_tested", one_group=alone)
-        for whole, pooled in disparities.shown_adjusted_alone(estimates)[:1]:
+        for whole, pooled in sections.shown_adjusted_alone(estimates)[:1]:
             found = self.statement(pooled, "adjusted_alone", sources=self._place(pooled))
             facts |= {"among": self._shares_compared(whole, pooled)}
             adjusted_for = (self.strata or "",)
@@ -202,8 +204,8 @@ class _Audit(PageStatements):
     @staticmethod
     def _shares_compared(whole: Any, pooled: Any) -> list[float] | None:
         # the shares of both sides within strata that both are in, unless almost all are
-        shares = disparities.shares_compared(whole, pooled)
-        return None if min(shares) > 1 - disparities.NOTED_ALONE else list(shares)
+        shares = measured.shares_compared(whole, pooled)
+        return None if min(shares) > 1 - sections.NOTED_ALONE else list(shares)
 
     def _failed_alone(self) -> Statement | None:
         # the gravest fail where no finding has it: it may not remain among all
@@ -395,7 +397,7 @@ class _Audit(PageStatements):
         return replace(found, verdict=outcome, facts=found.facts | facts | {"than_all": better})
 
     def _harm_of(self, verdict: Any) -> Any:
-        row = disparities.compared_number(verdict.definition)
+        row = directions.compared_number(verdict.definition)
         beyond = verdict.value and verdict.value - getattr(verdict.definition, "neutral", math.nan)
         if not isinstance(row, Rate) or not beyond or math.isnan(beyond):
             return None
@@ -531,8 +533,8 @@ class _Audit(PageStatements):
         strata = [e for e in self.report.estimates if e.scope.kind is enums.ScopeKind.STRATUM]
         whole = finding.estimate
         own = (e for e in strata if e.key == replace(whole, scope=e.scope).key)
-        inside = disparities.with_both_sides(own)
-        differ, way = disparities.significant_strata(inside), gap(finding.estimate)
+        inside = sections.with_both_sides(own)
+        differ, way = sections.significant_strata(inside), gap(finding.estimate)
         parts = tuple(
             self.statement(e, "stratum", alone=True, facts={
                 "stratum": str(e.stratum), "same": gap(e) * way > 0})
@@ -540,7 +542,7 @@ class _Audit(PageStatements):
         )  # fmt: skip
         adjusted = self.statement(finding.adjusted, "adjusted")
         return replace(found, code="adjusted", interval=adjusted.interval, value=adjusted.value,
-            parts=parts, shown=disparities.is_significant(finding.adjusted),
+            parts=parts, shown=measured.is_significant(finding.adjusted),
             adjusted_for=(str(finding.adjusted_for),), facts={"change": str(change),
                 "concluded": change in CONCLUDED, "strata": len(inside),
                 "every": [self._stratum(e, found) for e in inside],
@@ -564,7 +566,7 @@ class _Audit(PageStatements):
                 of=self.measure(pair.definition, pair.class_scope), sources=("pairs",),
                 who=self.side(pair.feature, pair.group, rate=pair.rate_group),
                 than=self.side(pair.feature, pair.other, rate=pair.rate_other))  # fmt: skip
-        adjusted = disparities.shown_adjusted_alone(report.estimates)
+        adjusted = sections.shown_adjusted_alone(report.estimates)
         for whole, pooled in adjusted[:_MOST_FINDINGS]:
             yield self.statement(pooled, "shown_adjusted", adjusted_for=(self.strata or "",),
                 sources=(*self._place(whole), *self._place(pooled)),
@@ -594,7 +596,7 @@ class _Audit(PageStatements):
             compared = [e for e in known if e.reference and e.mirror_of is None]
             valued = [e for e in compared if e.status is Status.OK]
             contrasts = [e for e in valued if isinstance(e.definition, Contrast)]
-            means = [e for e in contrasts if not disparities.is_ratio(e.definition)]
+            means = [e for e in contrasts if not directions.is_ratio(e.definition)]
             if means:
                 largest = max(means, key=lambda e: abs(gap(e)))
                 yield self.statement(largest, sources=self._place(largest))
@@ -679,8 +681,8 @@ class _Audit(PageStatements):
         at = (e for e in self.report.groups if verdict.threshold in (None, e.threshold))
         own = (e for e in at if (e.feature, e.group, e.class_scope, e.scope) == place)
         rates = (each.rates.get(verdict.metric) for each in own)
-        measured = self._estimate(verdict) or next(rates, None)
-        return measured is not None and measured.status is Status.TOO_FEW
+        own_number = self._estimate(verdict) or next(rates, None)
+        return own_number is not None and own_number.status is Status.TOO_FEW
 
     def _sparse(self) -> Iterator[Statement]:
         # which groups have insufficient data, for all of their comparisons or for some
@@ -825,11 +827,11 @@ class _Audit(PageStatements):
             first = each.contrast if in_words else finding.estimate
         for note in self.notes[DiagnosticCode.WITHIN_STRATA][: first is None]:
             first = self._estimate_of(note)
-        for _, adjusted in disparities.shown_adjusted_alone(self.report.estimates)[: first is None]:
+        for _, adjusted in sections.shown_adjusted_alone(self.report.estimates)[: first is None]:
             first = adjusted
         if first is None or any(map(self.spec.get, ("probabilities", *DESIGN))):
             return
-        row = disparities.compared_number(first.definition)
+        row = directions.compared_number(first.definition)
         if self._can_decompose() and row is not None and has_decomposition(row):
             usual = usual_rate(
                 decided=bool(self.spec.get("prediction") or self.spec.get("score")),
@@ -1012,15 +1014,15 @@ def could_undo(report: Report, contrast: Estimate, row: Statistic) -> bool:
     if low * (1 - of_low) + of_low > high * (1 - of_high):
         return True
     (rate, more), (other, fewer) = sorted(sides, key=lambda side: -side[1])
-    interval = disparities.with_joint_interval(contrast).interval
+    interval = measured.with_joint_interval(contrast).interval
     if not uneven or interval is None or contrast.definition.neutral in interval:
         return uneven
     share = (more - fewer) / (1 - fewer)
     if more - fewer < _HARDLY_MORE or rate == other:
         return False
     moved = share * ((rate < other) - rate) / (other - rate)  # of the way to no difference
-    nearest = min(disparities.distance(replace(contrast, value=end)) for end in interval)
-    return moved * disparities.distance(contrast) >= nearest
+    nearest = min(measured.distance(replace(contrast, value=end)) for end in interval)
+    return moved * measured.distance(contrast) >= nearest
 
 
 def _sizes(report: Report, contrast: Estimate) -> tuple[float, float]:

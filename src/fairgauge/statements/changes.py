@@ -13,15 +13,15 @@ from itertools import product
 from typing import Any, get_args
 
 from fairgauge import enums
+from fairgauge.catalogue import directions
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import CandidateVerdict, Direction, Outcome, Performance
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
-from fairgauge.results import disparities
+from fairgauge.results import estimates
 from fairgauge.results.comparison import Candidate, Change, MarginTest
-from fairgauge.results.disparities import other_group
-from fairgauge.results.estimates import Became, DisparityChange, RateChange
+from fairgauge.results.estimates import Became, DisparityChange, RateChange, other_group
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
 from fairgauge.statements.compared import PageStatements, Rates, inverse, side_of, step
 
@@ -135,7 +135,7 @@ class _Changes(PageStatements):
                          parts=parts, sources=(f"{self.place}.verdict",))  # fmt: skip
 
     def changed(self, one: DisparityChange, code: str = "changed", **more: Any) -> Statement:
-        row = disparities.compared_number(one.definition)
+        row = directions.compared_number(one.definition)
         mine, theirs = self.rates_of(one, row)
         who, than = self.side(one.feature, one.group), self.reference(one)
         adverse, turned = self.adverse(row, one.class_scope), False
@@ -144,7 +144,7 @@ class _Changes(PageStatements):
         if mine and theirs:
             after = mine[1]["rate"] - theirs[1]["rate"]
             far = after or (mine[0]["rate"] - theirs[0]["rate"])
-            if one.after is not None and not disparities.is_significant(one.after):
+            if one.after is not None and not estimates.is_significant(one.after):
                 far = (mine[0]["rate"] - theirs[0]["rate"]) or far  # who was worse off before
             of_two = other_group(self.named, one) is not None
             turned = adverse * after < 0 and than.kind == "group" and of_two
@@ -175,7 +175,7 @@ class _Changes(PageStatements):
         )  # fmt: skip
 
     def oriented(self, one: DisparityChange, ends: Ends, *, turned: bool) -> Ends | None:
-        if disparities.is_reference_first(one.definition):
+        if directions.is_reference_first(one.definition):
             ends = (-ends[1], -ends[0])
         return inverse(ends, one.by) if turned else ends
 
@@ -234,11 +234,11 @@ class _Changes(PageStatements):
             if not held:
                 continue
             metric, scope = held[0].definition, held[0].class_scope
-            row = disparities.compared_number(metric) if isinstance(metric, Contrast) else None
+            row = directions.compared_number(metric) if isinstance(metric, Contrast) else None
             yield Statement(
                 code="rule_now", verdict=str(outcome),
                 of=self.measure(row, scope) if row is not None and scope.is_single else None,
-                by="ratio" if disparities.is_ratio(metric) else "difference",
+                by="ratio" if directions.is_ratio(metric) else "difference",
                 parts=tuple(Statement(code="whose", who=side_of(e.feature, e.group)
                                       if e.feature and e.group else None) for e in held),
                 facts={"text": rule, "limits": limits_of(rule), "significant": False,

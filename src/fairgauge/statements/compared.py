@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from fairgauge.catalogue import directions
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import RowMetric, is_of_all_groups
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
@@ -19,7 +20,7 @@ from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import Location
 from fairgauge.resolve.resolution import missing_stratum
-from fairgauge.results import disparities
+from fairgauge.results import estimates
 from fairgauge.results.statement import Event, EventKind, Measure, Page, Range, Side, Statement
 
 EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
@@ -116,7 +117,7 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
         return Measure("mean", row.of.name.casefold(), column=own, beside=label, **at)
     # of a user's own rate a saved result holds no cells
     rate = row if isinstance(row, Rate) and not row.own else None
-    cells = None if rate is None else disparities.event_of(rate)
+    cells = None if rate is None else directions.event_of(rate)
     among = None if rate is None else EVENTS.get(rate.among)
     of_one = at["average"] is None and (at["class_"] is None or cells is not None)
     if rate is not None and of_one and (among or rate.among == ALL):
@@ -124,7 +125,7 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
         if cells is not None:
             of = event(spec, *EVENTS[cells], scope, threshold)
             return Measure("share", row.title, of, whom, **at)
-        if disparities.is_of_fit(row):
+        if directions.is_of_fit(row):
             return Measure("fit" if row.of == TP + TN else "misfit", row.title, among=whom, **at)
     of_decisions = not row.is_share and (spec.get("score") or spec.get("prediction"))
     return Measure("number", row.title, column=predicted if of_decisions else "", **at)
@@ -155,7 +156,7 @@ class PageStatements:
         others, kind = ReferenceKind.OTHERS, "reference_kind"
         own = (g for g in self.groups if getattr(g, kind, None) is not others)
         self.named = {(g.feature, g.group) if hasattr(g, "group") else g for g in own}
-        self.favourable = disparities.favourable_of(self.spec)
+        self.favourable = directions.favourable_of(self.spec)
 
     def statements(self) -> Iterable[Statement]:
         """Return what is stated of the result, in order."""
@@ -194,7 +195,7 @@ class PageStatements:
         reference = each.reference
         if reference is None:
             return Side("population", each.feature, **counted)
-        if (other := reference.group or disparities.other_group(self.named, each)) is not None:
+        if (other := reference.group or estimates.other_group(self.named, each)) is not None:
             return self.side(each.feature, other, **counted)
         of_all = reference.kind is ReferenceKind.OVERALL
         return Side("everyone" if of_all else "others", each.feature, **counted)
@@ -249,7 +250,7 @@ class PageStatements:
         """Return the sign of a difference that harms; 0 where neither does."""
         if not isinstance(of, Statistic | RowMetric):
             return 0
-        return disparities.adverse_sign(of, disparities.favourable_in(self.favourable, scope))
+        return directions.adverse_sign(of, estimates.favourable_in(self.favourable, scope))
 
     def _measure_of(self, metric: Any) -> Measure:
         label = str(self.spec.get("label") or "label")
@@ -274,20 +275,20 @@ class PageStatements:
     ) -> Statement:
         """Return a comparison as a statement, from the worse-off side if it can be turned."""
         several_cuts = more.pop("several_cuts", False)
-        row = disparities.compared_number(each.definition)  # None of all groups at once: a spread
+        row = directions.compared_number(each.definition)  # None of all groups at once: a spread
         if row is not None and self.groups and hasattr(self.groups[0], "rates"):
             mine, theirs = self.counts(each, row)
         else:
             mine = self.counted(each.rate_group, each.n_group, row)
             theirs = self.counted(each.rate_reference, each.n_reference, row)
         who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
-        far = disparities.gap(each)
+        far = estimates.gap(each)
         harmed = self.adverse(row or each.definition, each.class_scope) * far
         harm: Any = None if harmed == 0 else "worse" if harmed > 0 else "better"
         joint = not alone and each.simultaneous is not None
-        held = each if alone or not (joint or row) else disparities.with_joint_interval(each)
+        held = each if alone or not (joint or row) else estimates.with_joint_interval(each)
         ends, value = Range.of(held.interval, joint=joint), each.value
-        if disparities.is_reference_first(each.definition):
+        if directions.is_reference_first(each.definition):
             ends = ends and replace(ends, low=-ends.high, high=-ends.low)
             value = None if value is None else -value
         at = each.threshold if several_cuts else None
@@ -301,8 +302,8 @@ class PageStatements:
             "exact": exact and getattr(each, "bounds", None) is None,
         } | more.pop("facts", {})
         found = Statement(code=code, who=who, than=than, of=measured, value=value, harm=harm,
-            by="ratio" if disparities.is_ratio(each.definition) else "difference", interval=ends,
-            shown=disparities.is_significant(each), facts=facts,
+            by="ratio" if directions.is_ratio(each.definition) else "difference", interval=ends,
+            shown=estimates.is_significant(each), facts=facts,
             way=None if None not in (who.rate, than.rate) else (far > 0) - (far < 0))  # fmt: skip
         if turn and harm == "better" and than.kind == "group":
             found = swap_sides(found)

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
+from fairgauge.catalogue.directions import compared_number, is_reference_first
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.results import monitor_results as monitored
-from fairgauge.results.disparities import compared_number, is_reference_first
 from fairgauge.results.monitor_results import AfterAlarm, MonitorReport, MonitorState
 from fairgauge.results.statement import Measure, Page, Range, Side, Statement, fact
 from fairgauge.statements.compared import PageStatements, step

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from fairgauge.catalogue.directions import compared_number, is_reference_first
 from fairgauge.enums import Better, DiagnosticCode, Outcome, Status
 from fairgauge.question.rules import parse_rule
 from fairgauge.reasons import Reason
-from fairgauge.results.disparities import compared_number, is_reference_first, other_group
-from fairgauge.results.estimates import DisparityChange, RateChange
+from fairgauge.results.estimates import DisparityChange, RateChange, other_group
 from fairgauge.results.statement import By, Harm, Page, Range, Statement, fact
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
 from fairgauge.results.verdicts import GRAVEST_FIRST

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fairgauge.catalogue.directions import adverse_sign, compared_number
 from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, WhyInconclusive
-from fairgauge.results.disparities import NOTED_ALONE, adverse_sign, compared_number
-from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap, test_of
+from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap
 from fairgauge.results.scopes import Interval
 from fairgauge.results.statement import Page, Range, Side, Statement, fact
 from fairgauge.statements.compared import PageStatements, inverse, is_used_partly, step, swap_sides
+from fairgauge.statements.sections import NOTED_ALONE
 
 MISSING_ROWS = (
     WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS, WhyInconclusive.NOT_COUNTED,
@@ -64,7 +65,7 @@ class _Why(PageStatements):
         found = self.found
         once: dict[object, tuple[int, Gap]] = {}
         for i, gap in found.described():
-            once.setdefault(test_of(gap), (i, found.with_regression(gap)))
+            once.setdefault(gap.test, (i, found.with_regression(gap)))
         (at, first), *others = once.values()
         shown = [each for each in others if each[1].verdict_with_controls is not GapVerdict.NO_GAP]
         stated, several = shown[: _MOST_GAPS - 1], len(once) > 1
@@ -73,7 +74,7 @@ class _Why(PageStatements):
         places = [((f"gaps[{i}].verdict",), gap) for i, gap in listed]
         open_ = [replace(self.base(gap, turn=False), sources=place) for place, gap in places]
         facts = {"open": tuple(open_) if first.verdict_with_controls.is_pass else (),
-                 "rates": len({test_of(gap)[-1] for _, gap in once.values()})}  # fmt: skip
+                 "rates": len({gap.test[-1] for _, gap in once.values()})}  # fmt: skip
         rows = {"n": found.data.rows, "used": None if found.used == found.data.rows else found.used,
                 "least": any(e.code is DiagnosticCode.USED_AT_LEAST for e in found.diagnostics),
                 "partly": is_used_partly(found.excluded, found.spec),

@@ -6,7 +6,8 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, ScopeKind
 from fairgauge.render import render
-from fairgauge.results.disparities import is_significant, shown_adjusted_alone
+from fairgauge.results.estimates import is_significant
+from fairgauge.statements.sections import shown_adjusted_alone
 
 ASKED = {
     "prediction": "decision",

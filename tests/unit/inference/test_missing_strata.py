@@ -9,7 +9,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import AfterAdjusting, FindingReason, GapVerdict, WhyInconclusive
 from fairgauge.render import render
-from fairgauge.results.disparities import after_adjusting
+from fairgauge.results.estimates import after_adjusting
 
 ASKED = {"label": "hired", "positive": 1, "sensitive": "sex"}
 

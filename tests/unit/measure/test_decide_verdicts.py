@@ -10,8 +10,9 @@ import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, Outcome, ReferenceKind, Task
 from fairgauge.inference.needed_rows import needed_rows
 from fairgauge.measure.decide import judge as decide
+from fairgauge.measure.measured import Measured
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.estimates import Estimate, Measured
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import ClassScope, Interval, Reference
 from fairgauge.results.verdicts import Verdict, overall
 

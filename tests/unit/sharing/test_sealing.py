@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.results.report import VerificationResult
 from fairgauge.sharing.bundle import COUNTS, MANIFEST, REPORT, SIGNATURE, digest
+from fairgauge.sharing.sealing import VerificationResult
 
 ROWS = pl.DataFrame(
     {

@@ -116,8 +116,7 @@ def verify_command(bundle: str, signed_by: str | None) -> int:
     \b
     fairgauge verify audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.results.report import VerificationResult
-    from fairgauge.sharing.sealing import verify
+    from fairgauge.sharing.sealing import VerificationResult, verify
 
     found = verify(bundle, signed_by)
     print_lines(found)

@@ -8,6 +8,8 @@ from functools import cached_property, partial
 from typing import Any
 
 from fairgauge import enums
+from fairgauge.catalogue.directions import is_ratio
+from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.enums import ClassKind, DiagnosticCode, Profile, ReferenceKind, Status
 from fairgauge.question.features import strata_named
 from fairgauge.render import _document_tree as tree
@@ -24,14 +26,13 @@ from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words import verdict_sentences as verdict_words
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.verdict_sentences import assumption, place_words, reference_name
-from fairgauge.results import sections
 from fairgauge.results.codec import to_dict, to_plain
-from fairgauge.results.disparities import is_ratio, with_joint_interval
-from fairgauge.results.estimates import Estimate, Group, RateValue
+from fairgauge.results.estimates import Estimate, Group, RateValue, with_joint_interval
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.sections import FeatureResults, sections_of
+from fairgauge.statements import sections
 from fairgauge.statements.compared import unit_of
+from fairgauge.statements.sections import FeatureResults, sections_of
 
 _MOST_SECTIONS, _MOST_SECTIONS_FULL = 6, 24
 _MOST_GROUPS, _MOST_GROUPS_FULL = 12, 200
@@ -121,7 +122,8 @@ class _Part:
             for group in self.groups:
                 if (each := self.of.find(metric, group.group)) is not None:
                     found.append((each, self.terms.get(metric) or code))
-        found += [(each, each.definition.name) for each in sections.conditional(self.of)]
+        own = (e for e in self.of.adjusted if isinstance(e.definition, ConditionalDisparity))
+        found += [(each, each.definition.name) for each in own]
         for each, heading in found:
             value = metrics.marked(metrics.estimate_value(each), each)
             size = sizes.get(each.group or "")

@@ -18,6 +18,7 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from fairgauge.catalogue.comparisons import Metric, RowMetric
+from fairgauge.catalogue.directions import is_ratio
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import DiagnosticCode, ReferenceRule, ScopeKind, Status, Task
 from fairgauge.errors import Problem, SpecError
@@ -34,11 +35,10 @@ from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.resolve.question_checks import FEW_PUBLISHED
-from fairgauge.results.disparities import is_of_other_rows, is_ratio
-from fairgauge.results.estimates import Estimate, Group, RateValue
+from fairgauge.results.estimates import Estimate, Group, RateValue, is_of_other_rows
 from fairgauge.results.report import Report
-from fairgauge.results.sections import FeatureResults, reference_group, sections_of, size_of_rate
 from fairgauge.statements.compared import unit_of
+from fairgauge.statements.sections import FeatureResults, reference_group, sections_of, size_of_rate
 
 _BLOCKS = re.compile("\0(\\d+)\0")
 _RATE, _RATIO, _REJECTED = "selection_rate", "selection_rate.ratio", "rejection_share"

@@ -208,7 +208,7 @@ def _data(result: Asked) -> str:
 def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
     """Return the flags of what a specification asks beyond the defaults; None if flags cannot.
 
-    ``spec``: mapping The keys and values of a specification file.
+    ``spec``: the keys and values of a specification file.
 
     >>> flags_of({"label": "y", "sensitive": [{"column": "age", "cuts": [40]}], "seed": 0})
     ['--label', 'y', '--sensitive', 'age:40']

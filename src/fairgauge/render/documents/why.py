@@ -19,7 +19,7 @@ from fairgauge.render.words.question_sentences import excluded_why
 from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.resolve.resolution import missing_in_condition, unit_excluded
 from fairgauge.results.codec import saved_fields
-from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, GapPart, test_of
+from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, GapPart
 from fairgauge.statements.compared import unit_of
 from fairgauge.statements.why import gap_statements
 
@@ -34,8 +34,8 @@ class _Gap:
         self.found, self.at, self.of = found, at, found.with_regression(gap)
         self.metric = gap.estimate.definition
         self.ratio = gap.scale == "ratio"
-        differences = {test_of(each) for each in found.gaps if each.scale == "difference"}
-        self.beside = self.ratio and test_of(gap) in differences
+        differences = {each.test for each in found.gaps if each.scale == "difference"}
+        self.beside = self.ratio and gap.test in differences
         """Whether strata are those of the difference of the same rate."""
         self.columns = numbers.listing([*map(called, gap.columns)])
         self.group = called(gap.estimate.group)

@@ -19,8 +19,7 @@ from fairgauge.question.rules import limits_of, parse_rule, write_rules
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import ASKED, numbers
 from fairgauge.render.words.display_names import called
-from fairgauge.results import disparities
-from fairgauge.results.estimates import Estimate, RateValue
+from fairgauge.results.estimates import Estimate, RateValue, is_significant
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval
 from fairgauge.results.verdicts import RuleResult
@@ -353,7 +352,7 @@ def marked(text: str, each: Estimate | None) -> str:
         return text
     if each.status is Status.TOO_FEW:
         return f"{text}?"
-    return f"{text}*" if disparities.is_significant(each) else text
+    return f"{text}*" if is_significant(each) else text
 
 
 def holds_with_others(each: Estimate) -> bool:

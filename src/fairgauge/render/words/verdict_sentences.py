@@ -1,4 +1,4 @@
-"""Estimates, verdicts and sealed bundles in words: of whom, with which uncertainty, and why."""
+"""Estimates and verdicts in words: of whom, with which uncertainty, and why."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from fairgauge.catalogue.across import Across, is_of_one_group
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
+from fairgauge.catalogue.directions import is_ratio, is_reference_first
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, IntervalMethod, Outcome, ScopeKind, Status
 from fairgauge.question import rules
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.grammar import english, in_words, spoken
+from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.numbers import listing
-from fairgauge.results.disparities import is_ratio, is_reference_first, with_joint_interval
-from fairgauge.results.estimates import Estimate, Finding
-from fairgauge.results.report import NAME_OF_SIGNATURE, DifferentNumber, Report, Verification
+from fairgauge.results.estimates import Estimate, Finding, with_joint_interval
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, ClassScope, Interval, Reference, Scope
 from fairgauge.results.verdicts import Verdict, before_counting, judged_estimate
 from fairgauge.statements.audit import needed
@@ -302,27 +302,3 @@ def place_words(
     texts = spoken().terms["place"]
     named = (texts[key].format(value=value) for key, value in place.items() if value is not None)
     return ", ".join(map(called, named))
-
-
-# ---- what became of a sealed bundle
-
-_MOST_LISTED = 20
-
-
-def describe_verification(found: Verification) -> str:
-    """Return what a verification comes to, in a few lines."""
-    far = found.largest_deviation
-    facts: dict[str, Any] = {"finding": str(found.finding), "name": called(found.name)}
-    facts["digits"] = math.floor(-math.log10(far)) if far else None
-    facts["unsigned"] = NAME_OF_SIGNATURE in found.changed
-    lines = [*_number_lines(found.different)]
-    return english().say("verification", "text", v=found, different=lines, **facts) or ""
-
-
-def _number_lines(different: Sequence[DifferentNumber]) -> Iterator[str]:
-    for each in different[:_MOST_LISTED]:
-        facts: dict[str, Any] = {"subject": each.subject, "path": each.path}
-        facts |= {"sealed": called(each.sealed), "other": called(each.recomputed)}
-        yield english().say("verification", "different", **facts) or ""
-    if (more := len(different) - _MOST_LISTED) > 0:
-        yield english().say("verification", "more", n=more) or ""

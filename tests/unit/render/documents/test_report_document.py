@@ -20,9 +20,9 @@ from fairgauge.render._document_tree import Block, Section, Table
 from fairgauge.render.document import document as report_document
 from fairgauge.render.documents.report_notes import described_methods, method_name
 from fairgauge.render.grammar import english
-from fairgauge.results.disparities import after_adjusting
+from fairgauge.results.estimates import after_adjusting
 from fairgauge.results.scopes import Interval
-from fairgauge.results.sections import adjustments, sections_of
+from fairgauge.statements.sections import adjustments, sections_of
 
 DIFFERENCE = "selection_rate.difference"
 

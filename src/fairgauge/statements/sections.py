@@ -7,21 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from fairgauge.catalogue import score_statistics
+from fairgauge.catalogue import directions, score_statistics, statistics
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric, is_of_all_groups
-from fairgauge.catalogue.distributions import ConditionalDisparity
+from fairgauge.catalogue.directions import disparity
 from fairgauge.catalogue.lookup import Catalogue
-from fairgauge.catalogue.statistics import Agreement, Averaged, Kappa, Rate, Statistic, adds_up
+from fairgauge.catalogue.statistics import (
+    Rate,
+    Statistic,
+    adds_up,
+    tested_as,
+)  # fmt: skip
 from fairgauge.enums import Average, ClassKind, Favourable, Outcome, ScopeKind, Status
-from fairgauge.results import disparities
-from fairgauge.results.disparities import disparity, gap, is_significant
-from fairgauge.results.estimates import Estimate, Finding, Group, GroupPair
+from fairgauge.reasons import ReasonCode
+from fairgauge.results import estimates as measured
+from fairgauge.results.estimates import Estimate, Finding, Group, gap, is_significant
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import ClassScope
+from fairgauge.results.scopes import OVERALL, ClassScope
 from fairgauge.results.verdicts import Verdict, before_counting, is_of_both_sides
 from fairgauge.start.records import dataclass, field, replace
 
@@ -29,8 +34,11 @@ SectionKey: TypeAlias = tuple[str, float | None, ClassScope]
 """What distinguishes sections: feature, threshold and class."""
 
 _OF_ALL_ROWS = (
-    score_statistics.MomentStatistic, score_statistics.ScoreStatistic, Averaged, Agreement, Kappa,
+    score_statistics.MomentStatistic, score_statistics.ScoreStatistic, statistics.Averaged,
+    statistics.Agreement, statistics.Kappa,
 )  # fmt: skip
+NOTED_ALONE = 0.1
+"""The share of a side in strata of one side alone from which it is stated."""
 _CLASSES_FIRST = (ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS)
 
 
@@ -57,7 +65,7 @@ class FeatureResults:
     inside: list[Estimate] = field(default_factory=list)
     groups_inside: list[Group] = field(default_factory=list)
     mirrors: list[Estimate] = field(default_factory=list)
-    pairs: list[GroupPair] = field(default_factory=list)
+    pairs: list[measured.GroupPair] = field(default_factory=list)
     several_thresholds: bool = False
     leads: set[str | None] = field(default_factory=set)
     fails: set[str | None] = field(default_factory=set)
@@ -221,13 +229,13 @@ def _section_scope(scope: ClassScope) -> ClassScope:
 
 
 def _place(estimate: Estimate, own: FeatureResults) -> None:
-    measured = estimate.value is not None or estimate.interval is not None
+    has_value = estimate.value is not None or estimate.interval is not None
     of_all_groups = estimate.reference is None or estimate.definition.scope == "feature"
     if estimate.mirror_of is not None:
         of = own.mirrors
     elif estimate.scope.kind is ScopeKind.STRATUM:
         of = own.inside
-    elif not (measured and estimate.status in (Status.OK, Status.TOO_FEW)):
+    elif not (has_value and estimate.status in (Status.OK, Status.TOO_FEW)):
         of = own.missing
     elif estimate.scope.kind is ScopeKind.POOLED:
         of = own.adjusted
@@ -286,11 +294,6 @@ def adjustments(section: FeatureResults) -> list[tuple[Estimate, Estimate]]:
     return [(overall, adjusted) for overall, adjusted in pairs if overall is not None]
 
 
-def conditional(section: FeatureResults) -> list[Estimate]:
-    """Return the metrics that are defined by adjusting: conditional demographic disparity."""
-    return [e for e in section.adjusted if isinstance(e.definition, ConditionalDisparity)]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedComparison:
     """The comparison that a finding is stated by, read from the side that is worse off.
@@ -335,7 +338,7 @@ class StatedComparison:
         if self.people is None or self.people != whole.people:
             return False
         of_all = isinstance(every, Rate) and every.among == ALL
-        return of_all and isinstance(some, Rate) and some.among in disparities.OPPOSITES
+        return of_all and isinstance(some, Rate) and some.among in directions.OPPOSITES
 
 
 def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[StatedComparison]:
@@ -345,11 +348,11 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
     judges, unless it fails only for groups that are better off and another one is worse off.
     """
     groups = {(each.feature, each.group) for each in report.groups}
-    favourable = disparities.favourable_of(report.spec)
+    favourable = directions.favourable_of(report.spec)
 
     def stated(contrast: Estimate) -> StatedComparison:
         rules = [each for each in report.verdicts if _is_of_same_rate(each, contrast)]
-        other = disparities.other_group(groups, contrast)
+        other = measured.other_group(groups, contrast)
         return _state_comparison(contrast, favourable, other, rules)
 
     return [_gravest(finding, stated) for finding in findings]
@@ -384,12 +387,12 @@ def _state_comparison(
 ) -> StatedComparison:
     row = contrast.definition.of if isinstance(contrast.definition, Contrast) else None
     of_shares = _is_of_shares(row, contrast.class_scope)
-    event = disparities.event_of(row) if of_shares and isinstance(row, Rate) else None
+    event = directions.event_of(row) if of_shares and isinstance(row, Rate) else None
     apart = 0.0  # above 0 where the group is worse off
     of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
     if of is not None and (row is None or of_shares or not row.is_share):
-        better = disparities.favourable_in(favourable, contrast.class_scope)
-        apart = disparities.adverse_sign(of, better) * gap(contrast)
+        better = measured.favourable_in(favourable, contrast.class_scope)
+        apart = directions.adverse_sign(of, better) * gap(contrast)
     turned = apart < 0 and other is not None
     worse, subject = turned or apart > 0, other if turned else contrast.group
     failed: list[Verdict] = []
@@ -415,7 +418,7 @@ def _is_of_shares(row: Statistic | None, scope: ClassScope) -> bool:
     # whether shares are compared; in one class, only of a decision or an outcome
     if not isinstance(row, Rate) or scope.kind is ClassKind.AVERAGE:
         return False
-    return scope.kind is ClassKind.NONE or disparities.event_of(row) is not None
+    return scope.kind is ClassKind.NONE or directions.event_of(row) is not None
 
 
 def _people(
@@ -425,7 +428,7 @@ def _people(
     positive = event in (TP + FP, TP + FN)  # its opposite is as much more often as it is less often
     less_often = ((gap(contrast) < 0) != turned) == positive
     return (contrast.feature, contrast.class_scope.name, contrast.threshold,
-        event if positive else disparities.OPPOSITES[event],
+        event if positive else directions.OPPOSITES[event],
         sides[turned], sides[not turned], less_often)  # fmt: skip
 
 
@@ -456,3 +459,64 @@ def _comparison_key(each: Estimate | Verdict) -> set[Hashable]:
         return {row.name}
     rates = row.statistics if isinstance(row, Metric) else ()
     return {disparity(of) for of in rates or (row,)}
+
+
+def shown_adjusted_alone(estimates: Sequence[Estimate]) -> list[tuple[Estimate, Estimate]]:
+    """Return what differs adjusted for the strata and not over all rows, with both, largest first.
+
+    Of the difference and the ratio of a rate it is the one that comes first, of its odds the rate.
+    """
+    pooled = [e for e in estimates if e.scope.kind is ScopeKind.POOLED and is_significant(e)]
+    if not pooled:
+        return []
+    overall = {each.key: each for each in estimates if each.scope.kind is ScopeKind.OVERALL}
+    found: dict[tuple[object, ...], tuple[Estimate, Estimate]] = {}
+    for each in _contrasts(pooled):
+        whole = overall.get(replace(each, scope=OVERALL).key)
+        if whole is not None and not is_significant(whole):
+            found.setdefault(_key_beside_scope(each), (whole, each))
+    return sorted(found.values(), key=lambda pair: -abs(gap(pair[1])))
+
+
+def _contrasts(estimates: Iterable[Estimate]) -> list[Estimate]:
+    compared = [e for e in estimates if isinstance(e.definition, Contrast) and e.mirror_of is None]
+    return sorted(compared, key=lambda e: not isinstance(cast(Contrast, e.definition).of, Rate))
+
+
+def _key_beside_scope(each: Estimate) -> tuple[object, ...]:
+    assert isinstance(each.definition, Contrast)
+    return tested_as(each.definition.of), each.feature, each.group, each.class_scope, each.threshold
+
+
+def with_both_sides(inside: Iterable[Estimate]) -> list[Estimate]:
+    """Return the comparisons in strata that have rows of both sides: in others none is tested."""
+    return [each for each in inside if each.n_group and each.n_reference]
+
+
+def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> list[Estimate]:
+    """Return the strata in which a comparison is significant, adjusted for all (Bonferroni).
+
+    ``tests`` is how many are tested together, None where it is these.
+    """
+    tests = tests or len(with_both_sides(inside))
+    tested = ((e, e.p_value) for e in inside if e.status is Status.OK and e.p_value is not None)
+    return [each for each, p in tested if tests * p <= 1 - (each.confidence or 1)]
+
+
+def not_shown_over_all(estimates: Iterable[Estimate]) -> list[tuple[Estimate, list[Estimate]]]:
+    """Return the comparisons that show none over all rows, each with the strata that differ."""
+    found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
+    compared = _contrasts(estimates)
+    reasons = ((each, each.reason) for each in compared if each.reason is not None)
+    decided = {_key_beside_scope(e) for e, of in reasons if of.code is ReasonCode.STRATA_DECIDE}
+    for each in compared:
+        key = _key_beside_scope(each)
+        if each.scope.kind is ScopeKind.OVERALL:
+            found.setdefault(key, (each, []))
+        elif each.scope.kind is ScopeKind.STRATUM and key in found:
+            overall, strata = found[key]
+            strata += with_both_sides([each]) if each.metric == overall.metric else []
+    inside = [each for key, each in found.items() if each[1] and key not in decided]
+    tests = sum(len(strata) for _, strata in inside)
+    none = [each for each in inside if not is_significant(each[0])]
+    return [(overall, significant_strata(strata, tests)) for overall, strata in none]

@@ -1,4 +1,4 @@
-"""Disparities: strata in which there is a difference, and none is shown over all rows."""
+"""Strata in which there is a difference, where none is shown over all rows."""
 
 import numpy as np
 import polars as pl
