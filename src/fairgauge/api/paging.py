@@ -13,7 +13,7 @@ from fairgauge.api.audit import audit, count
 from fairgauge.api.running import Run, start_run
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEARS
+from fairgauge.cube import plan
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
 from fairgauge.measure.exploration import explored, rates_data
@@ -225,12 +225,14 @@ def page_data() -> dict[str, Any]:
         "question": json.loads(question, parse_float=lambda text: {"float": float(text)}),
         "asked": list(saved["plan"]["asked"]),
         "no_count": str(Uncounted.NO_COUNT),
-        "around_codes": list(AROUND_CODES),
-        "codes": list(CODES),
+        "around_codes": list(plan.AROUND_CODES),
+        "codes": list(plan.CODES),
         "codings": list(map(sorted, CODINGS)),
-        "years": [*YEARS, OLDEST],
-        "nearby": NEARBY,
-        "least": LEAST,
+        "years": [*plan.YEARS, plan.OLDEST],
+        "nearby": plan.NEARBY,
+        "near_9": plan.NEAR_9,
+        "least_of_9": plan.LEAST_OF_9,
+        "least": plan.LEAST,
         "same_person": str(Uncounted.SAME_PERSON),
         "rates": list(_rates()),
         "presets": {

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.plan import CODES, NEARBY, OLDEST, OUTCOMES, YEARS, Axis, outlying_codes
+from fairgauge.cube.cube import Cube, Sums, levels_with_cases
+from fairgauge.cube.plan import CODES, LEAST, NEARBY, OLDEST, OUTCOMES, YEARS, Axis, outlying_codes
 from fairgauge.cube.views import axes_of
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.errors import closest, refuse
@@ -32,6 +32,10 @@ _MANY_SCORES = 30
 _SHORT, _FEWEST_GAPS, _FAR_APART, _OFTEN = (9, 99), 3, 3, 0.01
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
+# of amounts that are never 0, of scores, and of other numbers, where 0 is a code: the largest share
+# of it, the least of the others, and the part of their median that this is
+_ZERO_OF_AMOUNTS, _ZERO_OF_SCORES, _ZERO = (0.2, 86.0, 0.1), (0.1, 0.1, 0.2), (0.1, 8.0, 0.3)
+_ZEROS_OF_CHOSEN = 0.5  # that share among numbers that a condition chooses
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
 _HYPHENS = r"(?<=[^\W\d_]{2})(-| - )(?=[^\W\d_]{2})|(?<=[^\W\d_])(-| - )(?=\d)"
 _FORMS_OF_NUMBERS = r"^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))"
@@ -149,6 +153,7 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         condition = next((each for each in spec.where if each.column == axis.column), None)
         ends = [*condition.cuts, *condition.values] if condition else []
         of_counts, found = axis.column == spec.count, {}
+        of_sizes = axis.column in (spec.count, spec.weight)
         if axis.role is Role.SCORE and axis.bounds is not None and axis.grid:
             found = _coded_scores(cube, axis)
         elif axis.role is Role.CODES:
@@ -157,7 +162,7 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             priced = value in (99, 999) and words.is_column_of("price", axis.column)
             if cases and not priced and not is_one_of(value, ends):
                 facts: dict[str, Any] = {"column": axis.column, "value": value, "rows": int(cases)}
-                if not (of_counts or isinstance(value, str)):
+                if not (of_sizes or isinstance(value, str)):
                     facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: [value]})
                 yield Diagnostic.warning(DiagnosticCode.CODED_NUMBERS, **facts)
 
@@ -211,23 +216,42 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
     of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
     averaged = spec.task is Task.REGRESSION
     cuts = [c for a in of if a.role not in (Role.SCORE, *OUTCOMES * averaged) for c in a.cuts]
-    cuts += [
-        c for condition in spec.where if condition.column == axis.column for c in condition.cuts
-    ]
+    chosen = [each for each in spec.where if each.column == axis.column]
+    cuts += [c for condition in chosen for c in condition.cuts]
     least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
     years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
     others = np.where(years, 0, rows)
     coded = years & ~((others > 0) & ~np.isin(high, CODES))[low >= OLDEST].any()
     found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
-    scores = (cube.cases_by_level[each][0] for each in of if each.role is Role.SCORE)
-    zero = any(up_to_0 > rows[high <= 0].sum() for up_to_0 in scores)  # beside which -1 may be one
+    of_score = any(each.role is Role.SCORE for each in of)
+    zero = of_score and rows[high == 0].any()  # beside which -1 may be one
     for code, held in outlying_codes(others).items():
         if code > most if code > 0 else code < least and not (zero and code == -1):
             found[canonical(code)] = held
             coded |= high == code
+    if least > 0 and axis.column != spec.weight:  # rows of which do not count
+        found[0] = _coded_zeros(axis.column, low[~coded], rows[~coded], of_score, bool(chosen))
     if words.is_column_of("age", axis.column) and most < OLDEST:
         found[f">{OLDEST:g}"] = rows[(low >= OLDEST) & ~coded].sum()
     return found
+
+
+def _coded_zeros(column: str, low: Sums, rows: Sums, of_score: bool, chosen: bool) -> float:
+    # the rows of 0, far below all others and few, as placeholders are
+    zero, held, all_rows = low == -LEAST, rows[low == -LEAST].sum(), rows.sum()
+    lowest = low[(rows > 0) & ~zero].min(initial=np.inf)
+    median = low[np.searchsorted(rows.cumsum(), all_rows / 2)]
+    limits = [_ZERO_OF_SCORES] if of_score else []
+    if words.is_column_of("never_zero", column):
+        share, least, part = _ZERO_OF_AMOUNTS
+        limits.append((_ZEROS_OF_CHOSEN if chosen else share, least, part))
+    elif not words.is_column_of("often_zero", column):
+        limits.append(_ZERO)
+    few_and_far = (
+        held <= share * all_rows and lowest >= max(least, part * median)
+        for share, least, part in limits
+    )
+    return held if any(few_and_far) else 0
 
 
 def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:

@@ -59,8 +59,8 @@ _IDENTIFIERS = frozenset(
      Role.SAMPLE_STRATUM)
 )  # fmt: skip
 
-CODES = (-9999, -999, -99, -9, -8, -7, -1, 99, 777, 888, 999, 1111, 7777, 8888, 9999, 99_999,
-         999_999, 9_999_999, 99_999_999, 999_999_999)  # fmt: skip
+CODES = (-9999, -999, -99, -9, -8, -7, -1, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 1111,
+         7777, 8888, 9999, 99_999, 999_999, 9_999_999, 99_999_999, 999_999_999)  # fmt: skip
 """Numbers that codes of missing values often are: intervals hide them, so they count apart."""
 YEARS = (1899.5, 2100.0)
 OLDEST = 120.0
@@ -68,10 +68,13 @@ OLDEST = 120.0
 NEARBY = 7 / 8
 """Of a code far from 0, the part of it from which on other numbers are of one scale with it."""
 LEAST = 0.001
+NEAR_9, LEAST_OF_9 = 2**2.5, 0.01
+"""From where numbers are of one scale with 9, and the part of all that 9 is where it is a code."""
 AROUND_CODES = tuple(sorted({
     *(edge for code in CODES for edge in (code - 0.5, float(code))),
-    *(code * NEARBY for code in CODES if abs(code) >= 99),
-    -LEAST, 1.0, OLDEST, *YEARS,
+    *(code * NEARBY for code in CODES if abs(code) >= 77),
+    *(2 ** (step / 2) for step in range(-8, 27)),  # where numbers begin, and their median
+    -LEAST, 0.0, OLDEST, *YEARS,
 }))  # fmt: skip
 
 # a code that no scale with other negative numbers ends at
@@ -87,13 +90,15 @@ def outlying_codes(rows: NDArray[np.number[Any]]) -> dict[float, float]:
     ordinary = (rows > 0) & ~np.isin(high, CODES)
     found: dict[float, float] = {}
     for code in CODES:
-        if code > 0:
+        held = rows[high == code].sum()
+        if code == 9:  # which scales of few steps hold
+            of_scale = bool(ordinary[low >= NEAR_9].any() or held < LEAST_OF_9 * rows.sum())
+        elif code > 0:
             of_scale = bool(ordinary[low >= NEARBY * code].any())
         elif code <= _FAR_BELOW:
             of_scale = bool(ordinary[high <= NEARBY * code].any())
         else:  # other negative numbers, or none but those of the scale of -1 to 1
             of_scale = bool(ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any())
-        held = rows[high == code].sum()
         if held and not of_scale:
             found[code] = held
     return found
@@ -497,7 +502,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     numbers = (axis for axis in axes if axis.cuts and axis.role in _MAY_BE_CODED)
     coded = [axis.column for axis in numbers if not axis.bounds]
     coded += [condition.column for condition in spec.where if condition.cuts]
-    for column in dict.fromkeys([*coded, *([spec.count] if spec.count else [])]):
+    for column in dict.fromkeys([*coded, *filter(None, (spec.count, spec.weight))]):
         axes.append(Axis(Role.CODES, column, AROUND_CODES))
         # sums of numbers can be moved to another centre where it is known which rows have one
         known = [axis for axis in outcome if axis.role in OUTCOMES and moments]
