@@ -225,7 +225,7 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
     found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
     of_score = any(each.role is Role.SCORE for each in of)
     zero = of_score and rows[high == 0].any()  # beside which -1 may be one
-    for code, held in outlying_codes(others).items():
+    for code, held in outlying_codes(others, axis.cuts).items():
         if code > most if code > 0 else code < least and not (zero and code == -1):
             found[canonical(code)] = held
             coded |= high == code

@@ -77,16 +77,18 @@ AROUND_CODES = tuple(sorted({
     -LEAST, 0.0, OLDEST, *YEARS,
 }))  # fmt: skip
 
+_AROUND_LARGE_CODES = tuple(edge for edge in AROUND_CODES if edge >= NEAR_9)  # those of weights
+
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
 
 
-def outlying_codes(rows: NDArray[np.number[Any]]) -> dict[float, float]:
+def outlying_codes(rows: NDArray[np.number[Any]], cuts: Sequence[float]) -> dict[float, float]:
     """Return the rows of the codes near which no other number is, or further from 0.
 
-    ``rows``: of each interval that `AROUND_CODES` cuts.
+    ``rows``: of each interval that ``cuts`` make, which are those around codes.
     """
-    low, high = np.array([-np.inf, *AROUND_CODES]), np.array([*AROUND_CODES, np.inf])
+    low, high = np.array([-np.inf, *cuts]), np.array([*cuts, np.inf])
     ordinary = (rows > 0) & ~np.isin(high, CODES)
     found: dict[float, float] = {}
     for code in CODES:
@@ -180,13 +182,15 @@ class Axis:
             found += numbers >= edge
             found += numbers > edge
             return found
-        if len(self.cuts) <= _MOST_COMPARED:
+        side: Literal["left", "right"] = "right" if self.closed is Closed.LEFT else "left"
+        ends = [np.fmin.reduce(numbers, initial=np.inf), np.fmax.reduce(numbers, initial=-np.inf)]
+        first, last = np.searchsorted(self.cuts, ends, side=side).tolist()
+        if last - first <= _MOST_COMPARED:
             beyond = np.greater_equal if self.closed is Closed.LEFT else np.greater
-            found = np.zeros(len(numbers), dtype=np.int8)
-            for cut in self.cuts:
+            found = np.full(len(numbers), first, dtype=np.int16)
+            for cut in self.cuts[first:last]:
                 found += beyond(numbers, cut)
             return found
-        side: Literal["left", "right"] = "right" if self.closed is Closed.LEFT else "left"
         return np.searchsorted(np.array(self.cuts), numbers, side=side).astype(np.int64)
 
     def edge(self, k: int) -> float:
@@ -503,7 +507,8 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     coded = [axis.column for axis in numbers if not axis.bounds]
     coded += [condition.column for condition in spec.where if condition.cuts]
     for column in dict.fromkeys([*coded, *filter(None, (spec.count, spec.weight))]):
-        axes.append(Axis(Role.CODES, column, AROUND_CODES))
+        of_weights = column == spec.weight and column not in coded
+        axes.append(Axis(Role.CODES, column, _AROUND_LARGE_CODES if of_weights else AROUND_CODES))
         # sums of numbers can be moved to another centre where it is known which rows have one
         known = [axis for axis in outcome if axis.role in OUTCOMES and moments]
         tables.append([*known, axes[-1]])
