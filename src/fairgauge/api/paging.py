@@ -13,6 +13,7 @@ from fairgauge.api.audit import audit, count
 from fairgauge.api.running import Run, start_run
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
+from fairgauge.checks.names import SHARES_APART, TIMES_APART, ZERO, ZERO_BY_NAME
 from fairgauge.cube import plan
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
@@ -233,6 +234,8 @@ def page_data() -> dict[str, Any]:
         "near_9": plan.NEAR_9,
         "least_of_9": plan.LEAST_OF_9,
         "least": plan.LEAST,
+        "zeros": {**ZERO_BY_NAME, "": ZERO},
+        "apart": [TIMES_APART, *SHARES_APART],
         "same_person": str(Uncounted.SAME_PERSON),
         "rates": list(_rates()),
         "presets": {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,10 +34,13 @@ _MANY_SCORES = 30
 _SHORT, _FEWEST_GAPS, _FAR_APART, _OFTEN = (9, 99), 3, 3, 0.01
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
-# of amounts that are never 0, of scores, and of other numbers, where 0 is a code: the largest share
-# of it, the least of the others, and the part of their median that this is
-_ZERO_OF_AMOUNTS, _ZERO_OF_SCORES, _ZERO = (0.2, 86.0, 0.1), (0.1, 0.1, 0.2), (0.1, 8.0, 0.3)
+# where 0 is a code: the largest share of it, the least of the others, and the part of their median
+# that this is; by what the column is, of scores, and of other numbers, which may be counts
+ZERO_BY_NAME = {"never_zero": (0.2, 86.0, 0.1), "age": (0.5, 8.0, 0.3), "measured": (0.1, 0.5, 0.3)}
+_ZERO_OF_SCORES, ZERO = (0.1, 0.1, 0.2), (0.1, 8.0, 0.25)
 _ZEROS_OF_CHOSEN = 0.5  # that share among numbers that a condition chooses
+# how many times as large as others numbers of another unit are, and how many of all are of it
+TIMES_APART, SHARES_APART = 16, (0.01, 0.3)
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
 _HYPHENS = r"(?<=[^\W\d_]{2})(-| - )(?=[^\W\d_]{2})|(?<=[^\W\d_])(-| - )(?=\d)"
 _FORMS_OF_NUMBERS = r"^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))"
@@ -229,29 +234,44 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
         if code > most if code > 0 else code < least and not (zero and code == -1):
             found[canonical(code)] = held
             coded |= high == code
-    if least > 0 and axis.column != spec.weight:  # rows of which do not count
-        found[0] = _coded_zeros(axis.column, low[~coded], rows[~coded], of_score, bool(chosen))
     if words.is_column_of("age", axis.column) and most < OLDEST:
-        found[f">{OLDEST:g}"] = rows[(low >= OLDEST) & ~coded].sum()
+        impossible = (low >= OLDEST) & ~coded
+        found[f">{OLDEST:g}"] = rows[impossible].sum()
+        coded |= impossible
+    if axis.column != spec.weight:  # rows of weight 0 do not count
+        others = np.where(coded, 0, rows)
+        found[0] = _coded_zeros(axis.column, low, others, of_score, bool(chosen)) * (least > 0)
+        found |= _numbers_apart(low, high, others)
     return found
 
 
 def _coded_zeros(column: str, low: Sums, rows: Sums, of_score: bool, chosen: bool) -> float:
-    # the rows of 0, far below all others and few, as placeholders are
-    zero, held, all_rows = low == -LEAST, rows[low == -LEAST].sum(), rows.sum()
-    lowest = low[(rows > 0) & ~zero].min(initial=np.inf)
-    median = low[np.searchsorted(rows.cumsum(), all_rows / 2)]
-    limits = [_ZERO_OF_SCORES] if of_score else []
-    if words.is_column_of("never_zero", column):
-        share, least, part = _ZERO_OF_AMOUNTS
-        limits.append((_ZEROS_OF_CHOSEN if chosen else share, least, part))
-    elif not words.is_column_of("often_zero", column):
-        limits.append(_ZERO)
-    few_and_far = (
-        held <= share * all_rows and lowest >= max(least, part * median)
+    # the rows of 0, few and far below all others, as placeholders are
+    zero, of_all = low == -LEAST, rows.sum()
+    held, lowest = rows[zero].sum(), low[(rows > 0) & ~zero].min(initial=np.inf)
+    median = low[np.searchsorted(rows.cumsum(), of_all / 2)]
+    names = [name for name in ZERO_BY_NAME if words.is_column_of(name, column)]
+    limits = [ZERO_BY_NAME[name] for name in names[:1]] + [_ZERO_OF_SCORES] * of_score
+    if not names and not words.is_column_of("often_zero", column):
+        limits.append(ZERO)
+    is_code = any(
+        held <= max(share, _ZEROS_OF_CHOSEN * chosen) * of_all
+        and lowest >= max(least, part * median)
         for share, least, part in limits
     )
-    return held if any(few_and_far) else 0
+    return held if is_code else 0
+
+
+def _numbers_apart(low: Sums, high: Sums, rows: Sums) -> dict[Value, float]:
+    # the fewer of those below and above where there are none, as of another unit
+    held = np.flatnonzero((rows > 0) & (low >= 0))
+    least, most = (share * rows[held].sum() for share in SHARES_APART)
+    for below, above in pairwise(held.tolist()):
+        few, many = rows[held[held <= below]].sum(), rows[held[held >= above]].sum()
+        if low[above] >= TIMES_APART * high[below] and least <= min(few, many) <= most:
+            between = f"{math.sqrt(low[above] * high[below]):.0e}"
+            return {f"{'<' if few < many else '>='}{float(between):g}": min(few, many)}
+    return {}
 
 
 def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:

@@ -550,6 +550,7 @@ NUMBERS = {
 @pytest.mark.parametrize(("column", "code", "uses"), [
     ("attendance", 0, "averaged cut"), ("bmi", 0, "averaged cut"), ("stay", 0, ""), ("fee", 0, ""),
     ("satisfaction", 9, "averaged cut weight"), ("stay", 9, ""), ("bmi", 77, "averaged cut weight"),
+    ("fee", 3, "averaged cut"), ("stay", 700, "averaged cut"),
     ("attendance", 99, ""), ("satisfaction", 0, ""), ("stay", 99, "averaged cut weight"),
 ])  # fmt: skip
 def test_codes_of_numbers_are_far_from_all_others(column, code, uses):
