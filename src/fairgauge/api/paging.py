@@ -14,7 +14,8 @@ from fairgauge.api.running import Run, start_run
 from fairgauge.catalogue.directions import adverse_sign, better_of, favours_the_least, has_direction
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEARS
+from fairgauge.checks.names import SHARES_APART, TIMES_APART, ZERO, ZERO_BY_NAME
+from fairgauge.cube import plan
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
 from fairgauge.measure.exploration import explored, rates_data
@@ -225,12 +226,16 @@ def page_data() -> dict[str, Any]:
         "question": json.loads(question, parse_float=lambda text: {"float": float(text)}),
         "asked": list(saved["plan"]["asked"]),
         "no_count": str(Uncounted.NO_COUNT),
-        "around_codes": list(AROUND_CODES),
-        "codes": list(CODES),
+        "around_codes": list(plan.AROUND_CODES),
+        "codes": list(plan.CODES),
         "codings": list(map(sorted, CODINGS)),
-        "years": [*YEARS, OLDEST],
-        "nearby": NEARBY,
-        "least": LEAST,
+        "years": [*plan.YEARS, plan.OLDEST],
+        "nearby": plan.NEARBY,
+        "near_9": plan.NEAR_9,
+        "least_of_9": plan.LEAST_OF_9,
+        "least": plan.LEAST,
+        "zeros": {**ZERO_BY_NAME, "": ZERO},
+        "apart": [TIMES_APART, *SHARES_APART],
         "same_person": str(Uncounted.SAME_PERSON),
         "rates": list(_rates()),
         "presets": {

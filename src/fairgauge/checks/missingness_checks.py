@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.cube.cube import Cube, Sums
-from fairgauge.cube.plan import LEAST, MANY_LEVELS, OUTCOMES, Axis
+from fairgauge.cube.plan import MANY_LEVELS, OUTCOMES, Axis
 from fairgauge.cube.views import axes_of, rows_by, with_one_stratum
 from fairgauge.enums import DiagnosticCode, Favourable, Role, Uncounted
 from fairgauge.question import category_words as words
@@ -21,7 +21,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
-from fairgauge.values import is_one_of, name_of
+from fairgauge.values import name_of
 
 _IDENTIFIER = (
     r"(?i)(.*[_\s])?(id|uuid|guid|index|zip(_?code)?|postcode|plz|timestamp|year|age|score|pct"
@@ -31,9 +31,6 @@ _IDENTIFIER = (
 _HARDLY = 0.1
 # HMDA's codes of denials, of applications and of requests for a preapproval
 _DENIED = ("3", "7")
-# of numbers, and of those that a condition chooses, the share that may be placeholders if they are
-# 0, and a number far above it
-_FEW_ZEROS, _LEAST_AMOUNT = (0.2, 0.5), 86.0
 
 
 def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator[Diagnostic]:
@@ -184,25 +181,6 @@ def _refusals_without_value(
     )
     surely = (1 - of_kept) ** sum(left.values()) < HARDLY_CHANCE  # that any would be approved
     return gone if surely and of_left < _HARDLY * of_kept else {}
-
-
-def zeros_of_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of amounts of 0 far below all others, in few rows, as placeholders are."""
-    for axis in (each for each in cube.plan.axes if each.role is Role.CODES):
-        meant = [c for e in spec.where if e.column == axis.column for c in (*e.cuts, *e.values)]
-        if is_one_of(0, meant) or not words.is_column_of("never_zero", axis.column):
-            continue
-        rows, low = cube.cases_by_level[axis][:-1], np.array([-np.inf, *axis.cuts])
-        zero = low == -LEAST
-        zeros, others = int(rows[zero].sum()), low[(rows > 0) & ~zero]
-        median = low[np.searchsorted(rows.cumsum(), rows.sum() / 2)]
-        chosen = any(each.column == axis.column for each in spec.where)
-        is_few = 0 < zeros <= _FEW_ZEROS[chosen] * rows.sum()
-        if is_few and others.min() >= max(_LEAST_AMOUNT, _HARDLY * median):
-            yield Diagnostic.warning(
-                DiagnosticCode.CODED_NUMBERS, column=axis.column, value=0, rows=zeros,
-                line=spec.recoding_line(axis.column, {UNKNOWN: [0]}),
-            )  # fmt: skip
 
 
 def values_outside_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

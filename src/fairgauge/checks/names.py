@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.plan import CODES, NEARBY, OLDEST, OUTCOMES, YEARS, Axis, outlying_codes
+from fairgauge.cube.cube import Cube, Sums, levels_with_cases
+from fairgauge.cube.plan import CODES, LEAST, NEARBY, OLDEST, OUTCOMES, YEARS, Axis, outlying_codes
 from fairgauge.cube.views import axes_of
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.errors import closest, refuse
@@ -32,6 +34,13 @@ _MANY_SCORES = 30
 _SHORT, _FEWEST_GAPS, _FAR_APART, _OFTEN = (9, 99), 3, 3, 0.01
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
+# where 0 is a code: the largest share of it, the least of the others, and the part of their median
+# that this is; by what the column is, of scores, and of other numbers, which may be counts
+ZERO_BY_NAME = {"never_zero": (0.2, 86.0, 0.1), "age": (0.5, 8.0, 0.3), "measured": (0.1, 0.5, 0.3)}
+_ZERO_OF_SCORES, ZERO = (0.1, 0.1, 0.2), (0.1, 8.0, 0.25)
+_ZEROS_OF_CHOSEN = 0.5  # that share among numbers that a condition chooses
+# how many times as large as others numbers of another unit are, and how many of all are of it
+TIMES_APART, SHARES_APART = 16, (0.01, 0.3)
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
 _HYPHENS = r"(?<=[^\W\d_]{2})(-| - )(?=[^\W\d_]{2})|(?<=[^\W\d_])(-| - )(?=\d)"
 _FORMS_OF_NUMBERS = r"^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))"
@@ -149,6 +158,7 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         condition = next((each for each in spec.where if each.column == axis.column), None)
         ends = [*condition.cuts, *condition.values] if condition else []
         of_counts, found = axis.column == spec.count, {}
+        of_sizes = axis.column in (spec.count, spec.weight)
         if axis.role is Role.SCORE and axis.bounds is not None and axis.grid:
             found = _coded_scores(cube, axis)
         elif axis.role is Role.CODES:
@@ -157,7 +167,7 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             priced = value in (99, 999) and words.is_column_of("price", axis.column)
             if cases and not priced and not is_one_of(value, ends):
                 facts: dict[str, Any] = {"column": axis.column, "value": value, "rows": int(cases)}
-                if not (of_counts or isinstance(value, str)):
+                if not (of_sizes or isinstance(value, str)):
                     facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: [value]})
                 yield Diagnostic.warning(DiagnosticCode.CODED_NUMBERS, **facts)
 
@@ -211,23 +221,57 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
     of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
     averaged = spec.task is Task.REGRESSION
     cuts = [c for a in of if a.role not in (Role.SCORE, *OUTCOMES * averaged) for c in a.cuts]
-    cuts += [
-        c for condition in spec.where if condition.column == axis.column for c in condition.cuts
-    ]
+    chosen = [each for each in spec.where if each.column == axis.column]
+    cuts += [c for condition in chosen for c in condition.cuts]
     least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
     years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
     others = np.where(years, 0, rows)
     coded = years & ~((others > 0) & ~np.isin(high, CODES))[low >= OLDEST].any()
     found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
-    scores = (cube.cases_by_level[each][0] for each in of if each.role is Role.SCORE)
-    zero = any(up_to_0 > rows[high <= 0].sum() for up_to_0 in scores)  # beside which -1 may be one
-    for code, held in outlying_codes(others).items():
+    of_score = any(each.role is Role.SCORE for each in of)
+    zero = of_score and rows[high == 0].any()  # beside which -1 may be one
+    for code, held in outlying_codes(others, axis.cuts).items():
         if code > most if code > 0 else code < least and not (zero and code == -1):
             found[canonical(code)] = held
             coded |= high == code
     if words.is_column_of("age", axis.column) and most < OLDEST:
-        found[f">{OLDEST:g}"] = rows[(low >= OLDEST) & ~coded].sum()
+        impossible = (low >= OLDEST) & ~coded
+        found[f">{OLDEST:g}"] = rows[impossible].sum()
+        coded |= impossible
+    if axis.column != spec.weight:  # rows of weight 0 do not count
+        others = np.where(coded, 0, rows)
+        found[0] = _coded_zeros(axis.column, low, others, of_score, bool(chosen)) * (least > 0)
+        found |= _numbers_apart(low, high, others)
     return found
+
+
+def _coded_zeros(column: str, low: Sums, rows: Sums, of_score: bool, chosen: bool) -> float:
+    # the rows of 0, few and far below all others, as placeholders are
+    zero, of_all = low == -LEAST, rows.sum()
+    held, lowest = rows[zero].sum(), low[(rows > 0) & ~zero].min(initial=np.inf)
+    median = low[np.searchsorted(rows.cumsum(), of_all / 2)]
+    names = [name for name in ZERO_BY_NAME if words.is_column_of(name, column)]
+    limits = [ZERO_BY_NAME[name] for name in names[:1]] + [_ZERO_OF_SCORES] * of_score
+    if not names and not words.is_column_of("often_zero", column):
+        limits.append(ZERO)
+    is_code = any(
+        held <= max(share, _ZEROS_OF_CHOSEN * chosen) * of_all
+        and lowest >= max(least, part * median)
+        for share, least, part in limits
+    )
+    return held if is_code else 0
+
+
+def _numbers_apart(low: Sums, high: Sums, rows: Sums) -> dict[Value, float]:
+    # the fewer of those below and above where there are none, as of another unit
+    held = np.flatnonzero((rows > 0) & (low >= 0))
+    least, most = (share * rows[held].sum() for share in SHARES_APART)
+    for below, above in pairwise(held.tolist()):
+        few, many = rows[held[held <= below]].sum(), rows[held[held >= above]].sum()
+        if low[above] >= TIMES_APART * high[below] and least <= min(few, many) <= most:
+            between = f"{math.sqrt(low[above] * high[below]):.0e}"
+            return {f"{'<' if few < many else '>='}{float(between):g}": min(few, many)}
+    return {}
 
 
 def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:

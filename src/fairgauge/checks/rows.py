@@ -94,7 +94,6 @@ OF_OUTCOMES = (
     *OF_VALUES[:2],
     DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
-    DataCheck(lambda c: missing.zeros_of_amounts(c.cube, c.spec)),
     DataCheck(lambda c: missing.identifiers_as_weights(c.spec)),
 )
 CHECKS = (
@@ -168,6 +167,8 @@ def _code_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     found = _group_doubts(column, "clear {}", note["rows"], spec)
     if column == spec.count:
         found.append(Doubt("clear count", cases))
+    if column == spec.weight:
+        found.append(Doubt("clear weight", note["rows"]))
     if column in {each.column for each in spec.where}:
         found.append(Doubt(_OF_CONDITION, note["rows"]))
     if column in (spec.label, spec.prediction, spec.score):

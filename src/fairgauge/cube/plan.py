@@ -59,8 +59,8 @@ _IDENTIFIERS = frozenset(
      Role.SAMPLE_STRATUM)
 )  # fmt: skip
 
-CODES = (-9999, -999, -99, -9, -8, -7, -1, 99, 777, 888, 999, 1111, 7777, 8888, 9999, 99_999,
-         999_999, 9_999_999, 99_999_999, 999_999_999)  # fmt: skip
+CODES = (-9999, -999, -99, -9, -8, -7, -1, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 1111,
+         7777, 8888, 9999, 99_999, 999_999, 9_999_999, 99_999_999, 999_999_999)  # fmt: skip
 """Numbers that codes of missing values often are: intervals hide them, so they count apart."""
 YEARS = (1899.5, 2100.0)
 OLDEST = 120.0
@@ -68,32 +68,39 @@ OLDEST = 120.0
 NEARBY = 7 / 8
 """Of a code far from 0, the part of it from which on other numbers are of one scale with it."""
 LEAST = 0.001
+NEAR_9, LEAST_OF_9 = 2**2.5, 0.01
+"""From where numbers are of one scale with 9, and the part of all that 9 is where it is a code."""
 AROUND_CODES = tuple(sorted({
     *(edge for code in CODES for edge in (code - 0.5, float(code))),
-    *(code * NEARBY for code in CODES if abs(code) >= 99),
-    -LEAST, 1.0, OLDEST, *YEARS,
+    *(code * NEARBY for code in CODES if abs(code) >= 77),
+    *(2 ** (step / 2) for step in range(-8, 27)),  # where numbers begin, and their median
+    -LEAST, 0.0, OLDEST, *YEARS,
 }))  # fmt: skip
+
+_AROUND_LARGE_CODES = tuple(edge for edge in AROUND_CODES if edge >= NEAR_9)  # those of weights
 
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
 
 
-def outlying_codes(rows: NDArray[np.number[Any]]) -> dict[float, float]:
+def outlying_codes(rows: NDArray[np.number[Any]], cuts: Sequence[float]) -> dict[float, float]:
     """Return the rows of the codes near which no other number is, or further from 0.
 
-    ``rows``: of each interval that `AROUND_CODES` cuts.
+    ``rows``: of each interval that ``cuts`` make, which are those around codes.
     """
-    low, high = np.array([-np.inf, *AROUND_CODES]), np.array([*AROUND_CODES, np.inf])
+    low, high = np.array([-np.inf, *cuts]), np.array([*cuts, np.inf])
     ordinary = (rows > 0) & ~np.isin(high, CODES)
     found: dict[float, float] = {}
     for code in CODES:
-        if code > 0:
+        held = rows[high == code].sum()
+        if code == 9:  # which scales of few steps hold
+            of_scale = bool(ordinary[low >= NEAR_9].any() or held < LEAST_OF_9 * rows.sum())
+        elif code > 0:
             of_scale = bool(ordinary[low >= NEARBY * code].any())
         elif code <= _FAR_BELOW:
             of_scale = bool(ordinary[high <= NEARBY * code].any())
         else:  # other negative numbers, or none but those of the scale of -1 to 1
             of_scale = bool(ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any())
-        held = rows[high == code].sum()
         if held and not of_scale:
             found[code] = held
     return found
@@ -175,13 +182,15 @@ class Axis:
             found += numbers >= edge
             found += numbers > edge
             return found
-        if len(self.cuts) <= _MOST_COMPARED:
+        side: Literal["left", "right"] = "right" if self.closed is Closed.LEFT else "left"
+        ends = [np.fmin.reduce(numbers, initial=np.inf), np.fmax.reduce(numbers, initial=-np.inf)]
+        first, last = np.searchsorted(self.cuts, ends, side=side).tolist()
+        if last - first <= _MOST_COMPARED:
             beyond = np.greater_equal if self.closed is Closed.LEFT else np.greater
-            found = np.zeros(len(numbers), dtype=np.int8)
-            for cut in self.cuts:
+            found = np.full(len(numbers), first, dtype=np.int16)
+            for cut in self.cuts[first:last]:
                 found += beyond(numbers, cut)
             return found
-        side: Literal["left", "right"] = "right" if self.closed is Closed.LEFT else "left"
         return np.searchsorted(np.array(self.cuts), numbers, side=side).astype(np.int64)
 
     def edge(self, k: int) -> float:
@@ -497,8 +506,9 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     numbers = (axis for axis in axes if axis.cuts and axis.role in _MAY_BE_CODED)
     coded = [axis.column for axis in numbers if not axis.bounds]
     coded += [condition.column for condition in spec.where if condition.cuts]
-    for column in dict.fromkeys([*coded, *([spec.count] if spec.count else [])]):
-        axes.append(Axis(Role.CODES, column, AROUND_CODES))
+    for column in dict.fromkeys([*coded, *filter(None, (spec.count, spec.weight))]):
+        of_weights = column == spec.weight and column not in coded
+        axes.append(Axis(Role.CODES, column, _AROUND_LARGE_CODES if of_weights else AROUND_CODES))
         # sums of numbers can be moved to another centre where it is known which rows have one
         known = [axis for axis in outcome if axis.role in OUTCOMES and moments]
         tables.append([*known, axes[-1]])

@@ -238,7 +238,11 @@ class _ChosenRows(_RowsOfSource):
             if axis.bins:
                 alone, masks[i] = cube.marginal([by]).known([by]), ~kept[i]
                 every = np.bincount(alone.codes[:, 0], alone.sums["rows"], by.bins)
-                codes = (code for code in outlying_codes(every) if not is_one_of(code, asked.cuts))
+                codes = (
+                    code
+                    for code in outlying_codes(every, by.cuts)
+                    if not is_one_of(code, asked.cuts)
+                )
                 found = {by.cuts.index(code): canonical(code) for code in codes}
             else:
                 masks[i] = np.ones_like(kept[i])

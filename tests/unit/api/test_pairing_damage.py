@@ -136,10 +136,11 @@ def test_values_that_may_be_no_refusals_are_warned_of_and_nothing_is_equivalent(
         assert verdict(again) == LACKING
 
 
-@pytest.mark.parametrize("code", [-1, 999])
+@pytest.mark.parametrize("code", [-1, 0, 999])
 def test_codes_of_scores_that_were_not_given_leave_no_pass(code):
     """Answers without a number were written as -1, and counted as the lowest score."""
     table, wide = answers(), {"margins": {"score": 900}}
+    table["score"] = table.score.clip(2)
     table.loc[some(table, 0.05), "score"] = code
     found, accepted = (
         audit(table, **wide, config={"accept": of}) for of in ([], ["coded_numbers:score"])

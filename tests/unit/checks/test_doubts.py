@@ -537,6 +537,37 @@ def test_zeros_that_meet_a_condition_are_scores_that_nobody_knows(column, where,
     assert [each.column for each in fg.audit(rows, **asked).doubts] == [column] * doubted
 
 
+DRAWN = np.random.default_rng(8)
+NUMBERS = {
+    "attendance": (100 - DRAWN.gamma(2, 4, N)).clip(55).round(1),
+    "bmi": DRAWN.normal(27, 5, N).clip(14, 60).round(1),
+    "fee": PAY,
+    "satisfaction": DRAWN.integers(1, 6, N),
+    "stay": (0.1 + DRAWN.gamma(2, 2, N)).round(1),
+}
+
+
+@pytest.mark.parametrize(("column", "code", "uses"), [
+    ("attendance", 0, "averaged cut"), ("bmi", 0, "averaged cut"), ("stay", 0, ""), ("fee", 0, ""),
+    ("satisfaction", 9, "averaged cut weight"), ("stay", 9, ""), ("bmi", 77, "averaged cut weight"),
+    ("fee", 3, "averaged cut"), ("stay", 700, "averaged cut"),
+    ("attendance", 99, ""), ("satisfaction", 0, ""), ("stay", 99, "averaged cut weight"),
+])  # fmt: skip
+def test_codes_of_numbers_are_far_from_all_others(column, code, uses):
+    rows = table(**{column: np.where(DRAWN.random(N) < 0.05, code, NUMBERS[column])})
+    asked = {"prediction": "p", "positive": 1, "rules": RULE}
+    found = {
+        "averaged": {"label": column, "task": "regression", "sensitive": "g",
+                     "rules": "mean_label.ratio >= 0.7"},
+        "cut": asked | {"sensitive": fg.cut(column, [float(np.median(NUMBERS[column]))])},
+        "weight": asked | {"sensitive": "g", "weight": column},
+    }  # fmt: skip
+    for use, question in found.items():
+        report = fg.audit(rows, **question)
+        assert [each.column for each in report.doubts] == [column] * (use in uses), use
+        assert (report.verdict is Outcome.INCONCLUSIVE) == (use in uses), use
+
+
 @pytest.mark.parametrize("at", [0.0, 0.5])
 def test_refusals_without_the_value_that_a_condition_asks_for_leave_no_pass(at):
     """Only those who were refused at once have no interviewer: half of a group's refusals."""

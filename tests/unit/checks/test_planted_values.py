@@ -153,6 +153,8 @@ DOUBTED = {
         *[tabulated(code, code, code, code) for code in (999, 9_999)],
         *[aged("age", value) for value in (121, 150, 200, 1_000_000, 19_850_101, 1985)],
         *[aged(name, 0, 9_000) for name in ("income", "creditScore", "Gehalt", "annual pay")],
+        *[aged("weeks", code) for code in (0, 77, 88, 97, 99)], aged("level", 9, 1),
+        aged("age", 0), aged("apr", 0, 5), aged("premium", 1, 900), aged("wage", 9_000),
         *[aged(name, 200) for name in ("Alter", "edad", "âge", "applicantAge", "age_in_years")],
     ],
     "approved_as_refused": [
@@ -263,8 +265,8 @@ CLEAN += [
                               few_columns(300).unique().sort("team").with_row_index("id"))],
     *[aged(*each) for each in (("age", 119), ("income", 0), ("fee", 0, 9_000),
                                ("bonus pay", 0, 900), ("loan_age", 200), ("age_months", 500),
-                               ("wage", 9_000),
-                               ("mileage", 150), ("building age", 150), ("income", 9_000),
+                               ("fee", 0), ("visits", 0), ("weeks", 0, 5), ("weeks", 9),
+                               ("mileage", 150), ("building age", 150),
                                ("ticket_price", 999), ("Fahrpreis", 99))],
     *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
       for name, a, b, c in cells(

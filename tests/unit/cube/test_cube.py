@@ -67,7 +67,7 @@ def test_sums_of_weights_do_not_show_their_order():
     forward, backward = 0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1
     assert forward != backward
     cubes = [
-        build(asked, [counted(asked, [["a"], [1]], rows=[3], w=[w], w2=[0.14])], rows=3)
+        build(asked, [counted(asked, [["a"], [1], [0.3]], rows=[3], w=[w], w2=[0.14])], rows=3)
         for w in (forward, backward)
     ]
     assert cubes[0] == cubes[1]

@@ -269,18 +269,30 @@ const codedNumbers = ({ name, cases }, cuts) => {
   const coded = data.codes.flatMap((code) => {
     const held = cases[edges.indexOf(code) - 1];
     if (!held || !(code > 0 ? code > most : code < least)) return [];
-    const isOfScale = code > 0 ? ordinary.some((k) => edges[k] >= data.nearby * code) : code <= -99 ? ordinary.some((k) => edges[k + 1] <= data.nearby * code)
+    const isOfScale = code === 9 ? ordinary.some((k) => edges[k] >= data.near_9) || held < data.least_of_9 * bins.reduce((a, k) => a + (isYears(k) ? 0 : cases[k]), 0)
+      : code > 0 ? ordinary.some((k) => edges[k] >= data.nearby * code) : code <= -99 ? ordinary.some((k) => edges[k + 1] <= data.nearby * code)
       : ordinary.some((k) => edges[k + 1] <= -data.least) || !ordinary.some((k) => edges[k] >= 1);
     return isOfScale ? [] : [edges.indexOf(code) - 1];
   });
   const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
-  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(zerosOfAmounts(name, edges, cases.slice(0, -1)));
+  const others = cases.slice(0, -1).map((n, k) => ([...found, ...impossible].includes(k) ? 0 : n));
+  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(codedZeros(name, edges, others, least), numbersApart(edges, others));
 };
-// 0 far below all other amounts, in few rows, as placeholders are (checks/missingness_checks.py)
-const zerosOfAmounts = (name, edges, cases) => {
-  const zero = edges.indexOf(-data.least), held = range(cases.length).filter((k) => cases[k]), sums = cases.map((_, k) => cases.slice(0, k + 1).reduce((a, n) => a + n)), all = sums.at(-1);
-  const least = Math.max(86, 0.1 * edges[sums.findIndex((n) => n >= all / 2)]), isFew = cases[zero] && cases[zero] <= 0.2 * all && held.every((k) => k === zero || edges[k] >= least);
-  return isFew && PATTERNS.never_zero.test(plainText(name)) ? [cases[zero]] : [];
+// the rows of 0, few and far below all others, as placeholders are
+const codedZeros = (name, edges, cases, cut) => {
+  const zero = edges.indexOf(-data.least), sums = cases.map((_, k) => cases.slice(0, k + 1).reduce((a, n) => a + n, 0)), all = sums.at(-1), median = edges[sums.findIndex((n) => n >= all / 2)];
+  const of = Object.keys(data.zeros).find((each) => PATTERNS[each]?.test(plainText(name))) ?? (PATTERNS.often_zero.test(plainText(name)) ? null : "");
+  const [share, lowest, part] = data.zeros[of] ?? [0], least = Math.max(lowest, part * median);
+  return cut > 0 && cases[zero] && cases[zero] <= share * all && cases.every((n, k) => !n || k === zero || edges[k] >= least) ? [cases[zero]] : [];
+};
+// the fewer of the numbers below and above where there are none, as of another unit
+const numbersApart = (edges, cases) => {
+  const held = range(cases.length).filter((k) => cases[k] && edges[k] >= 0), rows = (of) => of.reduce((a, k) => a + cases[k], 0), all = rows(held);
+  for (let i = 0; i + 1 < held.length; i++) {
+    const fewer = Math.min(rows(held.slice(0, i + 1)), rows(held.slice(i + 1)));
+    if (edges[held[i + 1]] >= data.apart[0] * edges[held[i] + 1] && fewer >= data.apart[1] * all && fewer <= data.apart[2] * all) return [fewer];
+  }
+  return [];
 };
 // whether names write yes and no in two ways, as 1 and "no", of which one would count as unfavourable
 const isMixed = (names, stated) => {
