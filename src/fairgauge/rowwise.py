@@ -452,7 +452,8 @@ def exact_histograms(
     for each in features:
         known, group_of = len(each.groups) + 1, each.codes_of_rows(cube, columns)
         kept = ~np.isnan(scores) & (group_of > EXCLUDED) & (factors["n"] > 0)
-        at = np.where(group_of < -1, known + each.kinds_of_rows(cube, columns), group_of)[kept]
+        kinds = each.crossing.kinds_of(each.levels_of_rows(cube, columns))
+        at = np.where(group_of < -1, known + kinds, group_of)[kept]
         at[at < 0] = known - 1
         at = at * (labels + 1) + np.where(label_of[kept] < 0, labels, label_of[kept])
         at = at * len(values) + np.searchsorted(values, scores[kept])

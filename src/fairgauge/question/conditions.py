@@ -95,10 +95,9 @@ class Range:
             )
         for end in (self.low, self.high):
             if isinstance(end, dt.datetime) and end.tzinfo and not moment.tzinfo:
-                raise LookupError(
-                    f"{form} has no time zone; compare it with a time that has none: "
-                    f"{end.replace(tzinfo=None).isoformat()}"
-                )
+                local = end.replace(tzinfo=None).isoformat()
+                none = "has no time zone; compare it with a time that has none"
+                raise LookupError(f"{form} {none}: {local}")
         return _to_utc(moment)
 
     def to_text(self, column: str) -> str:
@@ -153,13 +152,6 @@ def _order(value: float | dt.date, end: End) -> int:
     return (value > end) - (value < end)  # type: ignore[operator]
 
 
-def _first_times(end: dt.date) -> tuple[dt.datetime, dt.datetime]:
-    if isinstance(end, dt.datetime):
-        return _to_utc(end), _to_utc(end) + dt.timedelta(microseconds=1)
-    day = dt.datetime(end.year, end.month, end.day)
-    return day, day + dt.timedelta(days=1)
-
-
 def _read_end(raw: object) -> End | None:
     value = canonical(raw)
     if isinstance(value, str) and (moment := _moment(value)):
@@ -184,9 +176,8 @@ class RowCondition:
     @property
     def cuts(self) -> tuple[float, ...]:
         """Return where the column is cut into intervals of numbers; none of other conditions."""
-        numbers = [each for each in self.ranges if not each.of_moments]
-        ends = (end for each in numbers for end in each.cuts(self.closed))
-        return tuple(sorted({end for end in ends if math.isfinite(end)}))
+        numbers = (each.cuts(self.closed) for each in self.ranges if not each.of_moments)
+        return tuple(sorted({end for ends in numbers for end in ends if math.isfinite(end)}))
 
     @property
     def moments(self) -> tuple[dt.datetime, ...]:
@@ -198,9 +189,14 @@ class RowCondition:
         if any(end.year in (dt.MINYEAR, dt.MAXYEAR) for end in ends):  # nothing is beyond
             return ()
         zoned = any(isinstance(end, dt.datetime) and end.tzinfo for end in ends)
-        zone = dt.UTC if zoned else None
-        times = {time for end in ends for time in _first_times(end)}
-        return tuple(sorted(time.replace(tzinfo=zone) for time in times))
+        times: set[dt.datetime] = set()
+        for end in ends:
+            if isinstance(end, dt.datetime):
+                first, length = _to_utc(end), dt.timedelta(microseconds=1)
+            else:
+                first, length = dt.datetime(end.year, end.month, end.day), dt.timedelta(days=1)
+            times |= {first, first + length}
+        return tuple(sorted(time.replace(tzinfo=dt.UTC if zoned else None) for time in times))
 
     @property
     def closed(self) -> Closed:
@@ -248,18 +244,18 @@ def _value_text(value: Value) -> str:
     if value is None:
         return MISSING_NAME
     text = name_of(value)
-    plain = text == text.strip() and not re.search(r"\bor\b", text) and text != MISSING_NAME
-    return text if plain and text and not text.startswith('"') else json.dumps(text)
+    plain = text == text.strip() != MISSING_NAME and not re.search(r'^"|^$|\bor\b', text)
+    return text if plain else json.dumps(text)
 
 
 def plain_conditions(conditions: Conditions) -> Json:
     """Return conditions as a specification file has them."""
     found: dict[str, Json] = {}
-    for condition in conditions:
-        values: list[Json] = [each for each in condition.values if each is not None]
-        values += [each.to_plain() for each in condition.ranges]
-        values += [None] * (None in condition.values)
-        found[condition.column] = {NOT: values} if condition.negated else values
+    for each in conditions:
+        known: list[Json] = [value for value in each.values if value is not None]
+        ranges = [of.to_plain() for of in each.ranges]
+        values = [*known, *ranges, *[None] * (None in each.values)]
+        found[each.column] = {NOT: values} if each.negated else values
     return found
 
 

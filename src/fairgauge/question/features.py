@@ -13,23 +13,8 @@ from typing import Any, TypeAlias
 
 from fairgauge.enums import Assume, Closed, KnownDrawn
 from fairgauge.errors import Problem, SpecError, display, quote, refuse
-from fairgauge.question.readers import (
-    NOT_WRITTEN,
-    Location,
-    Reader,
-    escape,
-    is_finite,
-    items,
-    plain_fields,
-    read_column,
-    read_number,
-    read_numbers,
-    read_table,
-    read_values,
-    read_word,
-    split,
-    unescape,
-)
+from fairgauge.question import readers
+from fairgauge.question.readers import Location, Reader, items, read_column, read_values, read_word
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Json, Value, name_of, to_double
 
@@ -50,11 +35,11 @@ class Feature:
     closed: Closed = Closed.RIGHT
     # whether the cuts are to be quantiles of the rows, and whether a regression is adjusted for it,
     # as in why alone
-    quantiles: bool = field(default=False, metadata=NOT_WRITTEN)
-    control: bool = field(default=False, metadata=NOT_WRITTEN)
+    quantiles: bool = field(default=False, metadata=readers.NOT_WRITTEN)
+    control: bool = field(default=False, metadata=readers.NOT_WRITTEN)
     order: tuple[Value, ...] = ()  # the values in the order in which they are shown; others follow
 
-    to_dict = plain_fields
+    to_dict = readers.plain_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +92,7 @@ def cut(column: str, points: Sequence[float] | float | str, *, closed: str = "ri
     """
     at = Location("cut")
     quantiles = points == QUANTILES
-    cuts = () if quantiles else read_numbers(points, at)
+    cuts = () if quantiles else readers.read_numbers(points, at)
     edge = read_word(Closed)(closed, at["closed"])
     refuse(at.problems)
     return Feature(column, cuts=cuts, closed=edge, quantiles=quantiles)
@@ -127,7 +112,7 @@ def above(threshold: float) -> Above:
     >>> fg.above(50_000)
     Above(threshold=50000.0)
     """
-    if not is_finite(threshold):
+    if not readers.is_finite(threshold):
         raise SpecError(Problem("above", f"must be a finite number, not {display(threshold)}"))
     return Above(to_double(threshold))
 
@@ -194,7 +179,7 @@ def _features_of(item: object, at: Location) -> list[Feature]:
     if not set(KEYS) & set(item):
         return [Feature(str(column), _value_sets(of, at[column])) for column, of in item.items()]
     quantiles = item.get("cuts") == QUANTILES
-    found = read_table({**item, "cuts": None} if quantiles else item, KEYS, at)
+    found = readers.read_table({**item, "cuts": None} if quantiles else item, KEYS, at)
     if item.get("column") is None:
         at["column"].report("is missing")
     if len(found.keys() & {"values", "cuts", "order"}) + quantiles > 1:
@@ -213,7 +198,7 @@ def _value_sets(values: object, at: Location) -> tuple[tuple[Value, ...], ...]:
 
 
 KEYS: Mapping[str, Reader] = {
-    "column": read_column, "values": _value_sets, "cuts": read_numbers,
+    "column": read_column, "values": _value_sets, "cuts": readers.read_numbers,
     "closed": read_word(Closed), "order": read_values,
 }  # fmt: skip
 
@@ -283,7 +268,7 @@ class Probabilities:
         return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.GIVEN_GROUP, table=table)
 
     def to_dict(self) -> dict[str, Json]:
-        plain = plain_fields(self)
+        plain = readers.plain_fields(self)
         named = {"name": plain.pop("name"), "probabilities": dict(plain.pop("columns"))}
         return named | plain
 
@@ -346,19 +331,12 @@ def probabilities(
 
 def read_probabilities(value: object, at: Location) -> tuple[Probabilities, ...]:
     """Read features of which only the probabilities of their groups are known."""
-    read = []
-    for i, each in enumerate(items(value)):
-        if isinstance(each, Probabilities):
-            read.append(each)
-        elif isinstance(each, Mapping):
-            made = _read_probabilities(each, at[i])
-            read += [made] if made else []
-        else:
-            at[i].report(f"must be a table with name and probabilities, not {display(each)}")
+    asked = [_read_probabilities(each, at[i]) for i, each in enumerate(items(value))]
+    read = tuple(each for each in asked if each)
     names = [each.name for each in read]
     for name in sorted({name for name in names if names.count(name) > 1}):
         at.report(f"has {quote(name)} twice")
-    return tuple(read)
+    return read
 
 
 def separated(options: Mapping[str, object]) -> Mapping[str, object]:
@@ -398,21 +376,25 @@ def _read_columns(columns: object, at: Location) -> tuple[tuple[str, str], ...]:
 
 
 def _read_path(value: object, at: Location) -> str:
-    if not isinstance(value, str):
-        at.report(f"must be the path of a file, not {display(value)}")
+    at.expect(isinstance(value, str), "the path of a file", value)
     return str(value)
 
 
 _KEYS: Mapping[str, Reader] = {
     "name": read_column, "probabilities": _read_columns, "known": read_column,
     "known_drawn": read_word(KnownDrawn), "table": _read_path, "on": read_column,
-    "assume": read_word(Assume), "tolerance": read_number(0, 0.5),
+    "assume": read_word(Assume), "tolerance": readers.read_number(0, 0.5),
 }  # fmt: skip
 
 
-def _read_probabilities(table: Mapping[str, Any], at: Location) -> Probabilities | None:
+def _read_probabilities(table: object, at: Location) -> Probabilities | None:
+    if isinstance(table, Probabilities):
+        return table
+    if not isinstance(table, Mapping):
+        at.report(f"must be a table with name and probabilities, not {display(table)}")
+        return None
     before = len(at.problems)
-    found = read_table(table, _KEYS, at)
+    found = readers.read_table(table, _KEYS, at)
     for key in ("name", "probabilities"):
         if not table.get(key):
             at[key].report("is missing: name the feature, such as race, and {group: column}")
@@ -434,9 +416,9 @@ def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, ob
     """
     tables = []
     for i, text in enumerate(texts):
-        first, *others = split(text, ";")
-        name, *columns = split(first, ":")
-        groups = _pairs(split(":".join(columns), ","), at[i])
+        first, *others = readers.split(text, ";")
+        name, *columns = readers.split(first, ":")
+        groups = _pairs(readers.split(":".join(columns), ","), at[i])
         table: dict[str, object] = {"name": _unescape(name), "probabilities": dict(groups)}
         for key, value in _pairs(others, at[i]):
             number = re.fullmatch(r"[\d.eE+-]+", value)
@@ -448,7 +430,7 @@ def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, ob
 def _pairs(parts: Sequence[str], at: Location) -> list[tuple[str, str]]:
     pairs = []
     for part in filter(str.strip, parts):
-        key, *value = map(_unescape, split(part, "="))
+        key, *value = map(_unescape, readers.split(part, "="))
         if len(value) == 1:
             pairs.append((key, value[0]))
         else:
@@ -468,8 +450,8 @@ def write_probabilities(tables: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _unescape(text: str) -> str:
-    return unescape(text.strip()).replace("\\;", ";")
+    return readers.unescape(text.strip()).replace("\\;", ";")
 
 
 def _escape(value: object) -> str:
-    return escape(value).replace(";", r"\;")
+    return readers.escape(value).replace(";", r"\;")

@@ -156,10 +156,9 @@ def _read_kit(file: Path) -> Mapping[str, Any]:
     own = {*_NOT_OPTIONS, "name", "options"}
     rows = {each.name: each for each in fields(Kit) if each.name not in own}
     types = {key: _TYPES.get(str(each.type), object) for key, each in rows.items()}
-    wrong = [key for key, v in kit.items() if key in rows and not isinstance(v, types[key])]
-    unknown = sorted(kit.keys() - rows)
-    required = {key for key, each in rows.items() if each.default is MISSING}
-    absent = sorted(required - {"terms", "words", *kit})
+    wrong = [key for key in kit if key in rows and not isinstance(kit[key], types[key])]
+    unknown, known = sorted(kit.keys() - rows), {"terms", "words", *kit}
+    absent = [key for key in sorted(rows.keys() - known) if rows[key].default is MISSING]
     at, allowed = f"preset {file}", ", ".join(sorted(rows))
     no_limit = not (audit.get("rules") or kit.get("no_limit"))
     refuse(problems_where(

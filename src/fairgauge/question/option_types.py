@@ -86,8 +86,7 @@ def _groups(value: object, at: Location) -> Mapping[str, str | Mapping[str, str]
 
 
 def _text(value: object, at: Location) -> str:
-    if not isinstance(value, str):
-        at.report(f"must be text, not {display(value)}")
+    at.expect(isinstance(value, str), "text", value)
     return str(value)
 
 
@@ -95,9 +94,8 @@ def _word(value: object, at: Location) -> str:
     seen = "".join(" " if c.isspace() else c for c in _text(value, at))
     seen = " ".join("".join(c for c in seen if unicodedata.category(c) not in _UNSEEN).split())
     if isinstance(value, str) and len(seen) > _LONGEST:
-        at.report(
-            f"has {len(seen)} characters; sentences have room for {_LONGEST}: {display(seen)}"
-        )
+        room = f"sentences have room for {_LONGEST}"
+        at.report(f"has {len(seen)} characters; {room}: {display(seen)}")
     return seen
 
 
@@ -143,8 +141,8 @@ class OptionType:
     schema: Schema  # the JSON Schema of what a specification file may hold
     plain: Callable[[Any], Json] = plain_meaning  # the inverse of `read`, for a specification file
     # the reader of the texts of its flag, into what `read` takes
-    parse: Callable[[Sequence[str], Location], object] = readers.parse_text
-    write: Callable[[Any], list[str]] = readers.write_text  # the inverse of `parse`
+    parse: Callable[[Sequence[str], Location], object] = lambda texts, _: readers.unescape(texts[0])
+    write: Callable[[Any], list[str]] = lambda value: [readers.escape(value)]  # the inverse of it
     metavar: str  # the value of its flag in help
     words: tuple[str, ...] = ()  # the closed vocabulary of its values, if there is one
     repeatable: bool = False  # whether its flag may be given more than once
@@ -238,8 +236,9 @@ def _read_positive(value: object, at: Location) -> features.Positive:
     if set(value) == {"above"} and readers.is_finite(value["above"]):
         return features.Above(float(value["above"]))
     if set(value) <= {"above"}:
-        allowed = "values, {COLUMN = VALUE, ...} or {above = NUMBER}"
-        at.report(f"must be {allowed}, not {display(value)}")
+        at.report(
+            f"must be values, {{COLUMN = VALUE, ...}} or {{above = NUMBER}}, not {display(value)}"
+        )
         return ()
     return features.ByColumn(tuple(
         (str(column), readers.read_values(values, at[column]))
@@ -248,12 +247,10 @@ def _read_positive(value: object, at: Location) -> features.Positive:
 
 
 def _read_threshold(value: object, at: Location) -> tuple[float, ...] | enums.Threshold:
-    if isinstance(value, str):
-        if value in list(enums.Threshold):
-            return enums.Threshold(value)
-        at.report(f"must be numbers or 'median', not {display(value)}")
-        return ()
-    return readers.read_numbers(value, at)
+    if not isinstance(value, str):
+        return readers.read_numbers(value, at)
+    median = at.expect(value in list(enums.Threshold), "numbers or 'median'", value)
+    return enums.Threshold(value) if median else ()
 
 
 def _read_intersections(value: object, at: Location) -> tuple[tuple[str, ...], ...]:
@@ -283,15 +280,11 @@ def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedR
             read = readers.read_values if several else readers.read_value
             named.append((str(name), read(group, at[name])))
         return tuple(named) or enums.ReferenceRule.OTHERS
-    if isinstance(value, str) and value in list(enums.ReferenceRule):
-        return enums.ReferenceRule(value)
-    allowed = readers.one_of([*enums.ReferenceRule, (
-        "a group with its column: COLUMN=VALUE, in Python {'column': value} or of an "
-        "intersection {'a*b': [value of a, value of b]}"
-    )])  # fmt: skip
-    near = suggest(value, enums.ReferenceRule)
-    at.report(f"{display(value)} is not allowed.{near} {allowed}")
-    return enums.ReferenceRule.OTHERS
+    group = (
+        "a group with its column: COLUMN=VALUE, in Python {'column': value} or of an intersection "
+        "{'a*b': [value of a, value of b]}"
+    )
+    return readers.read_word(enums.ReferenceRule, group)(value, at)
 
 
 Margins = tuple[tuple[str, float], ...]
@@ -307,8 +300,7 @@ def read_margins(value: object, at: Location) -> Margins:
     if not isinstance(value, Mapping):
         at.report(f"must be {{rate: margin}}, not {display(value)}")
         return ()
-    read = readers.read_number(0)
-    return tuple((str(name), read(margin, at[name])) for name, margin in value.items())
+    return tuple((str(n), readers.read_number(0)(m, at[n])) for n, m in value.items())
 
 
 def _read_any_values(value: object, at: Location) -> tuple[Value, ...]:

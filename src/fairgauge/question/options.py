@@ -140,12 +140,10 @@ class Spec:
             of = [each.column for each in self.strata if each.control is control]
             asked += [(key if len(of) == 1 else f"{key}[{i}]", name) for i, name in enumerate(of)]
         asked += [(f"sensitive[{i}]", f.column) for i, f in enumerate(self.sensitive)]
-        asked += [
-            (f"intersections[{i}][{j}]", part)
-            for i, parts in enumerate(self.intersections)
-            for j, part in enumerate(parts)
-            if part not in {f.column for f in self.sensitive}
-        ]
+        alone = {f.column for f in self.sensitive}
+        for i, parts in enumerate(self.intersections):
+            of_part = ((f"intersections[{i}][{j}]", part) for j, part in enumerate(parts))
+            asked += [(path, part) for path, part in of_part if part not in alone]
         for i, each in enumerate(self.probabilities):
             path = f"probabilities[{i}]"
             own = [(f"{path}.probabilities.{g}", c) for g, c in each.columns]
@@ -156,8 +154,8 @@ class Spec:
         accepted = ((i, each.partition(":")[2]) for i, each in enumerate(self.accept))
         asked += [(f"accept[{i}]", of) for i, of in accepted if of and of not in self.audited]
         asked += [(f"candidate[{i}]", name) for i, name in enumerate(self.candidate)]
-        if self.replicate_weights:
-            asked += [("replicate_weights", name) for name in self.replicate_weights.columns]
+        replicates = self.replicate_weights.columns if self.replicate_weights else ()
+        asked += [("replicate_weights", name) for name in replicates]
         return asked + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
 
     @property
@@ -183,8 +181,7 @@ class Spec:
     @property
     def audited(self) -> dict[str, FeatureId]:
         """Return every feature by its name, those known by probabilities alone among them."""
-        estimated = {each.name: FeatureId((each.name,)) for each in self.probabilities}
-        return self.recorded | estimated
+        return self.recorded | {of.name: FeatureId((of.name,)) for of in self.probabilities}
 
     def feature(self, column: str) -> Feature:
         """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
@@ -234,13 +231,10 @@ class Spec:
         return write_recodings({column: recoding.joined(suggested) if recoding else suggested})[0]
 
     def no_numbers(self, column: str) -> tuple[Value, ...]:
-        """Return the values of a column of numbers that are none, as rows without one are.
-
-        They are listed as unknown, or those of rows that a condition excludes.
-        """
+        """Return the values of a column that are no numbers: unknown, or excluded by where."""
         listed = self.recoding(column)
-        negated = [each for each in self.where if each.column == column and each.negated]
-        excluded = (value for each in negated for value in each.values if value is not None)
+        negated = (each.values for each in self.where if each.column == column and each.negated)
+        excluded = (value for values in negated for value in values if value is not None)
         return (*(listed.unknown if listed else ()), *excluded)
 
     def to_dict(self) -> dict[str, Json]:
@@ -250,10 +244,7 @@ class Spec:
 
 
 def named_identifiers(spec: Spec) -> tuple[str, ...]:
-    """Return the persons and clusters that a question names: conditions, and recodings.
-
-    What usually means that an identifier is missing, such as N/A or 9999, is none.
-    """
+    """Return the persons and clusters that conditions and recodings name, but for missing ones."""
     columns = {spec.person, spec.cluster}
     named = {name_of(v) for each in spec.where if each.column in columns for v in each.values}
     named |= {name for each in spec.recode if each.column in columns for name in each.category_of}
@@ -320,16 +311,11 @@ class Options(TypedDict, total=False):
     words: Words | Mapping[str, str | Mapping[str, Any]]
 
 
-def _options() -> tuple[Option, ...]:
-    rows = []
-    for each in fields(Spec):
-        row: Option = each.metadata["option"]
-        flag = row.flag or f"--{each.name.replace('_', '-')}"
-        rows.append(replace(row, name=each.name, default=each.default, flag=flag))
-    return tuple(rows)
-
-
-OPTIONS = _options()
+OPTIONS: tuple[Option, ...] = tuple(
+    replace((row := each.metadata["option"]), name=each.name, default=each.default,
+            flag=row.flag or f"--{each.name.replace('_', '-')}")
+    for each in fields(Spec)
+)  # fmt: skip
 """The rows of the table, in its order."""
 
 BY_NAME = {each.name: each for each in OPTIONS}

@@ -54,6 +54,12 @@ class Location:
     def report(self, message: str) -> None:
         self.problems.append(Problem(self.path, message))
 
+    def expect(self, holds: bool, what: str, value: object) -> bool:
+        """Return whether a value is what it must be, and report it where it is not."""
+        if not holds:
+            self.report(f"must be {what}, not {display(value)}")
+        return holds
+
     def report_unknown_keys(self, table: Iterable[object], allowed: Sequence[str]) -> bool:
         """Report every key of a table that it does not have, and return whether it has any."""
         unknown = [key for key in table if key not in allowed]
@@ -138,30 +144,25 @@ def read_table(value: object, keys: Mapping[str, Reader], at: Location) -> dict[
 
 def read_column(value: object, at: Location) -> str | None:
     """Read the name of a column."""
-    if isinstance(value, str):
-        return value
-    at.report(f"must be the name of a column, not {display(value)}")
-    return None
+    named = at.expect(isinstance(value, str), "the name of a column", value)
+    return str(value) if named else None
 
 
 def read_names(value: object, at: Location) -> tuple[str, ...]:
     """Read a name, or a list of names."""
-    names = []
-    for name, where in located(value, at):
-        if isinstance(name, str):
-            names.append(name)
-        else:
-            where.report(f"must be a name or a list of names, not {display(name)}")
-    return tuple(names)
+    return tuple(
+        str(name) for name, where in located(value, at)
+        if where.expect(isinstance(name, str), "a name or a list of names", name)
+    )  # fmt: skip
 
 
 def read_value(value: object, at: Location) -> Value:
     """Read one value of a column: text, a number, true or false."""
     compound = isinstance(value, Sized) and not isinstance(value, (str, bytes))
-    meaning = None if compound else canonical(value)
-    if meaning is None:
-        what = "must not be missing" if not compound else f"must be one value, not {display(value)}"
-        at.report(what)
+    if not at.expect(not compound, "one value", value):
+        return None
+    if (meaning := canonical(value)) is None:
+        at.report("must not be missing")
     return meaning
 
 
@@ -173,22 +174,18 @@ def read_values(value: object, at: Location) -> tuple[Value, ...]:
     return tuple(read_value(each, where) for each, where in every)
 
 
-def read_word(words: type[Word]) -> Callable[[object, Location], Word]:
-    """Return the reader of a closed vocabulary."""
+def read_word(words: type[Word], *more: str) -> Callable[[object, Location], Word]:
+    """Return the reader of a closed vocabulary; ``more`` describes what else is allowed."""
+    *others, last = [*map(str, words), *more]
 
     def read(value: object, at: Location) -> Word:
         if isinstance(value, str) and value in list(words):
             return words(value)
-        at.report(f"{display(value)} is not allowed.{suggest(value, words)} {one_of(words)}")
+        allowed = f"{suggest(value, words)} Use {', '.join(others)} or {last}"
+        at.report(f"{display(value)} is not allowed.{allowed}")
         return next(iter(words))
 
     return read
-
-
-def one_of(words: Sequence[str] | type[StrEnum]) -> str:
-    """Return what is allowed, in words."""
-    *others, last = list(words)
-    return f"Use {', '.join(others)} or {last}"
 
 
 def read_number(
@@ -226,10 +223,9 @@ def read_range(value: object, at: Location) -> tuple[float, float]:
     """Read two ascending finite numbers."""
     every = items(value)
     ends = [to_double(end) for end in every if is_finite(end)]
-    if len(every) == len(ends) == 2 and ends[0] < ends[1]:
-        return ends[0], ends[1]
-    at.report(f"must be two ascending numbers, [low, high], not {display(value)}")
-    return (0.0, 1.0)
+    ascending = len(every) == len(ends) == 2 and ends[0] < ends[1]
+    at.expect(ascending, "two ascending numbers, [low, high]", value)
+    return (ends[0], ends[1]) if ascending else (0.0, 1.0)
 
 
 _RANGE = re.compile(r"(?P<stem>.*?)(?P<first>\d+)-(?P=stem)(?P<last>\d+)", re.DOTALL)
@@ -274,25 +270,19 @@ class ReplicateWeights:
 def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
     """Read the columns of replicate weights and their rule."""
     named, _, rule = str(value).rpartition(";")
-    word, *numbers = rule.replace(",", " ").split() or [""]
+    word, *written = rule.casefold().replace(",", " ").split() or [""]
     columns = tuple(name for part in named.split(",") for name in _expand(part.strip()))
-    try:
-        found = ReplicateWeights(columns, word.casefold(), tuple(map(float, numbers)), str(value))
-    except ValueError:
-        found = ReplicateWeights(columns, "", (), str(value))
-    wanted = {"fay": (1,), "jkn": (1, len(columns))}.get(found.rule, (0,))
-    below = 1 if found.rule == "fay" else math.inf
-    if (
-        not isinstance(value, str)
-        or found.rule not in _RULES
-        or len(found.numbers) not in wanted
-        or not all(0 <= number < below for number in found.numbers)
-    ):
-        at.report(f"must be {ALLOWED}, not {display(value)}")
+    wanted = {"fay": (1,), "jkn": (1, len(columns))}.get(word, (0,))
+    below = 1 if word == "fay" else math.inf
+    numbers = tuple(
+        each for each in map(_finite, written) if isinstance(each, float) and 0 <= each < below
+    )
+    known = isinstance(value, str) and word in _RULES
+    if not at.expect(known and len(written) == len(numbers) in wanted, ALLOWED, value):
         return None
     if not 1 < len(columns) <= _MOST_REPLICATES or len(set(columns)) < len(columns):
         at.report(f"names {len(columns)} columns; name two or more, each once, not {quote(named)}")
-    return found
+    return ReplicateWeights(columns, word, numbers, str(value))
 
 
 def _expand(name: str) -> list[str]:
@@ -328,16 +318,6 @@ def escape(value: object) -> str:
 def split(text: str, separator: str) -> list[str]:
     """Split at every separator that is not escaped; the parts keep their escapes."""
     return re.split(rf"(?<!\\){re.escape(separator)}", text)
-
-
-def parse_text(texts: Texts, _at: Location) -> str:
-    """Read a name or a value."""
-    return unescape(texts[0])
-
-
-def write_text(value: object) -> list[str]:
-    """Write a name or a value."""
-    return [escape(value)]
 
 
 def parse_number(texts: Texts, _at: Location) -> float | str:
@@ -414,22 +394,19 @@ def _feature(text: str, at: Location) -> str | dict[str, object]:
 
 def write_sensitive(features: Iterable[Any]) -> list[str]:
     """Write every feature, and every value set of one, as a text of its own."""
-    return [text for feature in features for text in _feature_texts(feature)]
-
-
-def _feature_texts(feature: str | Mapping[str, Any]) -> list[str]:
-    if isinstance(feature, str):
-        return [escape(feature)]
-    column = escape(feature["column"])
-    if feature.get("cuts"):
-        closed = feature.get("closed", Closed.RIGHT)
-        side = "" if closed == Closed.RIGHT else f":{closed}"
-        return [f"{column}:{','.join(map(_text, feature['cuts']))}{side}"]
-    if feature.get("order"):
-        return [f"{column}: {' > '.join(map(escape, feature['order']))}"]
-    if feature.get("values"):
-        return [f"{column}={','.join(map(escape, values))}" for values in feature["values"]]
-    return [column]
+    texts: list[str] = []
+    for feature in features:
+        table = {"column": feature} if isinstance(feature, str) else feature
+        column, closed = escape(table["column"]), table.get("closed", Closed.RIGHT)
+        if table.get("cuts"):
+            side = "" if closed == Closed.RIGHT else f":{closed}"
+            texts.append(f"{column}:{','.join(map(_text, table['cuts']))}{side}")
+        elif table.get("order"):
+            texts.append(f"{column}: {' > '.join(map(escape, table['order']))}")
+        else:
+            sets = table.get("values")
+            texts += [f"{column}={','.join(map(escape, of))}" for of in sets] if sets else [column]
+    return texts
 
 
 def parse_positive(
@@ -481,8 +458,8 @@ def parse_reference(texts: Texts, at: Location) -> str | dict[str, str]:
         if not value and len(texts) == 1:
             return column
         if not value:
-            wanted = "either one word, or COL=VALUE once for each column"
-            at.report(f"cannot use {quote(text)} here; give {wanted}")
+            wanted = "give either one word, or COL=VALUE once for each column"
+            at.report(f"cannot use {quote(text)} here; {wanted}")
         elif column in named:
             either = dict.fromkeys((quote(named[column]), quote(value[0])))
             at[column].report(f"{_TWICE}: {' or '.join(either)}")
@@ -560,10 +537,13 @@ _LARGEST = 256_000
 
 def parse(path: Path) -> object:
     """Read a file by its suffix: .toml, .yaml, .yml or .json."""
-    kind = _KINDS.get(path.suffix.lower())
+    kinds: dict[str, Literal["TOML", "YAML", "JSON"]] = {
+        ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON",
+    }  # fmt: skip
+    kind = kinds.get(path.suffix.lower())
     try:
         if kind is None:
-            message = f"has no suffix of a specification file; use {', '.join(_KINDS)}"
+            message = f"has no suffix of a specification file; use {', '.join(kinds)}"
         elif path.stat().st_size > _LARGEST or not path.is_file():
             message = "is not a specification: it is a folder, a device, or larger than 256 kB"
         else:
@@ -594,11 +574,6 @@ def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:
     except ValueError as error:
         reason = " ".join(str(error).split())[:300]
         raise Unreadable(f"is not valid {kind}: {reason}") from None
-
-
-_KINDS: dict[str, Literal["TOML", "YAML", "JSON"]] = {
-    ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON",
-}  # fmt: skip
 
 
 def _read_yaml(text: str) -> object:

@@ -14,16 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from fairgauge.errors import (
-    MOST_CELLS,
-    DataError,
-    SpecError,
-    display,
-    form_of,
-    listing,
-    may_name_people,
-    quote,
-)
+from fairgauge import errors
+from fairgauge.errors import MOST_CELLS, DataError, SpecError, display, listing, quote
 from fairgauge.question.readers import Location, Unreadable, items, loads, parse, read_value
 from fairgauge.start.records import dataclass
 from fairgauge.values import Json, Value, is_number, name_of, plain_number, sort_key, typed_texts
@@ -134,9 +126,8 @@ class Recoding:
                     f"column {quote(self.column)} has {quote(text)} as a value, and the numbers "
                     f"{listing(sorted(numbers))} in this range; list also these numbers in recode"
                 )
-        return [
-            name for name in listed if name.strip() and name not in seen and not within.get(name)
-        ]
+        absent = (name for name in listed if name not in seen and not within.get(name))
+        return [name for name in absent if name.strip()]
 
 
 Recodings: TypeAlias = tuple[Recoding, ...]
@@ -171,9 +162,7 @@ def ranges_of(text: str) -> list[tuple[float, float]]:
 
 
 def _number(value: Value) -> float | None:
-    if isinstance(value, str):
-        return plain_number(value)
-    return value if is_number(value) else None
+    return plain_number(value) if isinstance(value, str) else value if is_number(value) else None
 
 
 def has_categories(recoding: Recoding | None) -> bool:
@@ -183,16 +172,11 @@ def has_categories(recoding: Recoding | None) -> bool:
 
 def plain_recodings(recodings: Recodings) -> Json:
     """Return recodings as a specification file has them."""
-    return {
-        each.column: {name: list(values) for name, values in each.categories} for each in recodings
-    }
+    return {of.column: {name: list(held) for name, held in of.categories} for of in recodings}
 
 
 def read_recodings(value: object, at: Location) -> Recodings:
-    """Read tables of categories, the paths of files of them, and texts of TOML.
-
-    What several of them state of one column is joined. Their order does not matter.
-    """
+    """Read tables of categories, paths of files and texts of TOML; those of a column join."""
     given: dict[str, list[object]] = {}
     for item in items(value):
         for column, categories in _tables(item, at).items():
@@ -236,8 +220,8 @@ def _categories(
         if isinstance(categories, Mapping) and categories:
             listed += categories.items()
         else:
-            message = 'must map categories to their values, such as {"Male": ["M", "male"]}, not '
-            at.report(f"{message}{display(categories)}")
+            wanted = 'map categories to their values, such as {"Male": ["M", "male"]}'
+            at.report(f"must {wanted}, not {display(categories)}")
     for key, values in listed:
         name = str(key)
         kept = found.setdefault(name, [])
@@ -268,14 +252,14 @@ def not_numbers(
     infinite = [text for text in every if text.strip(" +-").casefold() in ("inf", "infinity")]
     words = [text for text in every if not re.search(r"\d", text) and text not in infinite]
     of = ""
-    if may_name_people(every):
-        of, every = "values of the form ", sorted(set(map(form_of, every)))
+    if errors.may_name_people(every):
+        of, every = "values of the form ", sorted(set(map(errors.form_of, every)))
     found, more = every[:MOST_CELLS], " and others" if len(every) > MOST_CELLS else ""
     message = (
         f"column {quote(column)} must hold numbers, but has {of}{listing(found)}{more}; write "
         "plain numbers with a point for the decimals, and an empty cell for none"
     )
-    if recoded and words and not may_name_people(words):
+    if recoded and words and not errors.may_name_people(words):
         line = write_recodings({column: {UNKNOWN: [*listed, *words[:MOST_CELLS]]}})[0]
         message += f", or list it as unknown: {recoding_flag(line)}"
     return message

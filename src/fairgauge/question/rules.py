@@ -35,27 +35,16 @@ _PERCENT = rf"(?P<number>{_NUMBER})\s*%"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A metric, or the rate of a group, must lie in [low, high].
+    """A metric, or the rate of a group, must lie in [low, high]; `rule` makes one."""
 
-    Attributes
-    ----------
-    metric : catalogue name of a metric, or of a rate (``accuracy``) of the groups themselves.
-    low, high : the limits; -inf and inf where there is none.
-    features, groups : the sensitive features and the groups that the rule is for; empty for all.
-    decide : whether the whole confidence interval decides, the value alone, or a value that differs
-        statistically significantly from "no difference".
-    insufficient : what the rule comes to where the data are insufficient to decide it.
-    own : the metric or rate itself where it is a user's, which no catalogue has.
-    """
-
-    metric: str
-    low: float = -inf
+    metric: str  # the catalogue name of a metric, or of a rate (``accuracy``) of groups themselves
+    low: float = -inf  # the limits; infinite where there is none
     high: float = inf
-    features: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()  # the features and the groups that it is for; empty: all
     groups: tuple[str, ...] = ()
-    decide: Decide = Decide.INTERVAL
-    insufficient: Insufficient = Insufficient.REPORT
-    own: Statistic | Metric | None = None
+    decide: Decide = Decide.INTERVAL  # what decides: the interval, the value, or significance
+    insufficient: Insufficient = Insufficient.REPORT  # what it comes to where data do not suffice
+    own: Statistic | Metric | None = None  # the metric or rate itself where it is a user's
 
     @property
     def definition(self) -> Metric | None:
@@ -143,22 +132,19 @@ def rule(
 def parse_rule(rule: Mapping[str, object] | str) -> Rule:
     """Read the keys of a rule, ``DI >= 0.8`` or ``-0.1 <= RD <= 0.1``, in short ``|RD| <= 0.1``."""
     at = Location("rule")
-    made = _read_rule(rule, at)
-    if made is None:
+    if (made := _read_rule(rule, at)) is None:
         raise SpecError(at.problems)
     return made
 
 
 def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
     """Write the limits of rules; what else a rule holds has no text form."""
-    limits = ((of["metric"], of.get("at_least", -inf), of.get("at_most", inf)) for of in rules)
-    return [str(Rule(*each)) for each in limits]
+    return [str(Rule(e["metric"], e.get("at_least", -inf), e.get("at_most", inf))) for e in rules]
 
 
 def limits_of(text: str) -> tuple[float, float]:
     """Return the limits of the text of a rule, whatever its metric is."""
-    _, low, high = _split_limit(text)
-    return low, high
+    return _split_limit(text)[1:]
 
 
 def _split_limit(text: str) -> tuple[str, float, float]:
@@ -192,18 +178,18 @@ def read_rules(value: object, at: Location) -> tuple[Rule, ...]:
 
 
 def _read_rule(item: object, at: Location) -> Rule | None:
-    if isinstance(item, Rule):
-        return item
     if isinstance(item, str):
         try:
-            metric, low, high = _split_limit(item)
+            metric, *limits = _split_limit(item)
         except SpecError as error:
             at.report(error.problems[0].message)
             return None
-        at_least, at_most = (None if math.isinf(end) else end for end in (low, high))
+        at_least, at_most = (None if math.isinf(end) else end for end in limits)
         return check_rule({"metric": metric, "at_least": at_least, "at_most": at_most}, at)
     if isinstance(item, Mapping):
         return check_rule(item, at)
+    if isinstance(item, Rule):
+        return item
     at.report(f"must be a rule, such as 'selection_rate.ratio >= 0.8', not {display(item)}")
     return None
 
@@ -213,9 +199,8 @@ def check_rule(keys: Mapping[str, object], at: Location) -> Rule | None:
     if at.report_unknown_keys(keys, _KEYS):
         return None  # a misspelt key is one mistake, not also a rule without a limit or a metric
     before = len(at.problems)
-    metric, own = read_metric(keys.get("metric"), at["metric"])
-    low, high = _bounds(keys, at)
-    rule = Rule(metric, low, high, own=own, **read_keys(keys, _SCOPE, at))
+    metric, own = _read_metric(keys.get("metric"), at["metric"])
+    rule = Rule(metric, *_bounds(keys, at), own=own, **read_keys(keys, _SCOPE, at))
     if metric:
         _check_scope_and_limits(rule, at)
     return None if len(at.problems) > before else rule
@@ -242,15 +227,14 @@ def _check_scope_and_limits(rule: Rule, at: Location) -> None:
     limits = [limit for limit in (rule.low, rule.high) if math.isfinite(limit)]
     if limits and rule.low <= low and high <= rule.high:
         percent = next((limit for limit in limits if not low <= limit <= high), math.nan)
-        hint = f"; {percent:g}% is written as {percent / 100:g}"
-        at.report(
-            f"can never fail: {rule.metric} is between {low:g} and {high:g}, and every value of it "
-            f"is allowed{hint if low <= percent / 100 <= high else ''}"
-        )
+        written = f"; {percent:g}% is written as {percent / 100:g}"
+        hint = written if low <= percent / 100 <= high else ""
+        every = f"is between {low:g} and {high:g}, and every value of it is allowed"
+        at.report(f"can never fail: {rule.metric} {every}{hint}")
 
 
-def read_metric(asked: object, at: Location) -> tuple[str, Statistic | Metric | None]:
-    """Return the name of a metric, or of a rate, and itself where it is a user's own."""
+def _read_metric(asked: object, at: Location) -> tuple[str, Statistic | Metric | None]:
+    # the name of a metric, or of a rate, and itself where it is a user's own
     from fairgauge.catalogue import lookup  # not for --help
     from fairgauge.catalogue.own import metric_or_name
 
@@ -273,8 +257,7 @@ def read_metric(asked: object, at: Location) -> tuple[str, Statistic | Metric | 
 
 
 def _bounds(asked: Mapping[str, object], at: Location) -> tuple[float, float]:
-    low, high = asked.get("at_least"), asked.get("at_most")
-    between = asked.get("between")
+    low, high, between = (asked.get(key) for key in ("at_least", "at_most", "between"))
     before = len(at.problems)
     if between is not None:
         if low is not None or high is not None:

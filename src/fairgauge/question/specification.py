@@ -10,23 +10,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from fairgauge import enums
+from fairgauge import enums, errors
 from fairgauge.catalogue.cells import Need
 from fairgauge.catalogue.comparisons import Metric, RowMetric
 from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import (
-    Problem,
-    SpecError,
-    alternatives,
-    listing,
-    problems_where,
-    quote,
-    refuse,
-    suggest,
-)
+from fairgauge.errors import Problem, SpecError, listing, problems_where, quote, refuse, suggest
 from fairgauge.identity import name_of_values
 from fairgauge.question.category_words import use_words
 from fairgauge.question.features import Above, ByColumn, separated
@@ -74,11 +65,9 @@ def refuse_candidates(options: Mapping[str, object]) -> None:
 
 
 def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: object) -> Spec:
-    """Make a specification, or report everything that is wrong with it at once.
+    """Make a specification; raises SpecError with everything that is wrong with it at once.
 
     ``columns`` are those that the data have; ``base`` holds where an option is not given, or None.
-
-    Raises SpecError (with a path, what is allowed and the nearest name for every mistake).
     """
     at = Location()
     problems = at.problems
@@ -168,10 +157,7 @@ def ask_rows(source: Any, **options: object) -> Spec:
 
 
 def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
-    """Return a specification of some options, for functions that audit no rows.
-
-    Other options of an audit may stand in a file that several functions share, and are passed over.
-    """
+    """Return a specification of some options, others passed over, for what audits no rows."""
     options = _add_preset(options) if "preset" in names else options
     at = Location(problems=[_unknown_option(name) for name in options if name not in BY_NAME])
     # every reader returns the type of its field
@@ -230,7 +216,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         (spec.cluster is not None and exact, "method", f"{spec.method} assumes independent rows; with a cluster only 'default' is allowed, whose intervals are cluster-robust"),
         (spec.replicate_weights and spec.weight is None, "weight", "name the full-sample weight, which the replicate weights vary"),
         *((design and getattr(spec, name), name, f"cannot be combined with {design}, which states how rows were sampled")
-          for name in (*(_CLUSTERED if spec.replicate_weights else ()), "candidate", "probabilities", "person")),
+          for name in (*(("cluster", "strata_of_sample") if spec.replicate_weights else ()), "candidate", "probabilities", "person")),
         (design and exact and spec.cluster is None, "method", f"{spec.method} assumes independent rows; the design of a survey has its own"),
         (spec.score_of is not None and spec.positive == () and not decided, "score_of", "needs a label, or the positive value (positive), to be compared with"),
         *((column in (spec.prediction, spec.score, *spec.candidate), "strata", same_in_a_stratum(column, "the prediction", "name a column that is known before the decision"))
@@ -260,7 +246,6 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     yield from _wrong_favourable(spec, own)
 
 
-_CLUSTERED = ("cluster", "strata_of_sample")
 _NOT_OF_PEOPLE = {
     **dict.fromkeys(("count", "weight", "cluster"), ""),
     "score": ", or give one row for each person, with the score that counts, such as the highest, without person",
@@ -289,14 +274,13 @@ def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
     unstated = of_amounts and favourable in (None, enums.Favourable.POSITIVE)
     if favourable not in (None, *allowed) and not unstated:
         also = "; of amounts, state --task regression" if favourable in _OF_AMOUNTS else ""
-        yield Problem(
-            "favourable", f"must be {alternatives(allowed)} of {what}, not {favourable}{also}"
-        )
+        message = f"must be {errors.alternatives(allowed)} of {what}, not {favourable}{also}"
+        yield Problem("favourable", message)
         return
     best = spec.reference is enums.ReferenceRule.BEST
     # fmt: off
     yield from problems_where(
-        (best and (unstated or favourable is enums.Favourable.NEITHER), "reference", f"best needs to know which outcome is better for a person: state {alternatives(allowed[:2])} (favourable, --favourable), or another reference"),
+        (best and (unstated or favourable is enums.Favourable.NEITHER), "reference", f"best needs to know which outcome is better for a person: state {errors.alternatives(allowed[:2])} (favourable, --favourable), or another reference"),
     )
     if own is None:
         return
@@ -317,24 +301,21 @@ def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
 def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
     if not spec.probabilities:
         return
-    names = {each.name for each in spec.probabilities}
-    apart = (
-        f"cannot be combined with {listing(sorted(names))}, of which only probabilities are known"
-    )
     named = {each.name: each.columns[0][0] for each in spec.probabilities}
+    names, example = sorted(named), named | dict.fromkeys(spec.recorded, "GROUP")
     chosen = spec.reference in (enums.ReferenceRule.LARGEST, enums.ReferenceRule.BEST)
-    named |= dict.fromkeys(spec.recorded, "GROUP")
     # fmt: off
+    apart = f"cannot be combined with {listing(names)}, of which only probabilities are known"
     yield from problems_where(
         *((each.column in names, "probabilities", f"{quote(each.column)} is given by its column and by probabilities, too") for each in spec.sensitive),
         *((True, f"intersections[{i}]", f"{quote(name)} is not recorded, and the joint probabilities with other columns are not given; audit it alone, in the rows of one group of the others at a time (where, --where 'sex = F')")
-          for i, columns in enumerate(spec.intersections) for name in sorted(names & set(columns))),
+          for i, columns in enumerate(spec.intersections) for name in names if name in columns),
         (spec.task is enums.Task.REGRESSION and spec.strata, "strata", f"{apart}, of amounts; audit one stratum at a time (where)"),
         (spec.of_people, "person", f"{apart}; count each decision (per_person each)"),
         (spec.candidate, "candidate", f"{apart}; audit the decisions of each model by itself"),
         (spec.method is not enums.Method.DEFAULT, "method", f"{apart}; remove it: they have methods of their own"),
         (spec.strata and spec.cluster, "strata", f"{apart}; remove it, or the cluster"),
-        (chosen, "reference", f"is chosen from groups that are recorded; name the group that others are compared with, of every feature, such as {flag_of('reference', named)}; the groups of a feature without one are compared with all other groups"),
+        (chosen, "reference", f"is chosen from groups that are recorded; name the group that others are compared with, of every feature, such as {flag_of('reference', example)}; the groups of a feature without one are compared with all other groups"),
         (spec.profile is not enums.Profile.DOCUMENTED, "profile", "of smclarify knows recorded groups alone; remove it"),
     )
     # fmt: on
@@ -350,15 +331,11 @@ def same_in_a_stratum(
 
 
 def strata_alone(spec: Spec) -> Iterator[Problem]:
-    """Yield why nothing can be adjusted for the only sensitive feature.
-
-    The services compute their metrics all the same.
-    """
-    if spec.profile is not enums.Profile.DOCUMENTED:
-        return
-    compared = {each.column for each in spec.sensitive}
+    """Yield why nothing is adjusted for the only feature; the services compute it anyway."""
+    of_service = spec.profile is not enums.Profile.DOCUMENTED
+    alone = not (of_service or spec.features or spec.probabilities)
     for column in (each.column for each in spec.strata):
-        if compared == {column} and not (spec.features or spec.probabilities):
+        if alone and {each.column for each in spec.sensitive} == {column}:
             yield Problem("strata", same_in_a_stratum(column))
 
 
@@ -372,8 +349,7 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
         numeric |= dict.fromkeys((spec.label, spec.prediction, *spec.candidate), "holds numbers")
     # fmt: off
     for each in spec.recode:
-        column, names = quote(each.column), each.names
-        path = f"recode.{each.column}"
+        column, names, path = quote(each.column), each.names, f"recode.{each.column}"
         listed = quote(each.ranges[0][1]) if each.ranges else ""
         if each.column in never:
             yield Problem(path, f"{column} {never[each.column]}, which is not recoded; correct the column itself")
@@ -384,13 +360,13 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
     # fmt: on
 
 
-def _wrong_columns_of_positive(spec: Spec) -> Iterator[Problem]:
+def _wrong_columns_of_positive(spec: Spec) -> list[Problem]:
     if not isinstance(spec.positive, ByColumn):
-        return
+        return []
     stated = [column for column, _ in spec.positive.columns]
     wanted = [each for each in (spec.label, spec.prediction) if each]
     of = listing(wanted) or "these columns, once they are named (label, prediction)"
-    yield from problems_where(
+    return problems_where(
         *((column not in (*wanted, *spec.candidate), f"positive.{column}",
            f"is no label and no prediction; name the favourable values of {of}") for column in stated),
         *((column not in stated, "positive", f"names no value of {quote(column)}; name one of each column")
@@ -402,13 +378,12 @@ def _unaudited_names(spec: Spec) -> Iterator[Problem]:
     single = {feature.column for feature in spec.sensitive}
     parts = single | {column for columns in spec.intersections for column in columns}
     parts |= {each.name for each in spec.probabilities}
-    tables = {name for named in spec.audited.items() for name in (named[0], named[1].name())}
-    references = spec.reference if isinstance(spec.reference, tuple) else ()
-    recorded = spec.recorded if references else {}
-    crossed = {name: each for name, each in recorded.items() if len(each.columns) > 1}
-    for name, group in references:
-        path = f"reference.{name}"
-        of = len(crossed[name].columns) if name in crossed else 1
+    audited = spec.audited
+    tables = {*audited, *[each.name() for each in audited.values()]}
+    sizes = {name: len(each.columns) for name, each in audited.items()}
+    crossed = [name for name, size in sizes.items() if size > 1]
+    for name, group in spec.reference if isinstance(spec.reference, tuple) else ():
+        path, of = f"reference.{name}", sizes.get(name, 1)
         if name in parts and name in crossed:
             yield Problem(path, "is a column and an intersection; rename the column")
         elif name not in parts and name not in crossed:
@@ -523,9 +498,8 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
         with suppress(LookupError):  # which is reported as such
             named.append((f"margins.{name}", catalogue.rate(name)))
     for i, asked in enumerate(spec.metrics):
-        # the ratio of a rate needs what its difference needs
-        rows = () if asked in SETS else catalogue.expand([asked])[:1]
-        named += [(f"metrics[{i}]", row) for row in rows]
+        if asked not in SETS:  # the ratio of a rate needs what its difference needs
+            named += [(f"metrics[{i}]", row) for row in catalogue.expand([asked])[:1]]
     for path, row in named:
         reason = unmet_need(row, spec)
         if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
@@ -628,10 +602,9 @@ class SwapQuestion:
 def check_swap_options(given: Collection[str]) -> None:
     """Check the names of options that are given beside those of a specification file."""
     allowed = (*COLUMNS, "placebo", *SHARED)
-    names = ", ".join(allowed)
     refuse([
-        Problem(name, f"is no option of pairs.{suggest(name, allowed)} Allowed: {names}")
-        for name in given if name not in (*allowed, *_REFUSED)
+        Problem(n, f"is no option of pairs.{suggest(n, allowed)} Allowed: {', '.join(allowed)}")
+        for n in given if n not in (*allowed, *_REFUSED)
     ])  # fmt: skip
 
 
@@ -642,9 +615,8 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     but for those that would change the design.
     """
     options = {name: value for name, value in options.items() if value is not None}
-    at = Location()
-    problems = at.problems
-    problems += problems_where(*((n in options, n, f"remove it: {w}") for n, w in _REFUSED.items()))
+    problems = [Problem(n, f"remove it: {why}") for n, why in _REFUSED.items() if n in options]
+    at = Location(problems=problems)
     readers: dict[str, Reader] = {**dict.fromkeys(COLUMNS, read_column), "placebo": read_values}
     own: dict[str, Any] = {**dict.fromkeys(COLUMNS), "placebo": ()}
     own |= read_keys(options, readers, at)
@@ -660,10 +632,9 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     question = SwapQuestion(**own, spec=spec)
     seen: dict[str, str] = {}
     for option, column in question.columns():
-        if column in seen:
-            message = f"column {quote(column)} is already the {seen[column]}; name another column"
+        if (before := seen.setdefault(column, option)) != option:
+            message = f"column {quote(column)} is already the {before}; name another column"
             problems.append(Problem(option, message))
-        seen.setdefault(column, option)
     refuse(problems)
     return question
 

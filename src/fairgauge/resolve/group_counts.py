@@ -9,34 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from fairgauge import errors, identity
 from fairgauge.catalogue.cells import Array
 from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import REPLICATE, Axis, centre_of
 from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
-from fairgauge.errors import (
-    DataError,
-    Problem,
-    SpecError,
-    alternatives,
-    collecting,
-    quote,
-    refuse,
-    suggest,
-    values_held,
-)
-from fairgauge.identity import (
-    EVERYONE,
-    FeatureId,
-    GroupId,
-    MissingValue,
-    Part,
-    ValueSet,
-    group_names,
-    name_of_values,
-    position_of_value,
-    positions_named,
-)
+from fairgauge.errors import DataError, Problem, SpecError, collecting, quote, refuse, suggest
+from fairgauge.identity import FeatureId, GroupId, MissingValue, Part, ValueSet, group_names
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import OVERALL, Reference, Scope, stratum
 from fairgauge.scan.row_codes import numbers_of
@@ -65,10 +45,7 @@ class Histogram:
 
     @property
     def centre(self) -> Array:
-        """Return the mean score of all rows in each bin.
-
-        Where one score alone falls into a bin it is that score, as if the rows had been read.
-        """
+        """Return the mean score of the rows of each bin: of one score alone it is that score."""
         names = "w" if "w" in self.counts else "n", "s"
         rows, scores = (self.counts[name].sum(axis=(0, 1)) for name in names)
         mean = np.divide(scores, rows, out=(self.low + self.high) / 2, where=rows > 0)
@@ -86,10 +63,7 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class ClusterCells:
-    """The cells of one feature by cluster, where the cluster and the group are known.
-
-    Of the sample of a survey its units are the clusters.
-    """
+    """The cells of one feature by cluster (or unit of a survey), where both are known."""
 
     # cluster, group, stratum, label, prediction: array of shape (cells,): codes of each cell. A
     # group one above the last is known values of no group; a stratum, label or prediction one above
@@ -220,10 +194,7 @@ class GroupCounts:
 
     @property
     def every_case(self) -> float:
-        """Return the cases that have an outcome, those of no known or an excluded group included.
-
-        Shares are of these: who is excluded by name changes none of the others.
-        """
+        """Return the cases with an outcome, of excluded groups too: shares are of these."""
         return self.every("n") + float(_count_with_outcome(self.excluded, self))
 
     def every(self, measure: str) -> float:
@@ -236,13 +207,9 @@ class GroupCounts:
 
     def codes_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
         """Return the group of every row: -1 for a known value of no group, below for none."""
-        return self.crossing.groups_of(self._levels_of_rows(cube, columns))
+        return self.crossing.groups_of(self.levels_of_rows(cube, columns))
 
-    def kinds_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
-        """Return the kind of every row that has no group."""
-        return self.crossing.kinds_of(self._levels_of_rows(cube, columns))
-
-    def _levels_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
+    def levels_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
         axes = [part.axis for part in self.crossing.parts]
         return np.stack([level_codes(axis, cube, columns[axis.column]) for axis in axes], axis=-1)
 
@@ -336,7 +303,7 @@ def count_everyone(cube: Cube) -> GroupCounts:
     """Arrange the counts of all rows as one group, whatever their features."""
     cube = with_one_stratum(cube)
     first = np.zeros(1, dtype=np.int64)
-    whole = Crossing((), (EVERYONE,), first, first, first, np.ones((1, 1), dtype=bool))
+    whole = Crossing((), (identity.EVERYONE,), first, first, first, np.ones((1, 1), dtype=bool))
     return _arrange(cube, "", whole, None)
 
 
@@ -353,10 +320,7 @@ class JointCells:
 
 
 def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
-    """Arrange the joint counts of two models by the groups of a feature.
-
-    ``joint`` is that of `fairgauge.cube.views.pair`, ``counted`` the feature as one model decides.
-    """
+    """Arrange the joint counts of two models (`cube.views.pair`) by the groups of a feature."""
     joint = with_one_stratum(joint)
     plan, crossing = joint.plan, counted.crossing
     roles = (Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)
@@ -377,9 +341,8 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     known, every = slice(len(counted.groups) + 1), _dense(joint, crossing, axes)
     counts = {m: _prepend_total(dense)[known, ..., :-1, :-1] for m, dense in every.items()}
     clusters = _cluster_cells(joint, crossing, axes)
-    return JointCells(
-        in_units(counts), clusters and replace(clusters, counts=in_units(clusters.counts))
-    )
+    clusters = clusters and replace(clusters, counts=in_units(clusters.counts))
+    return JointCells(in_units(counts), clusters)
 
 
 def count_missing(every: Cube, counted: GroupCounts) -> tuple[Array, Array, Array]:
@@ -472,12 +435,11 @@ def _cross_groupings(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Cross
         missing = np.array([_DROPPED - EXCLUDED])
         return Crossing(tuple(parts), groups, every - EXCLUDED, every, missing, fits)
     held, lowest = _combinations(parts, cube.marginal([part.axis for part in parts]).codes)
-    nothing = np.ravel_multi_index([_DROPPED - EXCLUDED] * len(parts), _group_numbers(parts))
-    present, unknown = np.unique(held[lowest >= 0]), np.union1d(nothing, held[lowest == _DROPPED])
     sizes = _group_numbers(parts)
-    positions, values = (
-        np.stack(np.unravel_index(each, sizes)) + EXCLUDED for each in (present, unknown)
-    )
+    nothing = np.ravel_multi_index([_DROPPED - EXCLUDED] * len(parts), sizes)
+    present, unknown = np.unique(held[lowest >= 0]), np.union1d(nothing, held[lowest == _DROPPED])
+    positions = np.stack(np.unravel_index(present, sizes)) + EXCLUDED
+    values = np.stack(np.unravel_index(unknown, sizes)) + EXCLUDED
     cells = (zip(parts, cell, strict=True) for cell in positions.T.tolist())
     crossed = [GroupId.of(*(part.groups[i] for part, i in cell)) for cell in cells]
     excluded = np.zeros(len(crossed), dtype=bool)
@@ -494,7 +456,7 @@ def _excluded_groups(groups: Sequence[GroupId], spec: Spec) -> list[int]:
     names = group_names(groups)
     excluded: list[int] = []
     for i, text in enumerate(spec.exclude_groups):
-        meant = positions_named(text, groups, names)
+        meant = identity.positions_named(text, groups, names)
         if len(meant) > 1:
             raise _ambiguous(f"exclude_groups[{i}]", text, [names[at] for at in meant])
         excluded += meant
@@ -502,9 +464,9 @@ def _excluded_groups(groups: Sequence[GroupId], spec: Spec) -> list[int]:
 
 
 def _ambiguous(path: str, text: str, names: Sequence[str]) -> SpecError:
-    either = alternatives(map(quote, names))
-    message = f"{quote(text)} is the name of {len(names)} groups; write {either}"
-    return SpecError(Problem(path, message))
+    either = errors.alternatives(map(quote, names))
+    of = f"{quote(text)} is the name of {len(names)} groups"
+    return SpecError(Problem(path, f"{of}; write {either}"))
 
 
 def _grouping(axis: Axis, cube: Cube, spec: Spec) -> Grouping:
@@ -571,7 +533,7 @@ def _named_reference(
         return None
     name = name_of(value)
     ids = list(map(GroupId.of, groups))
-    meant = position_of_value(value, ids, group_names(ids))
+    meant = identity.position_of_value(value, ids, group_names(ids))
     if meant is not None:
         return meant
     option, at = "exclude_groups", -1
@@ -593,7 +555,7 @@ def _find(value: Value, levels: Sequence[Value], column: str, path: str) -> Valu
     except LookupError as error:
         name, known = name_of(value), [name_of(level) for level in levels]
         absent = f"column {quote(column)} has no value {quote(name)}.{suggest(name, known)}"
-        message = str(error) or f"{absent} {values_held(known)}"
+        message = str(error) or f"{absent} {errors.values_held(known)}"
         if path == "reference" and value in list(ReferenceRule):
             message += f"; as a rule it stands alone (reference={value!r}, --reference {value})"
         raise SpecError(Problem(path, message)) from None
@@ -637,8 +599,8 @@ def _reference_group(
         if isinstance(asked, tuple):
             meant = [i for i, group in enumerate(groups) if group.has_values(asked)]
         else:
-            meant = positions_named(str(asked), groups, names)
-        text, path = name_of_values(asked), f"reference.{feature}"
+            meant = identity.positions_named(str(asked), groups, names)
+        text, path = identity.name_of_values(asked), f"reference.{feature}"
         if not meant:
             message = f"no group of {quote(feature)} is {quote(text)}.{suggest(text, names)}"
             raise SpecError(Problem(path, message))
@@ -747,10 +709,8 @@ def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str,
             index += _fill_codes(table.codes[:, column], size - 1)
             column += 1
     cells = int(np.prod(shape))
-    counts = {
-        measure: np.bincount(index, sums, cells).astype(np.float64).reshape(shape)
-        for measure, sums in table.sums.items()
-    }
+    summed = {name: np.bincount(index, sums, cells) for name, sums in table.sums.items()}
+    counts = {name: each.astype(np.float64).reshape(shape) for name, each in summed.items()}
     counts.setdefault("n", counts["rows"])
     return counts
 

@@ -12,23 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from fairgauge import errors
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.build import placeholders, spellings_of
 from fairgauge.cube.cube import Cube, Sums, aggregate, levels_with_cases
 from fairgauge.cube.plan import OUTCOMES, SQUARES, SUM, Axis, Plan, centre_of
 from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, Role, Task, Uncounted
-from fairgauge.errors import (
-    DataError,
-    Problem,
-    SpecError,
-    cells,
-    quote,
-    refuse,
-    remedy_if_absent,
-    suggest,
-    values_held,
-)
+from fairgauge.errors import DataError, Problem, SpecError, quote, refuse, suggest, values_held
 from fairgauge.question.category_words import is_undecided, may_be_value, no_decisions
 from fairgauge.question.features import ByColumn
 from fairgauge.question.specification import Spec
@@ -105,9 +96,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
             message = "negative is of two outcomes; state which classes are positive (--positive)"
             raise SpecError(Problem("favourable", message))
         return _classes(cube, label_levels, prediction_levels)
-    present: list[Sequence[Value]] = [
-        cube.levels[axis] for axis in cube.plan.outcomes if not axis.bins
-    ]
+    present = [cube.levels[axis] for axis in cube.plan.outcomes if not axis.bins]
     wanted = of_predictions = _positive_values(spec, present, label or prediction)
     if isinstance(spec.positive, ByColumn):
         own = {
@@ -227,7 +216,7 @@ def _classes(
 
 
 def _positive_values(
-    spec: Spec, present: list[Sequence[Value]], axis: Axis | None
+    spec: Spec, present: Sequence[Sequence[Value]], axis: Axis | None
 ) -> tuple[Value, ...]:
     # the positive values: those asked, or 1 and true of labels that are 0 and 1
     if not isinstance(spec.positive, tuple) or axis is None or not any(present):
@@ -270,7 +259,7 @@ def _positive_values(
     return spec.positive
 
 
-def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
+def _check_predictions(spec: Spec, present: Sequence[Sequence[Value]]) -> None:
     # refuse predictions that are no decisions: scores, or the values of another column
     if len(present) < 2 or not spec.words_of_predictions:
         return
@@ -287,12 +276,9 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
         )))  # fmt: skip
 
 
-def _ask_for_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
-    column = spec.label or spec.prediction
-    held = _sample(present[0])
-    message = (
-        f"name the value of {quote(column)} that is positive (--positive VALUE); it holds {held}"
-    )
+def _ask_for_positive(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
+    asked = f"name the value of {quote(spec.label or spec.prediction)} that is positive"
+    message = f"{asked} (--positive VALUE); it holds {_sample(present[0])}"
     if len(present) == 2 and not any(is_one_of(value, present[0]) for value in present[1]):
         return f"{message}; {_OF_EACH_COLUMN}"
     classes = "task='multiclass' or task='regression' reads them as they are"
@@ -307,7 +293,7 @@ def _describe_absent(
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
     meant = suggest(asked, names)
     why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
-    leave = remedy_if_absent(value, beside, meant)
+    leave = errors.remedy_if_absent(value, beside, meant)
     return f"column {quote(column)} has no value {quote(asked)}{why} {values_held(names)}{leave}"
 
 
@@ -320,7 +306,7 @@ def _truth(levels: Sequence[Value]) -> Mask:
 
 
 def _sample(levels: Sequence[Value]) -> str:
-    return cells(map(name_of, levels))
+    return errors.cells(map(name_of, levels))
 
 
 ALMOST_ALL = 0.95
@@ -494,8 +480,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     outcomes, counting, open_ = _decisions(rows, plan, spec, known, of, len(people), own)
     differing = ((a, several) for a, (_, several) in groups.items() if a.role is not Role.CODES)
     conflicts = {axis.column: int(several.sum()) for axis, several in differing}
-    if spec.person not in conflicts and spec.person is not None:
-        conflicts[spec.person] = int(unnamed.sum())
+    conflicts.setdefault(str(spec.person), int(unnamed.sum()))
     columns = [outcomes[a] if a in outcomes else groups[a][0] for a in plan.axes]
     own_rows = [codes[axis][~named] for axis in plan.axes]
     every = np.concatenate([np.stack(columns, axis=-1), np.stack(own_rows, axis=-1)])

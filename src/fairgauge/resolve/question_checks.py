@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fairgauge import errors
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.directions import adverse_sign
 from fairgauge.catalogue.lookup import Catalogue
@@ -16,17 +17,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Task
-from fairgauge.errors import (
-    DataError,
-    Problem,
-    SpecError,
-    alternatives,
-    closest,
-    listing,
-    quote,
-    refuse,
-    suggest,
-)
+from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.category_words import has_words, is_group_of
 from fairgauge.question.kits import find_kit
@@ -106,40 +97,30 @@ def uncrossed_features(spec: Spec) -> Iterator[Diagnostic]:
     recorded = tuple(each.column for each in spec.sensitive)
     features = (*recorded, *estimated)
     if estimated and len(features) > 1:
-        yield Diagnostic.warning(
-            DiagnosticCode.NOT_CROSSED, preset=spec.preset, features=features, estimated=estimated
-        )
+        code = DiagnosticCode.NOT_CROSSED
+        yield Diagnostic.warning(code, preset=spec.preset, features=features, estimated=estimated)
     if len(recorded) > 2 and spec.intersections == (recorded,):
-        yield Diagnostic.warning(
-            DiagnosticCode.NO_PAIRS_CROSSED, preset=spec.preset, features=recorded
-        )
+        code = DiagnosticCode.NO_PAIRS_CROSSED
+        yield Diagnostic.warning(code, preset=spec.preset, features=recorded)
 
 
 def other_references(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Warn of a named reference that may not be of the people with whom a preset compares.
-
-    Raises ``SpecError``: Another group of the feature has their name.
-    """
+    """Warn of a reference that may not be of whom a preset compares with; refuse another."""
     own = find_kit(spec.preset) if spec.preset else None
     if own is None or not has_words(own.compared_with) or not isinstance(spec.reference, tuple):
         return
     if task is Task.REGRESSION and own.with_amounts:
         return
     groups: dict[str, Sequence[str]] = {of.name: of.groups for of in spec.probabilities}
-    groups |= {
-        axis.column: axis.names(cube.levels[axis])
-        for axis in cube.plan.axes
-        if axis.role is Role.FEATURE
-    }
+    axes = (axis for axis in cube.plan.axes if axis.role is Role.FEATURE)
+    groups |= {axis.column: axis.names(cube.levels[axis]) for axis in axes}
     for feature, group in spec.reference:
         meant = [each for each in groups.get(feature, ()) if is_group_of(own.compared_with, each)]
         if feature not in groups or isinstance(group, tuple) or name_of(group) in meant:
             continue
         if meant:
-            message = (
-                f"the preset {quote(own.name)} compares with {own.compared_with}, and "
-                f"{quote(name_of(group))} is another group: name {alternatives(meant)}"
-            )
+            other = f"{quote(name_of(group))} is another group: name {errors.alternatives(meant)}"
+            message = f"the preset {quote(own.name)} compares with {own.compared_with}, and {other}"
             raise SpecError(Problem(f"reference.{feature}", message))
         yield Diagnostic.warning(
             DiagnosticCode.REFERENCE_ASSUMED, feature, preset=own.name,
@@ -159,20 +140,13 @@ def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 def idle_rules(
     spec: Spec, features: Iterable[GroupCounts], path: str = "rules"
 ) -> Iterator[Diagnostic]:
-    """Warn of the groups of rules that are not evaluated: not there, or the named reference.
-
-    A rule that names features has its groups in each of them, otherwise in any.
-    """
+    """Warn of groups of rules that none of the rule's features has, or that are the reference."""
     # what may be written for the groups of every feature, with whether it is the reference
     written = {FeatureId((of.name,)): [(g, False) for g in of.groups] for of in spec.probabilities}
-    written |= {
-        counts.feature_id: [
-            (text, i == counts.named_reference)
-            for i, (name, group) in enumerate(zip(counts.groups, counts.group_ids, strict=True))
-            for text in texts_of(name, group)
-        ]
-        for counts in features
-    }
+    for of in features:
+        each = enumerate(zip(of.groups, of.group_ids, strict=True))
+        texts = [(text, i) for i, group in each for text in texts_of(*group)]
+        written[of.feature_id] = [(text, i == of.named_reference) for text, i in texts]
     for i, rule in enumerate(spec.rules):
         named = [[of] for name, of in spec.audited.items() if is_named(rule.features, name, of)]
         of_groups = rule.definition is not None and rule.definition.scope == "group"
@@ -190,17 +164,12 @@ def idle_rules(
 
 
 def limits_outside_range(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of rules that no value of the metric meets (80 instead of 0.8), or all in these data do.
-
-    Those that every value meets, whatever the data, are refused where they are read.
-    """
+    """Warn of rules that no value of the metric meets (80 instead of 0.8), or all here do."""
     for i, rule in enumerate(spec.rules):
         (low, high), reach = rule.row.range, _largest_difference(cube, spec, rule.row)
         if rule.low > high or rule.high < low:
-            yield Diagnostic.warning(
-                DiagnosticCode.LIMITS_OUTSIDE_RANGE,
-                path=f"rules[{i}]", metric=rule.metric, low=low, high=high,
-            )  # fmt: skip
+            code, metric = DiagnosticCode.LIMITS_OUTSIDE_RANGE, rule.metric
+            yield Diagnostic.warning(code, path=f"rules[{i}]", metric=metric, low=low, high=high)
         elif rule.low <= -reach and reach <= rule.high:
             code = DiagnosticCode.LIMITS_THE_BETTER_OFF
             yield Diagnostic.warning(code, rule=str(rule), reach=reach)
@@ -270,23 +239,19 @@ def limits_only_the_better_off(
         return []
     favourable = spec.favourable or Favourable.POSITIVE
     return [
-        Problem(
-            path,
+        Problem(path, (
             f"only a group that is better off can fail {quote(note['rule'])}, so a pass would mean "
             f"nothing to those who are worse off; write {note['instead'] or 'the other limit'}, "
-            f"or accept it (accept = [{quote(code)}])",
-        )
-        for note in limits_of_the_better_off(limits, catalogue, favourable)
-    ]
+            f"or accept it (accept = [{quote(code)}])"
+        )) for note in limits_of_the_better_off(limits, catalogue, favourable)
+    ]  # fmt: skip
 
 
 def unmatched_name(path: str, name: str, known: Iterable[str]) -> Diagnostic:
     """Warn of a name in the question that the data do not have."""
-    names = sorted(known)
-    near, held = closest(name, names), listing(names)
-    return Diagnostic.warning(
-        DiagnosticCode.UNMATCHED, path=path, name=name, nearest=near, held=held
-    )
+    names, code = sorted(known), DiagnosticCode.UNMATCHED
+    near, held = errors.closest(name, names), listing(names)
+    return Diagnostic.warning(code, path=path, name=name, nearest=near, held=held)
 
 
 FEW_PUBLISHED = 10
@@ -366,10 +331,7 @@ def weightless_groups(counts: GroupCounts) -> Iterator[Diagnostic]:
 
 
 def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn where numbers of one large group are on average many times those of another.
-
-    Also where they are all the same number, not 0, and those of another group are not.
-    """
+    """Warn where numbers of a large group are many times those of another, or all one number."""
     large = np.flatnonzero(large_groups(counts, spec))
     if spec.task is not Task.REGRESSION or len(large) < 2:
         return
@@ -406,10 +368,7 @@ def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
 def few_published(
     features: Iterable[GroupCounts], spec: Spec, groups: Iterable[Group]
 ) -> Iterator[Diagnostic]:
-    """Warn of groups of a few people in tables to publish: their rates are of single people.
-
-    Of rates of decisions the tables are of all strata together, of pay of each stratum, too.
-    """
+    """Warn of groups of a few people in tables to publish; those of pay are of each stratum."""
     chosen = None if spec.preset is None else find_kit(spec.preset)
     if chosen is None or not (chosen.published_metrics or chosen.publishes_amounts):
         return
@@ -421,15 +380,10 @@ def few_published(
         for i, name in enumerate(each.groups)
     }
     published = "mean_label" if of_amounts else "selection_rate"
-    few = [
-        each
-        for each in groups
-        if each.reference_kind is None
-        and (each.scope == OVERALL or of_amounts)
-        and (rate := each.rates.get(published))
-        and rate.denominator
-        and people.get((each.feature, each.group), rate.denominator) < FEW_PUBLISHED
-    ]
+    shown = [e for e in groups if e.reference_kind is None and (e.scope == OVERALL or of_amounts)]
+    rates = ((each, each.rates.get(published)) for each in shown)
+    sizes = ((each, rate.denominator) for each, rate in rates if rate and rate.denominator)
+    few = [of for of, n in sizes if people.get((of.feature, of.group), n) < FEW_PUBLISHED]
     more: dict[str, Any] = {"unit": "people"} if spec.person else {}
     if of_amounts:
         more["strata"] = tuple(str(each.scope.stratum or "") for each in few)

@@ -101,10 +101,7 @@ class CountsBySide:
     def pick(
         self, which: Index, slots: Index, *, pooled: bool = False, overall: bool = False
     ) -> ConfusionCounts:
-        """Return one side of comparisons: the numbers of the sides, and their slots (0: margin).
-
-        With ``overall``, the counts of all rows of the slots too.
-        """
+        """Return sides of comparisons in slots (0: margin); ``overall`` adds all rows of these."""
         states = self._states[which, slots]
         raw, joint = self._counts[which, slots], None
         strata: dict[Need, Array] = {}
@@ -127,15 +124,14 @@ class CountsBySide:
             strata=strata,
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
             moments={name: sums[which, slots] for name, sums in self._moments.items()},
-            centre=self._centre,
             column_moments={
                 column: {name: sums[which, slots] for name, sums in of.items()}
                 for column, of in self._of_columns.items()
             },
             scores=self._scores.of(which) if self._scores else None,
-            joint=joint,
+            joint=joint, centre=self._centre,
             overall=self.pick(np.full_like(which, self.whole), slots) if overall else None,
-        )
+        )  # fmt: skip
 
     def states(self, which: Index, slots: Index | int = 0, *, open_missing: bool) -> Array:
         """Return the rows of sides by label and prediction: positive, negative or missing.
@@ -387,10 +383,7 @@ def group_sizes(counts: GroupCounts) -> Values:
 
 
 def admissible_groups(counts: GroupCounts, spec: Spec) -> Mask:
-    """Return which groups may be chosen as the best or the largest reference.
-
-    Small groups may not, nor people of unknown category: nobody is to be compared with them alone.
-    """
+    """Return which groups may be chosen as the reference: large ones, of known category."""
     return large_groups(counts, spec) & groups_of_known_category(counts)
 
 

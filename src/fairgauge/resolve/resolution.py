@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from fairgauge import enums
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.cells import Need
 from fairgauge.catalogue.comparisons import Contrast, Metric
@@ -15,28 +16,14 @@ from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import OUTCOMES, WEIGHTS
-from fairgauge.enums import (
-    DiagnosticCode,
-    GroupKind,
-    Level,
-    Profile,
-    ReferenceRule,
-    Role,
-    Task,
-    Uncounted,
-)
+from fairgauge.enums import DiagnosticCode, Profile, ReferenceRule, Role, Task, Uncounted
 from fairgauge.errors import Problem, cells, collecting, quote, refuse, suggest
 from fairgauge.identity import texts_of
 from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec, strata_alone, unmet_need
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import (
-    GroupCounts,
-    count_everyone,
-    count_groups,
-    unknown_levels,
-    weights_differ,
-)
+from fairgauge.resolve import group_counts
+from fairgauge.resolve.group_counts import GroupCounts, count_groups, unknown_levels
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.start.records import dataclass, replace
@@ -53,10 +40,7 @@ class AskedMetric:
 
 
 def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
-    """Return the metrics that the specification and its rules name, each once.
-
-    Of the standard metrics only those that the data allow are taken.
-    """
+    """Return the metrics that are asked for, each once; of the standard ones those possible."""
     asked: dict[str, AskedMetric] = {}
     problems = []
     named = [*((f"metrics[{i}]", name) for i, name in enumerate(spec.metrics))]
@@ -67,9 +51,8 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
             obstacle = _obstacle(metric, cube, spec, task)
             if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
                 problems.append(Problem(path, _class_error(metric, "compares classes", spec)))
-            beside_errors = metric.tasks == {Task.REGRESSION} and (
-                len(metric.needs) == 1 < len(_available(cube))
-            )
+            of_amounts = metric.tasks == {Task.REGRESSION} and len(metric.needs) == 1
+            beside_errors = of_amounts and len(_available(cube)) > 1
             if name != "standard" or (obstacle is None and not beside_errors):
                 asked.setdefault(metric.name, AskedMetric(metric, obstacle))
     problems += _rules_of_other_tasks(spec, task)
@@ -106,13 +89,11 @@ def asked_rates(
     """
     compared = (rate for each in asked for rate in each.metric.statistics)
     ruled = (spec.catalogue.rate(rule.metric) for rule in spec.rules if not rule.definition)
-    listed = dict.fromkeys(RATES)
-    listed |= dict.fromkeys(r for r in (*compared, *ruled) if r.own)
+    listed = [*dict.fromkeys([*RATES, *[r for r in (*compared, *ruled) if r.own]])]
     if "all" not in spec.metrics:
-        wanted = {rule.metric for rule in spec.rules} | {
-            rate.name for each in asked if each.obstacle is None for rate in each.metric.statistics
-        }
-        listed = {rate: None for rate in listed if rate.name in wanted}
+        computed = [each.metric.statistics for each in asked if each.obstacle is None]
+        wanted = {rule.metric for rule in spec.rules} | {r.name for of in computed for r in of}
+        listed = [rate for rate in listed if rate.name in wanted]
     available, asking = _available(cube), without_equal_weights(cube, spec)
     allowed = (rate for rate in listed if task in rate.tasks and rate.needs <= available)
     return [rate for rate in allowed if unmet_need(rate, asking) is None]
@@ -128,7 +109,7 @@ def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
         return spec
     sums = cube.tables[0].sums
     n, w, w2 = (float(sums[name].sum()) for name in ("n" if "n" in sums else "rows", "w", "w2"))
-    return spec if weights_differ(n, w, w2) else replace(spec, weight=None)
+    return spec if group_counts.weights_differ(n, w, w2) else replace(spec, weight=None)
 
 
 def _available(cube: Cube) -> frozenset[Need]:
@@ -181,14 +162,11 @@ class Resolution:
     @cached_property
     def everyone(self) -> GroupCounts:
         """Return the counts of all rows as one group."""
-        return replace(count_everyone(self.cube), mean_weight=self.mean_weight)
+        return replace(group_counts.count_everyone(self.cube), mean_weight=self.mean_weight)
 
 
 def resolve(cube: Cube, spec: Spec) -> Resolution:
-    """Resolve groups, references, positive outcomes, thresholds, strata and metrics.
-
-    Everything that is asked for and that the data or the catalogue lack is refused at once.
-    """
+    """Resolve what a specification means in the counts; refuse at once all that they lack."""
     problems: list[Problem] = []
     cube, mean_weight = normalise_weights(cube)
     task = decide_task(cube, spec)
@@ -234,14 +212,10 @@ def held_exclusions(cube: Cube, spec: Spec) -> tuple[str, ...]:
 
 def _excludable(cube: Cube, spec: Spec) -> set[str]:
     counted = count_groups(cube, replace(spec, exclude_groups=()))
-    texts = {
-        text
-        for each in counted
-        for name, group in zip(each.groups, each.group_ids, strict=True)
-        if group.kind is not GroupKind.MISSING
-        for text in texts_of(name, group)
-    }
-    return texts.union(*(each.groups for each in spec.probabilities))
+    named = (pair for each in counted for pair in zip(each.groups, each.group_ids, strict=True))
+    known = (pair for pair in named if pair[1].kind is not enums.GroupKind.MISSING)
+    estimated = (each.groups for each in spec.probabilities)
+    return {text for pair in known for text in texts_of(*pair)}.union(*estimated)
 
 
 def normalise_weights(cube: Cube) -> tuple[Cube, float]:
@@ -407,7 +381,7 @@ def exclusion_notes(
         if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as another note states
             note = Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit)
             many = reason == NO_CLUSTER and rows >= MANY_UNCLUSTERED * every
-            yield replace(note, level=Level.WARNING) if many else note
+            yield replace(note, level=enums.Level.WARNING) if many else note
 
 
 def _unplaced_people(cube: Cube, of: Probabilities, spec: Spec) -> int:

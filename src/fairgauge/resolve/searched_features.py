@@ -125,16 +125,16 @@ def searched_rows(
     alone = _coded_rows_by(cube, axes)
     absent = [axis for axis in axes if axis.role in rate.needs and (alone.codes[axis] < 0).any()]
     kinds = outcomes[tuple(alone.codes.values())]
+    lacking = {}
+    if absent:
+        lacking = _lacking(features, absent, [together] if read is None else read())
     every = SearchedRows(
         sizes=tuple(len(feature.feature.values) for feature in features),
-        rows_of=tuple(feature.rows for feature in features),
+        rows_of=tuple(feature.rows for feature in features), lacking=lacking,
         outcomes=_sum_cases(kinds, alone, OUTCOMES),
         parts=(lambda: [cells]) if read is None else (lambda: map(part_of, read())),
         counted=None if read is None else cube.digest,
-        lacking=_lacking(features, absent, [together] if read is None else read())
-        if absent
-        else {},
-    )
+    )  # fmt: skip
     return every, tuple(
         replace(of.feature, unknown=tuple(
             name_of(v) for v in spec.unknown if is_one_of(v, cube.levels[of.axis])))
@@ -208,21 +208,17 @@ def _feature_of_values(part: Grouping, cube: Cube) -> _SearchedColumn:
         made = SearchedValues.QUINTILES
     ids = [GroupId.of(group) for group in groups]
     names = list(group_names(ids))
-    conditions = {
-        name: (each.to_plain() or [None])[0] for name, each in zip(names, ids, strict=True)
-    }
+    first = ((each.to_plain() or [None])[0] for each in ids)
+    conditions = dict(zip(names, first, strict=True))
     if len(groups) > _MOST_VALUES:
         group_of, names = _most_frequent(group_of, names, groups, rows)
         made = SearchedValues.MOST_FREQUENT
     # as narrow as possible: this is what is read for every set of features
     of_level = np.where(group_of < 0, len(names), group_of).astype(np.min_scalar_type(len(names)))
     feature = SearchedFeature(
-        name=part.axis.column,
-        made=made,
-        values=tuple(names),
-        cuts=tuple(map(float, cuts)),
+        name=part.axis.column, made=made, values=tuple(names), cuts=tuple(map(float, cuts)),
         conditions={name: conditions[name] for name in names if name in conditions},
-    )
+    )  # fmt: skip
     of_value = np.bincount(of_level, rows, len(names) + 1).astype(np.float64)
     return _SearchedColumn(feature, part.axis, of_level, of_value)
 
