@@ -32,7 +32,7 @@ _MANY_SCORES = 30
 _SHORT, _FEWEST_GAPS, _FAR_APART, _OFTEN = (9, 99), 3, 3, 0.01
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
-_DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
+_DASHES = r"[\u2010-\u2015\u2212]|(?<=\w)_(?=\w)"
 _HYPHENS = r"(?<=[^\W\d_]{2})(-| - )(?=[^\W\d_]{2})|(?<=[^\W\d_])(-| - )(?=\d)"
 _FORMS_OF_NUMBERS = r"^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))"
 

@@ -85,7 +85,7 @@ def may_be_value(name: str, others: Collection[str] = ()) -> bool:
     """
     text = _fold(name)
     current = text == "current" and any(map(is_harm, others))
-    own = _pattern("may_be_value").search(_strip(name)) or _pattern("may_be_end").search(text)
+    own = _pattern("may_be_second").search(_strip(name)) or _pattern("may_be_outcome").search(text)
     return current or is_opposite(name, others) or bool(own)
 
 
@@ -122,6 +122,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     own = f"{_fold(column)} {_fold(name)}"
     return (
         (len(names) >= _MANY and bool(_pattern("own_code").search(own)))
+        or bool(_pattern("own_word").search(own))
         or _strip(name) in _ALSO_CLASSES
         or (name.strip() == "-" and opposite)
         or (name == "NA" and codes)  # Namibia, or North America
@@ -161,8 +162,11 @@ def is_total(category: str, others: Collection[str] = ()) -> bool:
     >>> is_total("Total", ["Total", "Partial"])
     False
     """
-    named = bool(_words("total").search(_fold(category)))
-    return named and not any(_pattern("part").search(_fold(each)) for each in others)
+    text, plain = _fold(category), [*map(_fold, others)]
+    if any(map(_pattern("part").search, plain)):
+        return False
+    named = (_pattern("total_of").search(f"{text}: {other}") for other in plain)
+    return bool(_words("total").search(text)) or any(named)
 
 
 def is_unknown(category: str) -> bool:
@@ -308,10 +312,15 @@ def is_denied(name: str) -> bool:
     return is_adverse(name) or is_no(name) or matches(0, name)
 
 
-def is_favourable(name: str) -> bool:
-    """Return whether an outcome is a plain yes, or named as the better one of a decision."""
+def is_favourable(name: str, beside: Iterable[str] = ()) -> bool:
+    """Return whether an outcome is a plain yes, or named as the better one of a decision.
+
+    >>> is_favourable("Offer declined", ["Hired"]), is_favourable("Offer declined", ["Approved"])
+    (False, True)
+    """
     text = _fold(name)
-    if is_yes(text) or _pattern("not_taken").search(text):
+    of_others = (_pattern("favourable_beside").search(f"{text}: {_fold(each)}") for each in beside)
+    if is_yes(text) or _pattern("not_taken").search(text) or any(of_others):
         return True
     plain = _words("favourable").search(text) or _pattern("favourable_part").search(text)
     unlike = any(_pattern(each).search(text) for each in ("negated", "less"))
@@ -426,7 +435,9 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     return [known[n] for n in codes if not low - step * (int(n) > 0) <= int(n) <= high]
 
 
-def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list[Value]:
+def no_outcomes(
+    values: Iterable[Value], positive: Sequence[Value] = (), column: str = ""
+) -> list[Value]:
     """Return the outcomes that are of no decision, or often codes of missing ones.
 
     Beside 0 and 1, or 1 and 2, where these alone of successive numbers are among the outcomes,
@@ -470,7 +481,7 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     codes += steps
     codes += [each for each in texts if is_total(each, texts.values())]
     open_ = [v for v in every if v in codes or is_undecided(v)]
-    meant = _meant_outcomes(texts, decided=not positive)
+    meant = _meant_outcomes(texts, column, decided=not positive)
     return [
         v
         for v in open_
@@ -480,23 +491,28 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     ]
 
 
-def _meant_outcomes(names: Iterable[str], *, decided: bool) -> set[str]:
+def _meant_outcomes(names: Collection[str], column: str, *, decided: bool) -> set[str]:
     # of words for no decision, those that the others make an outcome: none of a scale, what a model
     # answers, and ends of what was begun, where no application is ``decided``
-    plain = {name: _fold(name) for name in names}
+    plain, column = {name: _fold(name) for name in names}, _fold(column)
 
-    def those(of: re.Pattern[str], names: Iterable[str] = plain) -> set[str]:
-        return {name for name in names if of.search(plain[name])}
+    def those(*of: str) -> set[str]:
+        return {n for n, text in plain.items() if any(_pattern(each).search(text) for each in of)}
 
-    judged = {name for name in plain if is_settled(name) or is_favourable(name)}
-    recorded = those(re.compile(r"ed\b"), judged)  # approved, where a model answers: approve
+    judged = {name for name in names if is_settled(name) or is_favourable(name)}
+    answers = any(map(_words("action").search, plain.values()))
+    recorded = any(re.search(r"ed\b", plain[name]) for name in judged)  # a model answers: approve
     found = set[str]()
-    if those(_pattern("severity")) or those(_pattern("part")):
-        found |= {name for name in plain if plain[name] in _ALSO_CLASSES}
-    if not judged or (those(_words("action")) and not recorded):
-        found |= those(_pattern("may_be_action"))
-    if not (decided or judged - those(_pattern("result"))):
-        found |= those(_pattern("may_be_end")) | those(_pattern("may_be_result"))
+    if those("severity", "part"):
+        found |= {name for name in names if plain[name] in _ALSO_CLASSES}
+    if not judged or (answers and not recorded):
+        found |= those("may_be_action")
+    applied, of_service = judged - those("result"), _pattern("service").search(column)
+    if not decided and (of_service or not applied):
+        found |= those("may_be_outcome", "may_be_one_of_several")
+        pairs = (n for n in names if is_opposite(n, names) and "complet" not in plain[n])
+        if not (of_service or _pattern("course").search(column)) and (judged or any(pairs)):
+            found -= those("left")
     return found
 
 
@@ -606,7 +622,7 @@ def no_decisions(column: str, values: Collection[Value], asked: Sequence[Value])
     ([4, 7], ['open'])
     """
     if not are_actions(column, values):
-        return no_outcomes(values, asked)
+        return no_outcomes(values, asked, column)
     of_requests = {*_PREAPPROVALS} >= {action_code(name_of(each)) for each in asked}
     none = ACTION_NAMES.keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
     known = ACTION_NAMES.keys() - none  # others are strays, such as NA

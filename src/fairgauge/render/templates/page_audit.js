@@ -517,14 +517,14 @@ const undecidedCodes = (o) => {
   const { refused, asked } = o;
   const only = refused.length === 1 ? o.names[refused[0]] : "";
   if (o.cuts || (only && ((/^\p{Nd}+$/u.test(only) && asked.length > 1) || mayBeValue(only, asked)))) return [];
-  const known = asked.every((name) => "78".includes(actionCode(name))) ? "78" : "123", none = areActions(o) ? null : noOutcomes(o.levels, asked);
+  const known = asked.every((name) => "78".includes(actionCode(name))) ? "78" : "123", none = areActions(o) ? null : noOutcomes(o.levels, asked, o.name);
   return refused.filter((code) => (none ? none.includes(o.levels[code]) : !known.includes(actionCode(o.names[code]))));
 };
 // and those that are favourable by their names, as checks/outcome_checks.py finds them
 const favouredCodes = (o, q) => {
   const { refused, asked } = o, undecided = undecidedCodes(o), plain = q.favourable !== "negative" && refused.length > 1 && !asked.some((name) => isDenied(name) || isHarm(name, o.name));
   const isApproved = (name) => APPROVED.includes(actionCode(name)), isFavoured = areActions(o) ? (name) => isApproved(name) && asked.every(isApproved)
-    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && (isFavourable(name) || (name.toLowerCase() === "booked" && asked.some(isFavourable)))) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
+    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && isFavourable(name, asked)) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
   return o.cuts ? [] : refused.filter((code) => !undecided.includes(code) && isFavoured(o.names[code]));
 };
 const doubtOf = (counts, q, features) => {
