@@ -1,4 +1,7 @@
-"""Values that are no groups or outcomes: totals, people of unknown category, no decisions."""
+"""Values that are no groups or outcomes: totals, people of unknown category, no decisions.
+
+Examples of each are in tests/unit/question/test_category_words.py.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +31,14 @@ OwnWords: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """A user's own words, by their meaning."""
 OWN_MEANINGS = ("adverse_elsewhere", "favourable", "not_known", "not_told", "stage", "total",
     "undecided")  # fmt: skip
+HMDA = ("codes of actions", ())
+"""What a preset of lending adds to them: that numbers of an outcome may be HMDA's codes."""
 _OWN: ContextVar[OwnWords] = ContextVar("own words", default=())
-_OF_LENDING: ContextVar[bool] = ContextVar("of lending", default=False)
 
 
-def use_words(own: OwnWords, *, lending: bool = False) -> None:
-    """Take a question's own words, and HMDA's codes for ``lending``, until another one is asked."""
+def use_words(own: OwnWords) -> None:
+    """Take a question's own words, until another one is asked."""
     _OWN.set(own)
-    _OF_LENDING.set(lending)
 
 
 def _words(meaning: str) -> re.Pattern[str]:
@@ -90,11 +93,7 @@ def may_be_value(name: str, others: Collection[str] = ()) -> bool:
 
 
 def is_opposite(name: str, others: Collection[str]) -> bool:
-    """Return whether a name is that of the opposite of another one.
-
-    >>> is_opposite("Incomplete", ["Completed"]), is_opposite("Unassigned", ["Assigned to a judge"])
-    (True, True)
-    """
+    """Return whether a name is that of the opposite of another one."""
     text = _fold(name)
     positive = re.sub(r"^(not? |non |un|in(?=\w))", "", text)
     return positive != text and any(_fold(other).startswith(positive) for other in others)
@@ -130,13 +129,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
 
 
 def is_column_of(kind: str, column: str) -> bool:
-    """Return whether a column is of ages in years, prices, costs or pay of people, by its name.
-
-    >>> [is_column_of("age", name) for name in ("applicantAge", "Alter (Jahre)", "loan_age")]
-    [True, True, False]
-    >>> [is_column_of("cost", name) for name in ("rate_spread", "loanCosts", "lender_credits")]
-    [True, True, False]
-    """
+    """Return whether a column is of ages in years, prices, costs or pay of people, by its name."""
     return bool(_pattern(kind).search(_fold(column)))
 
 
@@ -146,22 +139,12 @@ def has_words(people: str) -> bool:
 
 
 def is_group_of(people: str, name: str) -> bool:
-    r"""Return whether a group is of people of whom names are listed.
-
-    >>> [is_group_of("men", name) for name in ("Male", "M\xe4nner", "woman")]
-    [True, True, False]
-    """
+    """Return whether a group is of people of whom names are listed."""
     return bool(_words(people).search(_fold(name)))
 
 
 def is_total(category: str, others: Collection[str] = ()) -> bool:
-    """Return whether a category is that of all rows, and not the most of what others are in part.
-
-    >>> [is_total(each) for each in ("Total (all races)", "All offices", "Total loss", "All risks")]
-    [True, True, False, False]
-    >>> is_total("Total", ["Total", "Partial"])
-    False
-    """
+    """Return whether a category is that of all rows, and not most of what others are in part."""
     text, plain = _fold(category), [*map(_fold, others)]
     if any(map(_pattern("part").search, plain)):
         return False
@@ -170,11 +153,7 @@ def is_total(category: str, others: Collection[str] = ()) -> bool:
 
 
 def is_unknown(category: str) -> bool:
-    """Return whether a category is that of people whose category is not known.
-
-    >>> is_unknown("Race N/A"), is_unknown("Not avail. (sex)"), is_unknown("Native American (NA)")
-    (True, True, False)
-    """
+    """Return whether a category is that of people whose category is not known."""
     text = _strip_words(category)
     return bool(_words("not_known").search(text) or _words("not_told").search(text))
 
@@ -208,27 +187,15 @@ def missing_words(values: Collection[Value]) -> list[Value]:
     >>> missing_words(["36", "50%-60%", "NA", "Exempt"]), missing_words(["Exempt", "Non-exempt"])
     (['NA', 'Exempt'], [])
     """
-    names = {value: name_of(value) for value in values if not means_missing(value)}
-    plain = {value: _fold(name) for value, name in names.items()}
-    others = [name for name in plain.values() if not _pattern("exempt").search(name)]
-    quantities = 2 * sum(any(map(str.isdigit, name)) for name in others) > len(others)
-    return [
-        value
-        for value in values
-        if value not in names or (quantities and _pattern("exempt").search(plain[value]))
-    ]
+    plain = {value: _fold(name_of(value)) for value in values if not means_missing(value)}
+    exempt = {value for value, name in plain.items() if _pattern("exempt").search(name)}
+    digits = [any(map(str.isdigit, name)) for value, name in plain.items() if value not in exempt]
+    quantities = 2 * sum(digits) > len(digits)
+    return [v for v in values if v not in plain or (quantities and v in exempt)]
 
 
 def is_undecided(value: Value) -> bool:
-    """Return whether an outcome is a text that is of no decision, or means that it is missing.
-
-    >>> is_undecided("Pending"), is_undecided("Rejected: incomplete file")
-    (True, False)
-    >>> is_undecided("Withdrawn by candidate"), is_undecided("Withdrawn by the agency")
-    (True, False)
-    >>> is_undecided("Applicant declined"), is_undecided("Candidate declined offer")
-    (True, False)
-    """
+    """Return whether an outcome is a text that is of no decision, or means that it is missing."""
     if not isinstance(value, str):
         return False
     text = _pattern("declined_offer").sub("offer", _fold(value))
@@ -239,11 +206,7 @@ def is_undecided(value: Value) -> bool:
 
 
 def is_settled(name: str) -> bool:
-    """Return whether an outcome was decided, whatever else its name holds.
-
-    >>> [is_settled(each) for each in ("Approved after manual review", "To be approved")]
-    [True, False]
-    """
+    """Return whether an outcome was decided, whatever else its name holds."""
     return is_adverse(name) or bool(_pattern("settled").search(_fold(name)))
 
 
@@ -254,21 +217,13 @@ def is_adverse(name: str) -> bool:
 
 
 def is_plain_denial(name: str) -> bool:
-    """Return whether a word or two are a denial, and not what an applicant declined.
-
-    >>> [is_plain_denial(each) for each in ("Not hired", "Offer declined", "Declined to prosecute")]
-    [True, False, False]
-    """
+    """Return whether a word or two are a denial, and not what an applicant declined."""
     text = _pattern("declined_offer").sub("offer", _fold(name))
     return is_adverse(text) and len(text.split()) <= _TWO
 
 
 def is_harm(value: str, column: str = "") -> bool:
-    """Return whether a value, or a column of yes and no by its name, is a harm that is no denial.
-
-    >>> is_harm("laid off"), is_harm("High", "risk_rating"), is_harm("yes", "not_arrested")
-    (True, True, False)
-    """
+    """Return whether a value, or a column of yes and no by its name, is a harm, and no denial."""
     text = _fold(value)
     if _pattern("high").search(text):
         text = f"{text} {_fold(column)}"
@@ -281,13 +236,7 @@ def is_of_risk(score: str) -> bool:
 
 
 def is_of_denials(column: str) -> bool:
-    """Return whether a column of yes and no has the unfavourable outcome as its yes, by its name.
-
-    >>> [is_of_denials(name) for name in ("denied", "isRejected", "loan_not_approved")]
-    [True, True, True]
-    >>> [is_of_denials(name) for name in ("approved", "not_denied", "pass_fail", "offer_declined")]
-    [False, False, False, False]
-    """
+    """Return whether the yes of a column is the unfavourable outcome, by the column's name."""
     text = _pattern("declined_offer").sub("offer", _fold(column))
     return is_adverse(text) and not _pattern("favoured").search(_pattern("negated").sub(" ", text))
 
@@ -313,11 +262,7 @@ def is_denied(name: str) -> bool:
 
 
 def is_favourable(name: str, beside: Iterable[str] = ()) -> bool:
-    """Return whether an outcome is a plain yes, or named as the better one of a decision.
-
-    >>> is_favourable("Offer declined", ["Hired"]), is_favourable("Offer declined", ["Approved"])
-    (False, True)
-    """
+    """Return whether an outcome is a plain yes, or named as the better one of a decision."""
     text = _fold(name)
     of_others = (_pattern("favourable_beside").search(f"{text}: {_fold(each)}") for each in beside)
     if is_yes(text) or _pattern("not_taken").search(text) or any(of_others):
@@ -333,15 +278,7 @@ _TWO_SIDES = re.compile(r"(\w+)e[de] \1[eo]r")  # the insured and the insurer
 
 
 def is_form_of(name: str, other: str) -> bool:
-    """Return whether a name is another one misspelt, in another form of its words, or annotated.
-
-    >>> [is_form_of(name, "Hired") for name in ("Hire", "Hierd", "Hired (offer)", "Fired")]
-    [True, True, True, False]
-    >>> [is_form_of(name, "approved") for name in ("AUTO_APPROVED", "not approved")]
-    [True, False]
-    >>> is_form_of("Better qualified", "Qualified"), is_form_of("Retired", "Retained")
-    (False, False)
-    """
+    """Return whether a name is another one misspelt, in another form of its words, or annotated."""
     # LendingClub's "Does not meet the credit policy. Status:Fully Paid" is fully paid
     name = re.sub(r"^.*\bstatus *: *", "", name, flags=re.IGNORECASE)
     one, two = (re.sub(r"^\W+", "", fold_accents(each)).rstrip() for each in (name, other))
@@ -382,13 +319,7 @@ def _is_misspelt(one: str, two: str, edits: int) -> bool:
 
 
 def is_unclear_code(outcome: str) -> bool:
-    """Return whether an outcome is a code of which only a codebook states whether it is a denial.
-
-    >>> [is_unclear_code(name) for name in ("3", "D", "REJ", "R2", "0", "n", "no")]
-    [True, True, True, True, True, True, True]
-    >>> [is_unclear_code(name) for name in ("1", "yes", "Y", "A", "APPR", "hired", "Denied", "ok")]
-    [False, False, False, False, False, False, False, False]
-    """
+    """Return whether only a codebook states whether an outcome is a denial."""
     text = outcome.strip()
     if is_yes(text) or _pattern("favourable_code").match(text.casefold()):
         return False
@@ -606,7 +537,7 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     if _pattern("action_column").search(column.casefold()):
         return codes > max(1, len(names) - codes) or codes == len(names)
     known = {*map(action_code, names)} if codes == len(names) else set()
-    if _OF_LENDING.get() and {*"13"} < known and not _pattern("scale").search(_fold(column)):
+    if HMDA in _OWN.get() and {*"13"} < known and not _pattern("scale").search(_fold(column)):
         return True
     if _pattern("action_or_other").search(column.casefold()) and known:
         return {*"1345"} <= known
