@@ -381,45 +381,51 @@ def no_outcomes(
     ([2], ['Interview'])
     """
     every = [*values]
-    known = [value for value in every if not is_undecided(value)]
+    texts, asked = [each for each in every if isinstance(each, str)], [*map(name_of, positive)]
+    none = [*_stray_codes(every, positive), *_steps_ahead(texts, positive)]
+    none += [each for each in texts if is_total(each, texts)]
+    meant = _meant_outcomes(texts, column, decided=not positive)
+    return [
+        v
+        for v in every
+        if (v in none or is_undecided(v))
+        and v not in meant
+        and not is_opposite(name_of(v), asked)
+        and not any(is_opposite(each, [name_of(v)]) for each in asked)
+    ]
+
+
+def _stray_codes(values: Sequence[Value], positive: Sequence[Value]) -> list[Value]:
+    known = [value for value in values if not is_undecided(value)]
+    texts = {value: value.strip() for value in values if isinstance(value, str)}
     codes = codes_of_missing(known)
     first = next((n for n in (0, 1) if is_one_of(n, known)), 2)
     successive = [is_one_of(n, known) for n in range(first, first + 3)]
     if successive == [True, True, False]:
         codes = [value for value in known if not is_one_of(value, (first, first + 1))]
-    elif not all(successive) and any(
-        isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in known
-    ):
+    elif not all(successive) and any(re.search(r"[^\W\d_]", v) for v in texts if v in known):
         codes = [value for value in known if _WHOLE.fullmatch(name_of(value))]
     if positive and is_one_of(0, known) and all(matches(1, each) for each in positive):
         numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", name_of(each)))
         codes += [each for each in numbers if not is_one_of(each, (0, 1))]
-    texts = {value: value.strip() for value in every if isinstance(value, str)}
     if any(map(is_yes, texts.values())) and any(map(is_no, texts.values())):
         letters = (value for value, name in texts.items() if re.fullmatch(r"[^\W\d_]", name))
         codes += [each for each in letters if not (is_yes(texts[each]) or is_no(texts[each]))]
-    refused = [each for each in texts if positive and not is_one_of(each, positive)]
-    denied = any(map(is_denied, texts.values()))
+    return codes
+
+
+def _steps_ahead(texts: Sequence[str], positive: Sequence[Value]) -> list[str]:
+    # the refused ones that are only a step before the decision that others have
+    refused = {each: _fold(each) for each in texts if positive and not is_one_of(each, positive)}
+    denied = any(is_denied(each.strip()) for each in texts)
     ahead = [_pattern("exists"), *[_words("stage")] * (len(refused) > 1 and denied)]
     if any(_pattern("paid_off").search(_fold(each)) for each in texts):
         ahead.append(_pattern("running"))
-    steps = [v for v in refused if any(pattern.search(_fold(v)) for pattern in ahead)]
-    steps = [v for v in steps if not is_settled(v)]
-    asked = [*map(name_of, positive)]
-    if any(is_adverse(each) or is_harm(each) for each in asked):
+    if any(is_adverse(each) or is_harm(each) for each in map(name_of, positive)):
         # of those who may be dismissed, the active ones have the other outcome
-        steps = [v for v in steps if not _pattern("in_place").search(_fold(v))]
-    codes += steps
-    codes += [each for each in texts if is_total(each, texts.values())]
-    open_ = [v for v in every if v in codes or is_undecided(v)]
-    meant = _meant_outcomes(texts, column, decided=not positive)
-    return [
-        v
-        for v in open_
-        if v not in meant
-        and not is_opposite(name_of(v), asked)
-        and not any(is_opposite(each, [name_of(v)]) for each in asked)
-    ]
+        refused = {v: text for v, text in refused.items() if not _pattern("in_place").search(text)}
+    steps = [v for v, text in refused.items() if any(each.search(text) for each in ahead)]
+    return [each for each in steps if not is_settled(each)]
 
 
 def _meant_outcomes(names: Collection[str], column: str, *, decided: bool) -> set[str]:
