@@ -649,7 +649,7 @@ def _better_outcomes(
 ) -> list[Value]:
     # those are the positive ones, or with ``negative`` all others
     of_denials = words.is_of_denials(axis.column) or words.is_harm(axis.column)
-    if negative and of_denials:
+    if negative and (of_denials or words.is_column_of("ruling", axis.column)):
         return []  # as it is stated: an eviction that is granted
     of_hiring = words.is_of_favours(axis.column) and not of_denials
     of_hiring &= not words.is_adverse(axis.column)

@@ -258,7 +258,7 @@ OF_HARMS = (
     "|Current||status|60 DPD|90 DPD|In grace period||audit|Selected for re-examination|Not selected"
     "||eviction_order|Granted|Dismissed||bail|Detention granted|Detention denied"
     "||case|Accepted for prosecution|Declined||tax_audit|Selected|Not selected"
-    "||hospital_admission|Admitted|Not admitted"
+    "||hospital_admission|Admitted|Not admitted||ruling|Granted|Denied"
 )
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
 CLEAN += [(table(outcome=("1", "4"), extra="2"), {"positive": ["1", "2"]})]

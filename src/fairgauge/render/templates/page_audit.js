@@ -574,7 +574,7 @@ const doubtOf = (counts, q, features) => {
     const denials = isOfDenials(o.name), hiring = !denials && PATTERNS.favourable_column.test(o.name.toLowerCase());
     const harmful = (v) => (actions ? !APPROVED.includes(actionCode(v)) : isNo(v) || meaning(v) === 0 ? hiring : isYes(v) ? denials : isAdverse(v) || isHarm(v, o.name));
     const [favoured, rest] = [true, false].map((side) => o.names.filter((_, code) => (good(code) === (q.favourable !== "negative")) === side && (good(code) || !none.includes(o.levels[code]))));
-    if (!["positive", "neither"].includes(q.favourable) && !(denials && q.favourable === "negative") && !o.cuts && k === counts.outcomes.length - 1 && favoured.length && favoured.every(harmful) && rest.some((v) => !harmful(v) && (q.favourable !== "negative" || v.trim().split(/\s+/).length === 1)))
+    if (!["positive", "neither"].includes(q.favourable) && !((denials || PATTERNS.ruling.test(plainText(o.name))) && q.favourable === "negative") && !o.cuts && k === counts.outcomes.length - 1 && favoured.length && favoured.every(harmful) && rest.some((v) => !harmful(v) && (q.favourable !== "negative" || v.trim().split(/\s+/).length === 1)))
       add("unfavourable_positive", q.favourable ? "clear favourable outcome" : "stated favourable outcome", counts.read, []);
     // a group of one outcome alone, which fewer than half of the others have
     counts.columns.forEach((c, i) => {
