@@ -441,15 +441,16 @@ def _meant_outcomes(names: Collection[str], column: str, *, decided: bool) -> se
     recorded = any(re.search(r"ed\b", plain[name]) for name in judged)  # a model answers: approve
     found = set[str]()
     if those("severity", "part"):
-        found |= {name for name in names if plain[name] in _ALSO_CLASSES}
+        found |= {name for name in names if plain[name] in (*_ALSO_CLASSES, "absent")}
     if not judged or (answers and not recorded):
         found |= those("may_be_action")
     applied, of_service = judged - those("result"), _pattern("service").search(column)
-    if not decided and (of_service or not applied):
-        found |= those("may_be_outcome", "may_be_one_of_several")
-        pairs = (n for n in names if is_opposite(n, names) and "complet" not in plain[n])
-        if not (of_service or _pattern("course").search(column)) and (judged or any(pairs)):
-            found -= those("left")
+    if decided or (applied and not of_service):
+        return found
+    found |= those("may_be_outcome", *["may_be_one_of_several"] * (not applied))
+    pairs = (n for n in names if is_opposite(n, names) and "complet" not in plain[n])
+    if not (of_service or _pattern("course").search(column)) and (judged or any(pairs)):
+        found -= those("left")
     return found
 
 

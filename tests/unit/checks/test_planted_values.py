@@ -196,6 +196,7 @@ DOUBTED = {
           for pair in (("Pass", "Fail"), ("Referred", "Not referred"), ("Treated", "Untreated"))
           for end in ("Withdrawn", "Deferred", "DNA", "Did not attend", "Absent",
                       "Cancelled by clinic")],
+        named("callback", "Invited", "Rejected", "Withdrawn"),
         *[named("answer", "yes", "no", each)
           for each in ("unclear", "no answer", "declined to answer", "unparseable", "Don't know")],
         named("loan", "Charged Off", "Fully Paid", "Current", favourable="negative"),
@@ -311,7 +312,8 @@ CLEAN += [
       for word in ("Referred", "Expired", "Escalated")],
     (table(outcome=("Severe", "Mild"), extra="None"), {"positive": ["Severe"],
      "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
-    (table(outcome=("Low", "High"), extra="None"), {"positive": ["None", "Low"]}),
+    *[(table(outcome=("Low", "High"), extra=word), {"positive": [word, "Low"]})
+      for word in ("None", "Absent")],
     *[(table(outcome=pair), {"positive": [pair[0]]})
       for pair in (("Referred", "Not Referred"), ("Aangenomen", "Niet aangenomen"),
                    ("Contratado", "Não contratado"), ("Assigned", "Unassigned"),

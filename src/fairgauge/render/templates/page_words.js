@@ -95,10 +95,10 @@ const noOutcomes = (values, asked = [], column = "") => {
 const meantOutcomes = (names, column, decided) => {
   const those = (...of) => names.filter((name) => of.some((each) => PATTERNS[each].test(plainText(name)))), judged = names.filter((name) => isSettled(name) || isFavourable(name));
   const answers = those("action").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name))), results = those("result"), ofService = PATTERNS.service.test(column);
-  const ended = !decided && (ofService || judged.every((name) => results.includes(name)));
+  const applied = !judged.every((name) => results.includes(name)), ended = !decided && (ofService || !applied);
   const pairs = names.some((name) => isOpposite(name, names) && !plainText(name).includes("complet"));
   const left = ended && !ofService && !PATTERNS.course.test(column) && (judged.length || pairs) ? those("left") : [];
-  return [...(!judged.length || answers ? those("may_be_action") : []), ...(ended ? those("may_be_outcome", "may_be_one_of_several") : []), ...(those("severity", "part").length ? names.filter((name) => ["none", "nil"].includes(plainText(name))) : [])].filter((name) => !left.includes(name));
+  return [...(!judged.length || answers ? those("may_be_action") : []), ...(ended ? those("may_be_outcome", ...(applied ? [] : ["may_be_one_of_several"])) : []), ...(those("severity", "part").length ? names.filter((name) => ["none", "nil", "absent"].includes(plainText(name))) : [])].filter((name) => !left.includes(name));
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)
 const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|bewerber|kunde|antrag|mitarbeiter/i;
