@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any, Never, Unpack, cast
 
 from fairgauge.api import _first_rows as first_rows
-from fairgauge.checks.missingness_checks import alike_identifiers, single_row_identifiers
+from fairgauge.checks.missingness_checks import doubtful_identifiers
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
 from fairgauge.checks.rows import likely_mistakes, mark_few, with_accepted, with_unstated, withhold
@@ -283,10 +283,7 @@ def counted_with_warnings(
     better known before the counts of many days are added up.
     """
     cube, source, spec = count_data(data, (), options)
-    found = (
-        *single_row_identifiers(cube, spec), *alike_identifiers(cube, spec),
-        *repeated_rows(data, source, spec, cube),
-    )  # fmt: skip
+    found = (*doubtful_identifiers(cube, spec), *repeated_rows(data, source, spec, cube))
     if spec.score is None or spec.label is None:
         return cube, found
     try:

@@ -242,32 +242,29 @@ def identifiers_as_weights(spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic.warning(DiagnosticCode.WEIGHT_IS_IDENTIFIER, column=column, role=role)
 
 
-def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of people or clusters of one row each: counted by them, rows count as without them."""
+def doubtful_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of people or clusters of one row each, in two spellings, and of those of no one.
+
+    Counted by people or clusters of one row, rows count as without them.
+    """
+    column, role = spec.person or spec.cluster, "person" if spec.person else "cluster"
+    of: dict[str, Any] = {"column": column, "role": role}
     axis = cube.plan.axis(Role.CLUSTER)
-    if cube.min_cell is not None or spec.count or spec.design:  # a sample may have units of one row
-        return
+    rows = cube.cases_by_level[axis][:-1] if axis is not None else np.zeros(0)
     if spec.of_people:
         single = cube.rows > 1 and not cube.excluded.get(Uncounted.SAME_PERSON)
     else:
-        rows = cube.cases_by_level[axis][:-1] if axis is not None else np.zeros(0)
         single = len(rows) > 1 and rows.max() == 1
-    if single:
-        column, role = spec.person or spec.cluster, "person" if spec.person else "cluster"
+    sampled = bool(spec.count or spec.design)  # may have units of one row
+    if single and not sampled and cube.min_cell is None:
         others = tuple(name for name, *_ in cube.repeated)
         # people may have a row each, unless another column shows that they have several
         made = Diagnostic.warning if role == "cluster" or others else Diagnostic.note
-        yield made(DiagnosticCode.NEVER_REPEATS, column=column, role=role, others=others)
-
-
-def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of identifiers in two spellings, each a person or cluster, and of those of no one."""
-    column, role = spec.person or spec.cluster, "person" if spec.person else "cluster"
-    of: dict[str, Any] = {"column": column, "role": role}
-    for value, rows in cube.placeholders:
+        yield made(DiagnosticCode.NEVER_REPEATS, **of, others=others)
+    for value, n in cube.placeholders:
         line = spec.recoding_line(str(column), {UNKNOWN: ["VALUE" if value == "" else value]})
         named = {} if value == "" else {"value": name_of(value)}
         code = DiagnosticCode.PLACEHOLDER_IDENTIFIER
-        yield Diagnostic.warning(code, rows=rows, line=line, **of, **named)
+        yield Diagnostic.warning(code, rows=n, line=line, **of, **named)
     if n := cube.spellings:
         yield Diagnostic.warning(DiagnosticCode.ALIKE_IDENTIFIERS, identifiers=n, **of)

@@ -41,7 +41,7 @@ _ZERO_OF_SCORES, ZERO = (0.1, 0.1, 0.2), (0.1, 8.0, 0.25)
 _ZEROS_OF_CHOSEN = 0.5  # that share among numbers that a condition chooses
 # how many times as large as others numbers of another unit are, and how many of all are of it
 TIMES_APART, SHARES_APART = 16, (0.01, 0.3)
-_DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
+_DASHES = r"[\u2010-\u2015\u2212]|(?<=\w)_(?=\w)"
 _HYPHENS = r"(?<=[^\W\d_]{2})(-| - )(?=[^\W\d_]{2})|(?<=[^\W\d_])(-| - )(?=\d)"
 _FORMS_OF_NUMBERS = r"^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))"
 

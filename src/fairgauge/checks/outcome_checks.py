@@ -238,8 +238,7 @@ def _favoured_levels(
         if compact_reading(name) in map(compact_reading, names) or not re.search(_LETTER, name):
             return False  # `doubtful_names` warns of the same name in two spellings
         forms = [each for each in names if words.is_adverse(each) or not words.is_adverse(name)]
-        booked = name.casefold() == "booked" and any(map(words.is_favourable, names))  # no arrest
-        favoured = plain and (words.is_favourable(name) or booked)
+        favoured = plain and words.is_favourable(name, names)
         return favoured or any(words.is_form_of(name, each) for each in forms)
 
     return [each for each in refused if is_favoured(name_of(each[0]))]
@@ -650,7 +649,7 @@ def _better_outcomes(
 ) -> list[Value]:
     # those are the positive ones, or with ``negative`` all others
     of_denials = words.is_of_denials(axis.column) or words.is_harm(axis.column)
-    if negative and of_denials:
+    if negative and (of_denials or words.is_column_of("ruling", axis.column)):
         return []  # as it is stated: an eviction that is granted
     of_hiring = words.is_of_favours(axis.column) and not of_denials
     of_hiring &= not words.is_adverse(axis.column)

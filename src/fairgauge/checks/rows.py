@@ -77,8 +77,7 @@ OF_VALUES = (
 )
 """Checks that need few rows: a monitor runs them on its last period."""
 OF_OUTCOMES = (
-    DataCheck(lambda c: missing.single_row_identifiers(c.cube, c.spec)),
-    DataCheck(lambda c: missing.alike_identifiers(c.cube, c.spec)),
+    DataCheck(lambda c: missing.doubtful_identifiers(c.cube, c.spec)),
     DataCheck(lambda c: outcomes.unfavourable_positive(c.cube, c.spec, c.task)),
     DataCheck(lambda c: outcomes.codes_as_favourable(c.cube, c.spec, c.task), _BINARY),
     DataCheck(lambda c: outcomes.copies_of_label(c.cube, c.spec, c.task, c.masks), exact=True),

@@ -1,4 +1,7 @@
-"""Values that are no groups or outcomes: totals, people of unknown category, no decisions."""
+"""Values that are no groups or outcomes: totals, people of unknown category, no decisions.
+
+Examples of each are in tests/unit/question/test_category_words.py.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +31,14 @@ OwnWords: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """A user's own words, by their meaning."""
 OWN_MEANINGS = ("adverse_elsewhere", "favourable", "not_known", "not_told", "stage", "total",
     "undecided")  # fmt: skip
+HMDA = ("codes of actions", ())
+"""What a preset of lending adds to them: that numbers of an outcome may be HMDA's codes."""
 _OWN: ContextVar[OwnWords] = ContextVar("own words", default=())
-_OF_LENDING: ContextVar[bool] = ContextVar("of lending", default=False)
 
 
-def use_words(own: OwnWords, *, lending: bool = False) -> None:
-    """Take a question's own words, and HMDA's codes for ``lending``, until another one is asked."""
+def use_words(own: OwnWords) -> None:
+    """Take a question's own words, until another one is asked."""
     _OWN.set(own)
-    _OF_LENDING.set(lending)
 
 
 def _words(meaning: str) -> re.Pattern[str]:
@@ -85,16 +88,12 @@ def may_be_value(name: str, others: Collection[str] = ()) -> bool:
     """
     text = _fold(name)
     current = text == "current" and any(map(is_harm, others))
-    own = _pattern("may_be_value").search(_strip(name)) or _pattern("may_be_end").search(text)
+    own = _pattern("may_be_second").search(_strip(name)) or _pattern("may_be_outcome").search(text)
     return current or is_opposite(name, others) or bool(own)
 
 
 def is_opposite(name: str, others: Collection[str]) -> bool:
-    """Return whether a name is that of the opposite of another one.
-
-    >>> is_opposite("Incomplete", ["Completed"]), is_opposite("Unassigned", ["Assigned to a judge"])
-    (True, True)
-    """
+    """Return whether a name is that of the opposite of another one."""
     text = _fold(name)
     positive = re.sub(r"^(not? |non |un|in(?=\w))", "", text)
     return positive != text and any(_fold(other).startswith(positive) for other in others)
@@ -122,6 +121,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     own = f"{_fold(column)} {_fold(name)}"
     return (
         (len(names) >= _MANY and bool(_pattern("own_code").search(own)))
+        or bool(_pattern("own_word").search(own))
         or _strip(name) in _ALSO_CLASSES
         or (name.strip() == "-" and opposite)
         or (name == "NA" and codes)  # Namibia, or North America
@@ -129,13 +129,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
 
 
 def is_column_of(kind: str, column: str) -> bool:
-    """Return whether a column is of ages in years, prices, costs or pay of people, by its name.
-
-    >>> [is_column_of("age", name) for name in ("applicantAge", "Alter (Jahre)", "loan_age")]
-    [True, True, False]
-    >>> [is_column_of("cost", name) for name in ("rate_spread", "loanCosts", "lender_credits")]
-    [True, True, False]
-    """
+    """Return whether a column is of ages in years, prices, costs or pay of people, by its name."""
     return bool(_pattern(kind).search(_fold(column)))
 
 
@@ -145,32 +139,21 @@ def has_words(people: str) -> bool:
 
 
 def is_group_of(people: str, name: str) -> bool:
-    r"""Return whether a group is of people of whom names are listed.
-
-    >>> [is_group_of("men", name) for name in ("Male", "M\xe4nner", "woman")]
-    [True, True, False]
-    """
+    """Return whether a group is of people of whom names are listed."""
     return bool(_words(people).search(_fold(name)))
 
 
 def is_total(category: str, others: Collection[str] = ()) -> bool:
-    """Return whether a category is that of all rows, and not the most of what others are in part.
-
-    >>> [is_total(each) for each in ("Total (all races)", "All offices", "Total loss", "All risks")]
-    [True, True, False, False]
-    >>> is_total("Total", ["Total", "Partial"])
-    False
-    """
-    named = bool(_words("total").search(_fold(category)))
-    return named and not any(_pattern("part").search(_fold(each)) for each in others)
+    """Return whether a category is that of all rows, and not most of what others are in part."""
+    text, plain = _fold(category), [*map(_fold, others)]
+    if any(map(_pattern("part").search, plain)):
+        return False
+    named = (_pattern("total_of").search(f"{text}: {other}") for other in plain)
+    return bool(_words("total").search(text)) or any(named)
 
 
 def is_unknown(category: str) -> bool:
-    """Return whether a category is that of people whose category is not known.
-
-    >>> is_unknown("Race N/A"), is_unknown("Not avail. (sex)"), is_unknown("Native American (NA)")
-    (True, True, False)
-    """
+    """Return whether a category is that of people whose category is not known."""
     text = _strip_words(category)
     return bool(_words("not_known").search(text) or _words("not_told").search(text))
 
@@ -204,27 +187,15 @@ def missing_words(values: Collection[Value]) -> list[Value]:
     >>> missing_words(["36", "50%-60%", "NA", "Exempt"]), missing_words(["Exempt", "Non-exempt"])
     (['NA', 'Exempt'], [])
     """
-    names = {value: name_of(value) for value in values if not means_missing(value)}
-    plain = {value: _fold(name) for value, name in names.items()}
-    others = [name for name in plain.values() if not _pattern("exempt").search(name)]
-    quantities = 2 * sum(any(map(str.isdigit, name)) for name in others) > len(others)
-    return [
-        value
-        for value in values
-        if value not in names or (quantities and _pattern("exempt").search(plain[value]))
-    ]
+    plain = {value: _fold(name_of(value)) for value in values if not means_missing(value)}
+    exempt = {value for value, name in plain.items() if _pattern("exempt").search(name)}
+    digits = [any(map(str.isdigit, name)) for value, name in plain.items() if value not in exempt]
+    quantities = 2 * sum(digits) > len(digits)
+    return [v for v in values if v not in plain or (quantities and v in exempt)]
 
 
 def is_undecided(value: Value) -> bool:
-    """Return whether an outcome is a text that is of no decision, or means that it is missing.
-
-    >>> is_undecided("Pending"), is_undecided("Rejected: incomplete file")
-    (True, False)
-    >>> is_undecided("Withdrawn by candidate"), is_undecided("Withdrawn by the agency")
-    (True, False)
-    >>> is_undecided("Applicant declined"), is_undecided("Candidate declined offer")
-    (True, False)
-    """
+    """Return whether an outcome is a text that is of no decision, or means that it is missing."""
     if not isinstance(value, str):
         return False
     text = _pattern("declined_offer").sub("offer", _fold(value))
@@ -235,11 +206,7 @@ def is_undecided(value: Value) -> bool:
 
 
 def is_settled(name: str) -> bool:
-    """Return whether an outcome was decided, whatever else its name holds.
-
-    >>> [is_settled(each) for each in ("Approved after manual review", "To be approved")]
-    [True, False]
-    """
+    """Return whether an outcome was decided, whatever else its name holds."""
     return is_adverse(name) or bool(_pattern("settled").search(_fold(name)))
 
 
@@ -250,21 +217,13 @@ def is_adverse(name: str) -> bool:
 
 
 def is_plain_denial(name: str) -> bool:
-    """Return whether a word or two are a denial, and not what an applicant declined.
-
-    >>> [is_plain_denial(each) for each in ("Not hired", "Offer declined", "Declined to prosecute")]
-    [True, False, False]
-    """
+    """Return whether a word or two are a denial, and not what an applicant declined."""
     text = _pattern("declined_offer").sub("offer", _fold(name))
     return is_adverse(text) and len(text.split()) <= _TWO
 
 
 def is_harm(value: str, column: str = "") -> bool:
-    """Return whether a value, or a column of yes and no by its name, is a harm that is no denial.
-
-    >>> is_harm("laid off"), is_harm("High", "risk_rating"), is_harm("yes", "not_arrested")
-    (True, True, False)
-    """
+    """Return whether a value, or a column of yes and no by its name, is a harm, and no denial."""
     text = _fold(value)
     if _pattern("high").search(text):
         text = f"{text} {_fold(column)}"
@@ -277,13 +236,7 @@ def is_of_risk(score: str) -> bool:
 
 
 def is_of_denials(column: str) -> bool:
-    """Return whether a column of yes and no has the unfavourable outcome as its yes, by its name.
-
-    >>> [is_of_denials(name) for name in ("denied", "isRejected", "loan_not_approved")]
-    [True, True, True]
-    >>> [is_of_denials(name) for name in ("approved", "not_denied", "pass_fail", "offer_declined")]
-    [False, False, False, False]
-    """
+    """Return whether the yes of a column is the unfavourable outcome, by the column's name."""
     text = _pattern("declined_offer").sub("offer", _fold(column))
     return is_adverse(text) and not _pattern("favoured").search(_pattern("negated").sub(" ", text))
 
@@ -308,10 +261,11 @@ def is_denied(name: str) -> bool:
     return is_adverse(name) or is_no(name) or matches(0, name)
 
 
-def is_favourable(name: str) -> bool:
+def is_favourable(name: str, beside: Iterable[str] = ()) -> bool:
     """Return whether an outcome is a plain yes, or named as the better one of a decision."""
     text = _fold(name)
-    if is_yes(text) or _pattern("not_taken").search(text):
+    of_others = (_pattern("favourable_beside").search(f"{text}: {_fold(each)}") for each in beside)
+    if is_yes(text) or _pattern("not_taken").search(text) or any(of_others):
         return True
     plain = _words("favourable").search(text) or _pattern("favourable_part").search(text)
     unlike = any(_pattern(each).search(text) for each in ("negated", "less"))
@@ -324,15 +278,7 @@ _TWO_SIDES = re.compile(r"(\w+)e[de] \1[eo]r")  # the insured and the insurer
 
 
 def is_form_of(name: str, other: str) -> bool:
-    """Return whether a name is another one misspelt, in another form of its words, or annotated.
-
-    >>> [is_form_of(name, "Hired") for name in ("Hire", "Hierd", "Hired (offer)", "Fired")]
-    [True, True, True, False]
-    >>> [is_form_of(name, "approved") for name in ("AUTO_APPROVED", "not approved")]
-    [True, False]
-    >>> is_form_of("Better qualified", "Qualified"), is_form_of("Retired", "Retained")
-    (False, False)
-    """
+    """Return whether a name is another one misspelt, in another form of its words, or annotated."""
     # LendingClub's "Does not meet the credit policy. Status:Fully Paid" is fully paid
     name = re.sub(r"^.*\bstatus *: *", "", name, flags=re.IGNORECASE)
     one, two = (re.sub(r"^\W+", "", fold_accents(each)).rstrip() for each in (name, other))
@@ -373,13 +319,7 @@ def _is_misspelt(one: str, two: str, edits: int) -> bool:
 
 
 def is_unclear_code(outcome: str) -> bool:
-    """Return whether an outcome is a code of which only a codebook states whether it is a denial.
-
-    >>> [is_unclear_code(name) for name in ("3", "D", "REJ", "R2", "0", "n", "no")]
-    [True, True, True, True, True, True, True]
-    >>> [is_unclear_code(name) for name in ("1", "yes", "Y", "A", "APPR", "hired", "Denied", "ok")]
-    [False, False, False, False, False, False, False, False]
-    """
+    """Return whether only a codebook states whether an outcome is a denial."""
     text = outcome.strip()
     if is_yes(text) or _pattern("favourable_code").match(text.casefold()):
         return False
@@ -426,7 +366,9 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     return [known[n] for n in codes if not low - step * (int(n) > 0) <= int(n) <= high]
 
 
-def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list[Value]:
+def no_outcomes(
+    values: Iterable[Value], positive: Sequence[Value] = (), column: str = ""
+) -> list[Value]:
     """Return the outcomes that are of no decision, or often codes of missing ones.
 
     Beside 0 and 1, or 1 and 2, where these alone of successive numbers are among the outcomes,
@@ -439,64 +381,76 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     ([2], ['Interview'])
     """
     every = [*values]
-    known = [value for value in every if not is_undecided(value)]
-    codes = codes_of_missing(known)
-    first = next((n for n in (0, 1) if is_one_of(n, known)), 2)
-    successive = [is_one_of(n, known) for n in range(first, first + 3)]
-    if successive == [True, True, False]:
-        codes = [value for value in known if not is_one_of(value, (first, first + 1))]
-    elif not all(successive) and any(
-        isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in known
-    ):
-        codes = [value for value in known if _WHOLE.fullmatch(name_of(value))]
-    if positive and is_one_of(0, known) and all(matches(1, each) for each in positive):
-        numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", name_of(each)))
-        codes += [each for each in numbers if not is_one_of(each, (0, 1))]
-    texts = {value: value.strip() for value in every if isinstance(value, str)}
-    if any(map(is_yes, texts.values())) and any(map(is_no, texts.values())):
-        letters = (value for value, name in texts.items() if re.fullmatch(r"[^\W\d_]", name))
-        codes += [each for each in letters if not (is_yes(texts[each]) or is_no(texts[each]))]
-    refused = [each for each in texts if positive and not is_one_of(each, positive)]
-    denied = any(map(is_denied, texts.values()))
-    ahead = [_pattern("exists"), *[_words("stage")] * (len(refused) > 1 and denied)]
-    if any(_pattern("paid_off").search(_fold(each)) for each in texts):
-        ahead.append(_pattern("running"))
-    steps = [v for v in refused if any(pattern.search(_fold(v)) for pattern in ahead)]
-    steps = [v for v in steps if not is_settled(v)]
-    asked = [*map(name_of, positive)]
-    if any(is_adverse(each) or is_harm(each) for each in asked):
-        # of those who may be dismissed, the active ones have the other outcome
-        steps = [v for v in steps if not _pattern("in_place").search(_fold(v))]
-    codes += steps
-    codes += [each for each in texts if is_total(each, texts.values())]
-    open_ = [v for v in every if v in codes or is_undecided(v)]
-    meant = _meant_outcomes(texts, decided=not positive)
+    texts, asked = [each for each in every if isinstance(each, str)], [*map(name_of, positive)]
+    none = [*_stray_codes(every, positive), *_steps_ahead(texts, positive)]
+    none += [each for each in texts if is_total(each, texts)]
+    meant = _meant_outcomes(texts, column, decided=not positive)
     return [
         v
-        for v in open_
-        if v not in meant
+        for v in every
+        if (v in none or is_undecided(v))
+        and v not in meant
         and not is_opposite(name_of(v), asked)
         and not any(is_opposite(each, [name_of(v)]) for each in asked)
     ]
 
 
-def _meant_outcomes(names: Iterable[str], *, decided: bool) -> set[str]:
+def _stray_codes(values: Sequence[Value], positive: Sequence[Value]) -> list[Value]:
+    known = [value for value in values if not is_undecided(value)]
+    texts = {value: value.strip() for value in values if isinstance(value, str)}
+    codes = codes_of_missing(known)
+    first = next((n for n in (0, 1) if is_one_of(n, known)), 2)
+    successive = [is_one_of(n, known) for n in range(first, first + 3)]
+    if successive == [True, True, False]:
+        codes = [value for value in known if not is_one_of(value, (first, first + 1))]
+    elif not all(successive) and any(re.search(r"[^\W\d_]", v) for v in texts if v in known):
+        codes = [value for value in known if _WHOLE.fullmatch(name_of(value))]
+    if positive and is_one_of(0, known) and all(matches(1, each) for each in positive):
+        numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", name_of(each)))
+        codes += [each for each in numbers if not is_one_of(each, (0, 1))]
+    if any(map(is_yes, texts.values())) and any(map(is_no, texts.values())):
+        letters = (value for value, name in texts.items() if re.fullmatch(r"[^\W\d_]", name))
+        codes += [each for each in letters if not (is_yes(texts[each]) or is_no(texts[each]))]
+    return codes
+
+
+def _steps_ahead(texts: Sequence[str], positive: Sequence[Value]) -> list[str]:
+    # the refused ones that are only a step before the decision that others have
+    refused = {each: _fold(each) for each in texts if positive and not is_one_of(each, positive)}
+    denied = any(is_denied(each.strip()) for each in texts)
+    ahead = [_pattern("exists"), *[_words("stage")] * (len(refused) > 1 and denied)]
+    if any(_pattern("paid_off").search(_fold(each)) for each in texts):
+        ahead.append(_pattern("running"))
+    if any(is_adverse(each) or is_harm(each) for each in map(name_of, positive)):
+        # of those who may be dismissed, the active ones have the other outcome
+        refused = {v: text for v, text in refused.items() if not _pattern("in_place").search(text)}
+    steps = [v for v, text in refused.items() if any(each.search(text) for each in ahead)]
+    return [each for each in steps if not is_settled(each)]
+
+
+def _meant_outcomes(names: Collection[str], column: str, *, decided: bool) -> set[str]:
     # of words for no decision, those that the others make an outcome: none of a scale, what a model
     # answers, and ends of what was begun, where no application is ``decided``
-    plain = {name: _fold(name) for name in names}
+    plain, column = {name: _fold(name) for name in names}, _fold(column)
 
-    def those(of: re.Pattern[str], names: Iterable[str] = plain) -> set[str]:
-        return {name for name in names if of.search(plain[name])}
+    def those(*of: str) -> set[str]:
+        return {n for n, text in plain.items() if any(_pattern(each).search(text) for each in of)}
 
-    judged = {name for name in plain if is_settled(name) or is_favourable(name)}
-    recorded = those(re.compile(r"ed\b"), judged)  # approved, where a model answers: approve
+    judged = {name for name in names if is_settled(name) or is_favourable(name)}
+    answers = any(map(_words("action").search, plain.values()))
+    recorded = any(re.search(r"ed\b", plain[name]) for name in judged)  # a model answers: approve
     found = set[str]()
-    if those(_pattern("severity")) or those(_pattern("part")):
-        found |= {name for name in plain if plain[name] in _ALSO_CLASSES}
-    if not judged or (those(_words("action")) and not recorded):
-        found |= those(_pattern("may_be_action"))
-    if not (decided or judged - those(_pattern("result"))):
-        found |= those(_pattern("may_be_end")) | those(_pattern("may_be_result"))
+    if those("severity", "part"):
+        found |= {name for name in names if plain[name] in (*_ALSO_CLASSES, "absent")}
+    if not judged or (answers and not recorded):
+        found |= those("may_be_action")
+    applied, of_service = judged - those("result"), _pattern("service").search(column)
+    if decided or (applied and not of_service):
+        return found
+    found |= those("may_be_outcome", *["may_be_one_of_several"] * (not applied))
+    pairs = (n for n in names if is_opposite(n, names) and "complet" not in plain[n])
+    if not (of_service or _pattern("course").search(column)) and (judged or any(pairs)):
+        found -= those("left")
     return found
 
 
@@ -590,7 +544,7 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     if _pattern("action_column").search(column.casefold()):
         return codes > max(1, len(names) - codes) or codes == len(names)
     known = {*map(action_code, names)} if codes == len(names) else set()
-    if _OF_LENDING.get() and {*"13"} < known and not _pattern("scale").search(_fold(column)):
+    if HMDA in _OWN.get() and {*"13"} < known and not _pattern("scale").search(_fold(column)):
         return True
     if _pattern("action_or_other").search(column.casefold()) and known:
         return {*"1345"} <= known
@@ -606,7 +560,7 @@ def no_decisions(column: str, values: Collection[Value], asked: Sequence[Value])
     ([4, 7], ['open'])
     """
     if not are_actions(column, values):
-        return no_outcomes(values, asked)
+        return no_outcomes(values, asked, column)
     of_requests = {*_PREAPPROVALS} >= {action_code(name_of(each)) for each in asked}
     none = ACTION_NAMES.keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
     known = ACTION_NAMES.keys() - none  # others are strays, such as NA

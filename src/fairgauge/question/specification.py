@@ -19,7 +19,7 @@ from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import Problem, SpecError, listing, problems_where, quote, refuse, suggest
 from fairgauge.identity import name_of_values
-from fairgauge.question.category_words import use_words
+from fairgauge.question.category_words import HMDA, use_words
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.kits import Kit, find_kit, kit_or_none
 from fairgauge.question.options import BY_NAME, Spec, flag_of
@@ -93,7 +93,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         problems += [*unknown_columns(spec.columns(), columns), *strata_alone(spec)]
     refuse(problems)
     kit = kit_or_none(spec.preset)
-    use_words(spec.checks, lending=kit is not None and kit.codes_of_actions)
+    use_words((*spec.checks, HMDA) if kit is not None and kit.codes_of_actions else spec.checks)
     return spec
 
 

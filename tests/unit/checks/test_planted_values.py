@@ -89,7 +89,7 @@ NO_GROUP = (
     "|Total (all)|Undetermined sex|All ages|None reported|Ambos sexos"
     "|Left blank|EEO form not returned|Applicant refused|Not collected (phone application)|Void"
     "|Didn't say|HMDA N/A|Cannot determine|To be completed|Purchased loan - no data|No EEO form"
-    "|n.d.|Company total|Bank total"
+    "|n.d.|Company total|Bank total|Whole trust|Dept n/k|Not yet assigned|No dept recorded|Combined"
 )
 FAVOURABLE = (
     "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
@@ -138,11 +138,13 @@ DOUBTED = {
         *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
           for name, a, b, c in cells("gender|F|M|U||g|Male|Female|PNTS||race|W|B|U||group|WH|B|UN"
                                      "||veteran|Y|N|u||Geschlecht|m|w|*||sex|1|2|0"
-                                     "||applicant_race_1|5|3|7||co-applicant_sex|1|2|4")],
+                                     "||applicant_race_1|5|3|7||co-applicant_sex|1|2|4"
+                                     "||region|North|South|National")],
     ],
     "same_names": [
         (table((a, "Zed"), extra=b, column="sex"), {})
-        for a, b in cells("3|03||1,000|1000||REQ-1|REQ 1||B-17|B17||Full-time|Full \u2013 time")
+        for a, b in cells("3|03||1,000|1000||en_US|en-US||REQ-1|REQ 1||B-17|B17"
+                          "||Full-time|Full \u2013 time")
     ],
     "doubled_rows": [
         *[copied(times, numbered) for times in (2, 5, 9, 10) for numbered in (False, True)],
@@ -163,7 +165,7 @@ DOUBTED = {
           for word in ("APPROVED_MANUAL", "AUTO_APPROVED", "Approved with conditions")],
         *[(table(outcome=("Booked", "Denied"), extra=word), {"positive": ["Booked"]})
           for word in ("Approved Not Accepted", "Approved/Not Booked", "Conditional Approval")],
-        named("decision", "Approved", "Declined", "Booked"),
+        *[named("decision", "Approved", "Declined", each) for each in ("Booked", "Offer declined")],
         *[(table(outcome=("Recommended", "Not Recommended"), extra=word),
            {"positive": ["Recommended"]}) for word in ("Highly Recommended", "5. Hired")],
         (table(outcome=("Zugesagt", "Abgelehnt"), extra="Zusage"), {"positive": ["Zugesagt"]}),
@@ -192,6 +194,13 @@ DOUBTED = {
         named("deal", "Won", "Lost", "Open"), named("decision", "Approve", "Decline", "Pending"),
         *[named("result", *each) for each in (("Pass", "Fail", "Hold"), ("yes", "no", "Hold"),
           ("Successful", "Unsuccessful", "Withdrawn"), ("Eligible", "Not eligible", "Incomplete"))],
+        *[named("outcome", *pair, end)
+          for pair in (("Pass", "Fail"), ("Referred", "Not referred"), ("Treated", "Untreated"))
+          for end in ("Withdrawn", "Deferred", "DNA", "Did not attend", "Absent",
+                      "Cancelled by clinic")],
+        named("callback", "Invited", "Rejected", "Withdrawn"),
+        *[named("answer", "yes", "no", each)
+          for each in ("unclear", "no answer", "declined to answer", "unparseable", "Don't know")],
         named("loan", "Charged Off", "Fully Paid", "Current", favourable="negative"),
         named("decision", "Denied", "Approved", "Submitted", favourable="negative"),
         *[(table(outcome=(1, 0), extra=code), {"positive": ["1"]}) for code in (2, 3, 8, 9)],
@@ -236,6 +245,11 @@ NO_HARMS = (
     "|Rejected without review||rent|Approved|Declined after manual review|Declined||job|Referred"
     "|Not referred|Eligible - Not referred||claim|Paid|Denied|Coverage cancelled||uw|Bound|Declined"
     "|Cancelled by UW within 60 days||call|Kept|Screened out - refer elsewhere|Rejected"
+    "||award|Gold|Bronze|None||booking|Accepted|Declined|Expired||exam|Passed|Failed|Absent"
+    "||resultat|Admis|Ajourné|Absent||triage|Urgent|Routine|Less urgent||unit|pass|fail|error"
+    "||callback|Interview|Rejection|No response||appt|Attended|DNA||claim|Accepted|Rejected"
+    "|Part accepted||loan|Approved|Denied|Counteroffer not accepted||visit|Completed|Not completed"
+    "|Cancelled by patient||answer|CORRECT|INCORRECT|NOT_ATTEMPTED"
 )
 OF_HARMS = (
     "review|Selected for verification|Not selected||call|Screened in|Screened out"
@@ -246,7 +260,8 @@ OF_HARMS = (
     "||Verdacht|Verdacht|Kein Verdacht||delinquency|90+ DPD|30 DPD|Current||loan|Charged Off|Late"
     "|Current||status|60 DPD|90 DPD|In grace period||audit|Selected for re-examination|Not selected"
     "||eviction_order|Granted|Dismissed||bail|Detention granted|Detention denied"
-    "||case|Accepted for prosecution|Declined"
+    "||case|Accepted for prosecution|Declined||tax_audit|Selected|Not selected"
+    "||hospital_admission|Admitted|Not admitted||ruling|Granted|Denied"
 )
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
 CLEAN += [(table(outcome=("1", "4"), extra="2"), {"positive": ["1", "2"]})]
@@ -281,7 +296,10 @@ CLEAN += [
         "||sex|F|M|X||g|f|m|n||area|R|S|U||emp|E|S|U||grade|A|B|U||state|SD|NY|ND||region|N|E|NS"
         "||disability|Total disability|Partial disability|None||hearing|Partial|None|Total"
         "||identity|religion|race|none||target|male|black|none||dx|Asthma|Gout|Undetermined cause"
-        "||race|1|2|0||sex|1|3|0||country|DE|FR|DK||sex|Female|Male|Both||ward|95|97|99||team|20|30|40||price|199|499|999||grade|10|11|9")],
+        "||race|1|2|0||sex|1|3|0||country|DE|FR|DK||sex|Female|Male|Both||ward|95|97|99"
+        "||major|Biology|History|Undeclared||site|Lung|Breast|Unknown primary||jab|Yes|No"
+        "|Declined vaccine||plan|Regional|Local|National||unit|Sales|Legal|Combined"
+        "||team|20|30|40||price|199|499|999||grade|10|11|9")],
     *[(table().with_columns(pl.Series(name, [v[i // 2 % 4] for i in range(N)])),
        {"sensitive": [name]}) for name, *v in cells("branch_no|1|2|3|99||initial|N|A|X|U")],
     (table(outcome=("Terminated", "Active"), extra="Retired"), {"positive": ["Terminated"],
@@ -296,7 +314,8 @@ CLEAN += [
       for word in ("Referred", "Expired", "Escalated")],
     (table(outcome=("Severe", "Mild"), extra="None"), {"positive": ["Severe"],
      "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
-    (table(outcome=("Low", "High"), extra="None"), {"positive": ["None", "Low"]}),
+    *[(table(outcome=("Low", "High"), extra=word), {"positive": [word, "Low"]})
+      for word in ("None", "Absent")],
     *[(table(outcome=pair), {"positive": [pair[0]]})
       for pair in (("Referred", "Not Referred"), ("Aangenomen", "Niet aangenomen"),
                    ("Contratado", "Não contratado"), ("Assigned", "Unassigned"),

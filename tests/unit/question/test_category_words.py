@@ -9,6 +9,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.question import category_words
 from fairgauge.question.category_words import (
     codes_of_missing,
     is_undecided,
@@ -46,6 +47,50 @@ UNDECIDED = {
     "German": "Zurückgezogen|Zurueckgezogen|Ausstehend|In Bearbeitung|Storniert|Unvollständig"
     "|Zurückgestellt",
 }
+
+MEANT = {
+    "is_opposite": "Incomplete / Completed|Unassigned / Assigned to a judge",
+    "is_column_of": "age / applicantAge|age / Alter (Jahre)|cost / rate_spread|cost / loanCosts",
+    "is_group_of": "men / Male|men / M\xe4nner",
+    "is_total": "Total (all races)|All offices|Whole trust|National / North|Combined / Men",
+    "is_unknown": "Race N/A|Not avail. (sex)|Dept n/k|Not yet assigned|No dept recorded",
+    "is_undecided": "Pending|Withdrawn by candidate|Applicant declined|Unclear|To be decided|DNA"
+    "|Declined to answer|Cancelled by clinic|Absent from exam|Did not attend|Never seen",
+    "is_settled": "Approved after manual review|Cancelled by the insurer|Offer withdrawn",
+    "is_plain_denial": "Not hired",
+    "is_harm": "laid off|High / risk_rating|tax_audit",
+    "is_of_denials": "denied|isRejected|loan_not_approved",
+    "is_favourable": "Approved|NTU|Offer declined / Approved|Booked / Funded",
+    "is_form_of": "Hire / Hired|Hierd / Hired|Hired (offer) / Hired|AUTO_APPROVED / approved",
+    "is_unclear_code": "3|D|REJ|R2|0|n|no",
+}
+NOT_MEANT = {
+    "is_column_of": "age / loan_age|cost / lender_credits",
+    "is_group_of": "men / woman",
+    "is_total": "Total loss|All risks|Total / Total / Partial|National / Local|Combined / Legal",
+    "is_unknown": "Native American (NA)|Unknown primary|Declined vaccine|No conviction recorded",
+    "is_undecided": "Rejected: incomplete file|Withdrawn by the agency|Candidate declined offer"
+    "|Offer declined|Not taken up",
+    "is_settled": "To be approved|Cancelled by patient",
+    "is_plain_denial": "Offer declined|Declined to prosecute",
+    "is_harm": "yes / not_arrested|High / grade",
+    "is_of_denials": "approved|not_denied|pass_fail|offer_declined",
+    "is_favourable": "Offer declined / Hired|Booked / Released|Less urgent|Part accepted",
+    "is_form_of": "Fired / Hired|not approved / approved|Better qualified / Qualified"
+    "|Retired / Retained|Nothing found / Found",
+    "is_unclear_code": "1|yes|Y|A|APPR|hired|Denied|ok",
+}
+"""Names, with the column, or the other names, that they stand next to."""
+BESIDE_OTHERS = ("is_opposite", "is_total", "is_favourable")
+
+
+@pytest.mark.parametrize("question", MEANT)
+def test_names_mean_what_they_are_listed_for(question):
+    for table, meant in ((MEANT, True), (NOT_MEANT, False)):
+        for example in filter(None, table.get(question, "").split("|")):
+            name, *others = example.split(" / ")
+            given = [others] if question in BESIDE_OTHERS else others
+            assert getattr(category_words, question)(name, *given) is meant, example
 
 
 def every(words: dict[str, str]) -> list[str]:

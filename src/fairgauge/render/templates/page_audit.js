@@ -529,14 +529,14 @@ const undecidedCodes = (o) => {
   const { refused, asked } = o;
   const only = refused.length === 1 ? o.names[refused[0]] : "";
   if (o.cuts || (only && ((/^\p{Nd}+$/u.test(only) && asked.length > 1) || mayBeValue(only, asked)))) return [];
-  const known = asked.every((name) => "78".includes(actionCode(name))) ? "78" : "123", none = areActions(o) ? null : noOutcomes(o.levels, asked);
+  const known = asked.every((name) => "78".includes(actionCode(name))) ? "78" : "123", none = areActions(o) ? null : noOutcomes(o.levels, asked, o.name);
   return refused.filter((code) => (none ? none.includes(o.levels[code]) : !known.includes(actionCode(o.names[code]))));
 };
 // and those that are favourable by their names, as checks/outcome_checks.py finds them
 const favouredCodes = (o, q) => {
   const { refused, asked } = o, undecided = undecidedCodes(o), plain = q.favourable !== "negative" && refused.length > 1 && !asked.some((name) => isDenied(name) || isHarm(name, o.name));
   const isApproved = (name) => APPROVED.includes(actionCode(name)), isFavoured = areActions(o) ? (name) => isApproved(name) && asked.every(isApproved)
-    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && (isFavourable(name) || (name.toLowerCase() === "booked" && asked.some(isFavourable)))) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
+    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && isFavourable(name, asked)) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
   return o.cuts ? [] : refused.filter((code) => !undecided.includes(code) && isFavoured(o.names[code]));
 };
 const doubtOf = (counts, q, features) => {
@@ -586,7 +586,7 @@ const doubtOf = (counts, q, features) => {
     const denials = isOfDenials(o.name), hiring = !denials && PATTERNS.favourable_column.test(o.name.toLowerCase());
     const harmful = (v) => (actions ? !APPROVED.includes(actionCode(v)) : isNo(v) || meaning(v) === 0 ? hiring : isYes(v) ? denials : isAdverse(v) || isHarm(v, o.name));
     const [favoured, rest] = [true, false].map((side) => o.names.filter((_, code) => (good(code) === (q.favourable !== "negative")) === side && (good(code) || !none.includes(o.levels[code]))));
-    if (!["positive", "neither"].includes(q.favourable) && !(denials && q.favourable === "negative") && !o.cuts && k === counts.outcomes.length - 1 && favoured.length && favoured.every(harmful) && rest.some((v) => !harmful(v) && (q.favourable !== "negative" || v.trim().split(/\s+/).length === 1)))
+    if (!["positive", "neither"].includes(q.favourable) && !((denials || PATTERNS.ruling.test(plainText(o.name))) && q.favourable === "negative") && !o.cuts && k === counts.outcomes.length - 1 && favoured.length && favoured.every(harmful) && rest.some((v) => !harmful(v) && (q.favourable !== "negative" || v.trim().split(/\s+/).length === 1)))
       add("unfavourable_positive", q.favourable ? "clear favourable outcome" : "stated favourable outcome", counts.read, []);
     // a group of one outcome alone, which fewer than half of the others have
     counts.columns.forEach((c, i) => {

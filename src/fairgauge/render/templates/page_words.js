@@ -9,12 +9,13 @@ const withoutOwn = (text) => bare(plainText(text).replace(everyMatch("beside_own
 const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
 const meansMissing = (value) => typeof value === "string" && (["not_known", "not_told"].some((of) => PATTERNS[of].test(withoutOwn(value))) || noOutcomeWord(value) || PATTERNS.refused.test(withoutOwn(value)));
 const isOpposite = (name, others) => { const text = plainText(name), positive = text.replace(/^(not? |non |un|in(?=[\p{L}\p{N}_]))/u, ""); return positive !== text && others.some((each) => plainText(each).startsWith(positive)); };
-const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_value.test(bare(name)) || PATTERNS.may_be_end.test(plainText(name));
+const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_second.test(bare(name)) || PATTERNS.may_be_outcome.test(plainText(name));
 const mayBeGroup = (name, column, names) => {
   const others = names.filter((each) => each !== name && !meansMissing(each)), ofSex = others.length && others.every((each) => PATTERNS.man_or_woman.test(plainText(each)));
-  return !ofSex && !PATTERNS.of_all_people.test(plainText(column)) && ((names.length >= 4 && PATTERNS.own_code.test(`${plainText(column)} ${plainText(name)}`)) || ["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
+  const own = `${plainText(column)} ${plainText(name)}`;
+  return !ofSex && !PATTERNS.of_all_people.test(plainText(column)) && ((names.length >= 4 && PATTERNS.own_code.test(own)) || PATTERNS.own_word.test(own) || ["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
 };
-const isTotal = (name, others = []) => PATTERNS.total.test(plainText(name)) && !others.some((each) => PATTERNS.part.test(plainText(each)));
+const isTotal = (name, others = []) => (PATTERNS.total.test(plainText(name)) || others.some((each) => PATTERNS.total_of.test(`${plainText(name)}: ${plainText(each)}`))) && !others.some((each) => PATTERNS.part.test(plainText(each)));
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
 const isHarm = (name, column = "") => PATTERNS.harm.test(plainText(name) + (PATTERNS.high.test(plainText(name)) ? ` ${plainText(column)}` : ""));
 const isSettled = (name) => isAdverse(name) || PATTERNS.settled.test(plainText(name));
@@ -27,7 +28,7 @@ const isUndecided = (value) => {
 const isYes = (name) => meaning(name) === 1 || PATTERNS.yes.test(name.toLowerCase()), isNo = (name) => PATTERNS.no.test(name.toLowerCase());
 const isOfDenials = (column) => isHarm(column) || (isAdverse(column) && !PATTERNS.favoured.test(plainText(column).replace(everyMatch("negated"), " ")));
 const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
-const isFavourable = (name) => isYes(plainText(name)) || PATTERNS.not_taken.test(plainText(name)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && ![PATTERNS.negated, PATTERNS.less].some((p) => p.test(plainText(name))));
+const isFavourable = (name, beside = []) => isYes(plainText(name)) || PATTERNS.not_taken.test(plainText(name)) || beside.some((each) => PATTERNS.favourable_beside.test(`${plainText(name)}: ${plainText(each)}`)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && ![PATTERNS.negated, PATTERNS.less].some((p) => p.test(plainText(name))));
 // a name that is another one misspelt, in another form of its words, or annotated
 const isFormOf = (annotated, other) => {
   const name = annotated.replace(/^.*\bstatus *: */i, ""), [one, two] = [name, other].map((each) => unaccented(each).replace(/^[^\p{L}\p{N}_]+/u, "").trimEnd());
@@ -75,7 +76,7 @@ const noGroups = (column, values) => {
   return values.filter((_, i) => none.includes(names[i].replace(/^0+/, "")) || (coded && untold(names[i])));
 };
 // outcomes of no decision, or often codes of missing ones; values as they are typed
-const noOutcomes = (values, asked = []) => {
+const noOutcomes = (values, asked = [], column = "") => {
   const known = values.filter((v) => !isUndecided(v)), names = known.map(String), has = (n) => known.some((v) => meaning(v) === meaning(n));
   let codes = codesOfMissing(names);
   const first = has(0) ? 0 : has(1) ? 1 : 2, successive = [0, 1, 2].map((i) => has(first + i));
@@ -87,14 +88,17 @@ const noOutcomes = (values, asked = []) => {
   const harm = asked.some((name) => isAdverse(name) || isHarm(name)), paid = values.some((v) => typeof v === "string" && PATTERNS.paid_off.test(plainText(v)));
   const isStep = (text) => (PATTERNS.exists.test(text) || (refused.length > 1 && denied && PATTERNS.stage.test(text)) || (paid && PATTERNS.running.test(text))) && !(harm && PATTERNS.in_place.test(text)) && !isSettled(text);
   if (asked.length) codes = [...codes, ...refused.filter((v) => isStep(plainText(v)))];
-  const texts = values.filter((v) => typeof v === "string"), meant = meantOutcomes(texts, !asked.length);
+  const texts = values.filter((v) => typeof v === "string"), meant = meantOutcomes(texts, plainText(column), !asked.length);
   return values.filter((v) => (codes.includes(String(v)) || isUndecided(v) || (texts.includes(v) && isTotal(v, texts))) && !meant.includes(v) && !isOpposite(String(v), asked) && !asked.some((each) => isOpposite(each, [String(v)])));
 };
 // of words for no decision, those that the others make an outcome, as category_words.py finds them
-const meantOutcomes = (names, decided) => {
-  const those = (of, some = names) => some.filter((name) => PATTERNS[of].test(plainText(name))), judged = names.filter((name) => isSettled(name) || isFavourable(name));
-  const answers = !judged.length || (those("action").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name)))), ended = !decided && those("result", judged).length === judged.length;
-  return [...(answers ? those("may_be_action") : []), ...(ended ? [...those("may_be_end"), ...those("may_be_result")] : []), ...names.filter((name) => ["none", "nil"].includes(plainText(name)) && (those("severity").length || those("part").length))];
+const meantOutcomes = (names, column, decided) => {
+  const those = (...of) => names.filter((name) => of.some((each) => PATTERNS[each].test(plainText(name)))), judged = names.filter((name) => isSettled(name) || isFavourable(name));
+  const answers = those("action").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name))), results = those("result"), ofService = PATTERNS.service.test(column);
+  const applied = !judged.every((name) => results.includes(name)), ended = !decided && (ofService || !applied);
+  const pairs = names.some((name) => isOpposite(name, names) && !plainText(name).includes("complet"));
+  const left = ended && !ofService && !PATTERNS.course.test(column) && (judged.length || pairs) ? those("left") : [];
+  return [...(!judged.length || answers ? those("may_be_action") : []), ...(ended ? those("may_be_outcome", ...(applied ? [] : ["may_be_one_of_several"])) : []), ...(those("severity", "part").length ? names.filter((name) => ["none", "nil", "absent"].includes(plainText(name))) : [])].filter((name) => !left.includes(name));
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)
 const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|bewerber|kunde|antrag|mitarbeiter/i;
@@ -107,7 +111,7 @@ const repeatedPeople = (table, used) => table.columns.find((c) => {
 const compact = (name) => {
   const spelt = unaccented(name.replace(/\p{Cf}/gu, "").normalize("NFKC").trim().split(/\s+/).join(" "));
   const text = spelt.replace(/\.+$/, "") || spelt;
-  const dashed = text.replace(/[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)/g, "-").replace(/^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))/g, "").replace(/(?<=\p{L}{2})(-| - )(?=\p{L}{2})|(?<=\p{L})(-| - )(?=\d)/gu, "");
+  const dashed = text.replace(/[\u2010-\u2015\u2212]|(?<=[\p{L}\p{N}_])_(?=[\p{L}\p{N}_])/gu, "-").replace(/^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))/g, "").replace(/(?<=\p{L}{2})(-| - )(?=\p{L}{2})|(?<=\p{L})(-| - )(?=\d)/gu, "");
   return meaning(dashed.replace(/(?<!\d)\s|\s(?!\d)/g, ""));
 };
 const alike = (items, nameOf, meaningOf) => {
