@@ -241,7 +241,7 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
     if axis.column != spec.weight:  # rows of weight 0 do not count
         others = np.where(coded, 0, rows)
         found[0] = _coded_zeros(axis.column, low, others, of_score, bool(chosen)) * (least > 0)
-        found |= _numbers_apart(low, high, others)
+        found |= _numbers_apart(low, high, others, (least, most))
     return found
 
 
@@ -262,15 +262,19 @@ def _coded_zeros(column: str, low: Sums, rows: Sums, of_score: bool, chosen: boo
     return held if is_code else 0
 
 
-def _numbers_apart(low: Sums, high: Sums, rows: Sums) -> dict[Value, float]:
-    # the fewer of those below and above where there are none, as of another unit
+def _numbers_apart(
+    low: Sums, high: Sums, rows: Sums, cuts: tuple[float, float]
+) -> dict[Value, float]:
+    # the fewer of those below and above where there are none, beyond all cuts, as of another unit
     held = np.flatnonzero((rows > 0) & (low >= 0))
     least, most = (share * rows[held].sum() for share in SHARES_APART)
     for below, above in pairwise(held.tolist()):
-        few, many = rows[held[held <= below]].sum(), rows[held[held >= above]].sum()
-        if low[above] >= TIMES_APART * high[below] and least <= min(few, many) <= most:
-            between = f"{math.sqrt(low[above] * high[below]):.0e}"
-            return {f"{'<' if few < many else '>='}{float(between):g}": min(few, many)}
+        fewer, more = rows[held[held <= below]].sum(), rows[held[held >= above]].sum()
+        beyond = high[below] <= cuts[0] if fewer < more else low[above] >= cuts[1]
+        is_apart = low[above] >= TIMES_APART * high[below] and beyond
+        if is_apart and least <= min(fewer, more) <= most:
+            between = float(f"{math.sqrt(low[above] * high[below]):.0e}")
+            return {f"{'<' if fewer < more else '>='}{between:g}": min(fewer, more)}
     return {}
 
 

@@ -276,7 +276,7 @@ const codedNumbers = ({ name, cases }, cuts) => {
   });
   const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
   const others = cases.slice(0, -1).map((n, k) => ([...found, ...impossible].includes(k) ? 0 : n));
-  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(codedZeros(name, edges, others, least), numbersApart(edges, others));
+  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(codedZeros(name, edges, others, least), numbersApart(edges, others, least, most));
 };
 // the rows of 0, few and far below all others, as placeholders are
 const codedZeros = (name, edges, cases, cut) => {
@@ -286,11 +286,11 @@ const codedZeros = (name, edges, cases, cut) => {
   return cut > 0 && cases[zero] && cases[zero] <= share * all && cases.every((n, k) => !n || k === zero || edges[k] >= least) ? [cases[zero]] : [];
 };
 // the fewer of the numbers below and above where there are none, as of another unit
-const numbersApart = (edges, cases) => {
-  const held = range(cases.length).filter((k) => cases[k] && edges[k] >= 0), rows = (of) => of.reduce((a, k) => a + cases[k], 0), all = rows(held);
+const numbersApart = (edges, cases, leastCut, mostCut) => {
+  const held = range(cases.length).filter((k) => cases[k] && edges[k] >= 0), rows = (of) => of.reduce((a, k) => a + cases[k], 0), [times, least, most] = data.apart, all = rows(held);
   for (let i = 0; i + 1 < held.length; i++) {
-    const fewer = Math.min(rows(held.slice(0, i + 1)), rows(held.slice(i + 1)));
-    if (edges[held[i + 1]] >= data.apart[0] * edges[held[i] + 1] && fewer >= data.apart[1] * all && fewer <= data.apart[2] * all) return [fewer];
+    const [end, start] = [edges[held[i] + 1], edges[held[i + 1]]], [below, above] = [rows(held.slice(0, i + 1)), rows(held.slice(i + 1))], fewer = Math.min(below, above);
+    if (start >= times * end && (below < above ? end <= leastCut : start >= mostCut) && fewer >= least * all && fewer <= most * all) return [fewer];
   }
   return [];
 };
