@@ -308,7 +308,7 @@ def placeholders(
         value, n, name = identifiers[i], int(rows[i]), name_of(identifiers[i])
         if name in stated:
             continue
-        if means_missing(value) and not re.search(r"[\d@]", name):
+        if not re.search(r"[\d@]", name) and means_missing(value):  # which costs more
             words.append((value, n))
         elif _CODE.fullmatch(name):
             codes.append((value, n))
