@@ -376,7 +376,6 @@ class DuckRows:
         return found, bool(self.written.texts)
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows in one scan."""
         self._check(plan)
         plain, fine = [axis for axis in plan.axes if not axis.bins], any(a.grid for a in plan.axes)
         alike = all(a.column in self.written.batched and not a.moments for a in plain)
@@ -395,7 +394,6 @@ class DuckRows:
 
     @property
     def streams(self) -> bool:
-        """Return whether rows can be read in batches."""
         return has_arrow() and self.written.decode is None  # of JSON keys are texts of it
 
     def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:
