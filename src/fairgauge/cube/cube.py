@@ -494,9 +494,7 @@ def _read_cube(found: Saved) -> Cube:
         )
         for positions, each in zip(plan.tables, found["tables"], strict=True)
     )
-    question = read_question(found["question"])
-    min_cell = found.get("min_cell")
-    if min_cell is not None:
+    if (min_cell := found.get("min_cell")) is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
     counts = (found["rows"], found.get("spellings", 0), *excluded.values())
@@ -504,7 +502,7 @@ def _read_cube(found: Saved) -> Cube:
         raise ValueError("a number of rows is not one")
     noted = {name: tuple(map(tuple, found.get(name, ()))) for name in _NOTED}
     return Cube(
-        plan, levels, tables, found["rows"], excluded, question, min_cell,
+        plan, levels, tables, found["rows"], excluded, read_question(found["question"]), min_cell,
         clusters=found.get("clusters", ""), spellings=found.get("spellings", 0), **noted,
     )  # fmt: skip
 
