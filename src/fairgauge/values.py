@@ -42,9 +42,7 @@ NANOSECONDS = r"(T00:00:00\.0{9}|\.0{9}|(\.\d{6})000)$"
 
 def canonical(raw: object) -> Value:
     """Return the one form of a raw value of any engine (missing is ``None``)."""
-    if raw is None or isinstance(raw, str):
-        return raw
-    if isinstance(raw, bool):
+    if raw is None or isinstance(raw, (str, bool)) or type(raw) is int:
         return raw
     if hasattr(raw, "item") and not isinstance(raw, (bytes, Decimal)):  # numpy and Arrow scalars
         if type(raw).__name__ == "datetime64":

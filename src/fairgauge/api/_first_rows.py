@@ -103,7 +103,9 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     used = {column for _, column in spec.columns()}
     named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
     named = named[:_MOST_IDENTIFIERS]
-    for column, values in (read_rows(source, named, _FIRST_ROWS) if named else {}).items():
+    counted = [column for column in source.columns if column in used]
+    read = read_rows(source, [*named, *counted], _FIRST_ROWS) if named else {}
+    for column, values in ((column, read[column]) for column in named):
         known = [value for value in values if value is not None]
         different, few = len(set(known)), _FEWEST_DIFFERENT * len(known)
         if _PEOPLE.search(column):
@@ -111,8 +113,8 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
         if few < different < len(known):
             asked = verb or ("score" if spec.score else None)  # people have no single score
             found: dict[str, str | bool] = {"verb": asked} if asked else {}
-            counted = read_rows(source, [c for c in source.columns if c in used], _FIRST_ROWS)
-            rows = {r for r in zip(values, *counted.values(), strict=True) if r[0] is not None}
+            others = (read[each] for each in counted)
+            rows = {r for r in zip(values, *others, strict=True) if r[0] is not None}
             found |= {"alike": True} if len(rows) == different else {}
             yield Diagnostic.warning(
                 DiagnosticCode.REPEATED_ID, column, distinct=different, rows=len(known), **found

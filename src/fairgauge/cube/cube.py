@@ -70,7 +70,6 @@ _NOTED = ("unseen", "conflicts", "placeholders", "left_out", "copies", "orders",
 """The fields with what rows showed, each a list of records of texts and numbers."""
 HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
-_THIRD_POWER = 3
 # whole sums below are exact; above, engines differ in them too
 _EXACT = 2.0**53
 
@@ -97,7 +96,6 @@ class CountTable:
         return self.codes[:, [self.axes.index(axis) for axis in axes]]
 
     def over(self, axes: Sequence[Axis]) -> CountTable:
-        """Return the counts by some axes alone."""
         return aggregate(tuple(axes), self.codes_of(axes), self.sums)
 
     def recoded(self, axis: Axis, place: Codes, to: Axis | None = None) -> CountTable:
@@ -191,29 +189,15 @@ class Cube:
         return self.question or self.plan.asked
 
     def __add__(self, other: Cube) -> Cube:
-        """Add the counts of two cubes of the same plan, as `add` does."""
         return self.add(other) if isinstance(other, Cube) else NotImplemented
 
     def add(self, other: Cube, *, allow_duplicates: bool = False) -> Cube:
         """Add the counts of two cubes of the same plan.
 
-        Parameters
-        ----------
-        other : Cube
-            The counts of other rows.
-        allow_duplicates : bool
-            Whether equal counts are added without a warning, because they are of different rows.
+        Warns (``DuplicateCountsWarning``) where both hold the same counts of more than ten rows: if
+        they are of the same rows, these count twice; ``allow_duplicates`` states that they are not.
 
-        Warns
-        -----
-        DuplicateCountsWarning
-            Both hold the same counts: if they are of the same rows, these count twice. Cubes of ten
-            rows or fewer may coincide, and are not warned of.
-
-        Raises
-        ------
-        CubeError
-            The cubes count different things; the message names the difference.
+        Raises ``CubeError``: the cubes count different things; the message names the difference.
         """
         if self.min_cell or other.min_cell:
             raise CubeError(
@@ -256,16 +240,12 @@ class Cube:
     def marginal(self, axes: Sequence[Axis]) -> CountTable:
         """Return the counts by ``axes`` alone, from the smallest table that has them all.
 
-        Raises
-        ------
-        CubeError
-            No table of this cube has these axes together.
+        Raises ``CubeError``: no table has these axes together.
         """
-        having = [table for table in self.tables if set(axes) <= set(table.axes)]
-        if not having:
-            wanted = " x ".join(f"{axis.role} {axis.column}" for axis in axes)
-            raise CubeError(f"this cube does not hold {wanted}; count the data again with it")
-        return min(having, key=lambda each: len(each.codes)).over(axes)
+        if having := [table for table in self.tables if set(axes) <= set(table.axes)]:
+            return min(having, key=lambda each: len(each.codes)).over(axes)
+        wanted = " x ".join(f"{axis.role} {axis.column}" for axis in axes)
+        raise CubeError(f"this cube does not hold {wanted}; count the data again with it")
 
     @cached_property
     def cases_by_level(self) -> dict[Axis, Sums]:
@@ -343,13 +323,9 @@ class Cube:
         Its ``fingerprint`` is that of the counts, which reports of them state; its ``digest`` is of
         the whole file, question included.
 
-        Raises
-        ------
-        CubeError
-            The question has metrics of a user's own, whose definition a file cannot hold.
+        Raises ``CubeError``: a file cannot hold the definition of metrics of a user's own.
         """
-        own = ", ".join(rate.name for rate in self.asked.catalogue.own)
-        if own:
+        if own := ", ".join(rate.name for rate in self.asked.catalogue.own):
             raise CubeError(
                 f"a cube file cannot hold the definition of metrics of your own ({own}): count "
                 "without them, and name them where the counts are audited"
@@ -361,24 +337,19 @@ class Cube:
     def from_dict(cls, found: Saved) -> Cube:
         """Read the plain values of a ``.cube.json`` file: `to_dict` and the digest.
 
-        Raises
-        ------
-        CubeError
-            The values are no counts, or were changed since they were written.
+        Raises ``CubeError``: they are no counts, or were changed since they were written.
         """
         counts = {name: value for name, value in found.items() if name != "digest"}
         try:
-            intact = found.get("digest") == _digest(counts)
-            cube = _read_cube(counts) if intact else None
+            if found.get("digest") == _digest(counts):
+                return _read_cube(counts)
         except SpecError as error:
             raise CubeError(f"the question of these counts cannot be read: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError):
             raise CubeError("this is not a fairgauge cube file") from None
-        if cube is None:
-            raise ChangedCountsError(
-                "these counts were changed or damaged: their digest does not fit them"
-            )
-        return cube
+        raise ChangedCountsError(
+            "these counts were changed or damaged: their digest does not fit them"
+        )
 
     def save(self, path: str | Path) -> None:
         """Write a ``.cube.json`` file, whole or not at all."""
@@ -400,11 +371,10 @@ def levels_with_cases(cube: Cube, axis: Axis) -> list[tuple[Value, int]]:
 
 def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple[Any, ...], ...]:
     """Return the numbers of values of columns in several cubes together."""
-    found: dict[tuple[Any, ...], list[int]] = {}
+    found: dict[tuple[Any, ...], list[list[int]]] = {}
     for column, value, *numbers in chain.from_iterable(counted):
-        before = found.get((column, value), [0] * len(numbers))
-        found[column, value] = [a + b for a, b in zip(before, numbers, strict=True)]
-    return tuple((*key, *numbers) for key, numbers in sorted(found.items()))
+        found.setdefault((column, value), []).append(numbers)
+    return tuple((*k, *map(sum, zip(*each, strict=True))) for k, each in sorted(found.items()))
 
 
 def add_with_shared_people(one: Cube, other: Cube) -> Cube:
@@ -524,9 +494,7 @@ def _read_cube(found: Saved) -> Cube:
         )
         for positions, each in zip(plan.tables, found["tables"], strict=True)
     )
-    question = read_question(found["question"])
-    min_cell = found.get("min_cell")
-    if min_cell is not None:
+    if (min_cell := found.get("min_cell")) is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
     counts = (found["rows"], found.get("spellings", 0), *excluded.values())
@@ -534,7 +502,7 @@ def _read_cube(found: Saved) -> Cube:
         raise ValueError("a number of rows is not one")
     noted = {name: tuple(map(tuple, found.get(name, ()))) for name in _NOTED}
     return Cube(
-        plan, levels, tables, found["rows"], excluded, question, min_cell,
+        plan, levels, tables, found["rows"], excluded, read_question(found["question"]), min_cell,
         clusters=found.get("clusters", ""), spellings=found.get("spellings", 0), **noted,
     )  # fmt: skip
 
@@ -593,8 +561,8 @@ def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ..
     codes = table.codes.copy()
     for i, axis in enumerate(table.axes):
         position = {name_of(level): p for p, level in enumerate(levels[axis])}
-        mapping = np.array([*(position[name_of(level)] for level in cube.levels[axis]), -1])
-        codes[:, i] = mapping[codes[:, i]]  # code -1 reads the last entry
+        place = np.array([*(position[name_of(level)] for level in cube.levels[axis]), -1])
+        codes[:, i] = place[codes[:, i]]  # code -1 reads the last entry
     return replace(table, codes=codes)
 
 
@@ -631,8 +599,8 @@ def round_sums(plan: Plan, table: CountTable) -> CountTable:
 
     Where every row is a case, and so weighs something, only the rows are kept.
     """
-    squares = {m.name for m in plan.moments if m.factors == ("x", "x") and m.power < _THIRD_POWER}
-    kept = squares if plan.asked.task is Task.REGRESSION else set()
+    squared = plan.moments if plan.asked.task is Task.REGRESSION else ()
+    kept = {m.name for m in squared if m.factors == ("x", "x") and m.power < 3}
     sums = {m: s if m in kept else _round_inexact(s) for m, s in table.sums.items()}
     if not plan.count and "n" in sums and (sums["n"] == sums["rows"]).all():
         del sums["n"]

@@ -39,7 +39,6 @@ from fairgauge.values import (
 )
 
 _MOST_JOINT_FEATURES = 3
-_THIRD_POWER = 3
 _MOST_JOINT_CANDIDATES = 4
 # cuts up to which comparing with each of them is faster than searching
 _MOST_COMPARED = 32
@@ -169,13 +168,9 @@ class Axis:
         [1, 2, 3, 21]
         """
         if self.grid and self.bounds:
-            if self.bounds == (0.0, 1.0):
-                nearest = np.rint(numbers * self.grid)
-                edge = nearest / self.grid
-            else:
-                low, high = self.bounds
-                nearest = np.rint((numbers - low) / (high - low) * self.grid)
-                edge = (nearest * (high - low) + low * self.grid) / self.grid
+            low, high = self.bounds
+            nearest = np.rint((numbers - low) / (high - low) * self.grid)
+            edge = self.edge(nearest)
             with np.errstate(invalid="ignore"):  # of NaN
                 found = nearest.astype(np.int32)
             found *= 2
@@ -193,8 +188,8 @@ class Axis:
             return found
         return np.searchsorted(np.array(self.cuts), numbers, side=side).astype(np.int64)
 
-    def edge(self, k: int) -> float:
-        """Return an edge of the grid, computed as every engine does.
+    def edge(self, k: Any) -> Any:
+        """Return an edge of the grid, or edges, computed as every engine does.
 
         >>> Axis(Role.SCORE, "score", bounds=(-1.0, 1.0), grid=1_000).edge(675)
         0.35
@@ -210,9 +205,7 @@ class Axis:
         if not self.grid:
             exact = np.array([float(levels[c] or 0) for c in codes.tolist()])
             return exact, exact
-        below = np.array([self.edge((c - 1) // 2) for c in codes.tolist()])
-        above = np.array([self.edge(c // 2) for c in codes.tolist()])
-        return below, above
+        return self.edge((codes - 1) // 2), self.edge(codes // 2)
 
     def parts(self, levels: tuple[Value, ...]) -> list[Part]:
         """Return what each level is as a group of its own."""
@@ -285,7 +278,6 @@ class Plan:
         return tuple(dict.fromkeys(moment.by for moment in self.moments if moment.by))
 
     def axis(self, role: Role, column: str | None = None) -> Axis | None:
-        """Return the axis of a role (and column), if it is counted."""
         for axis in self.axes:  # a generator would be called for every axis
             if axis.role is role and column in (None, axis.column):
                 return axis
@@ -327,7 +319,6 @@ class Plan:
 
     @property
     def no_numbers(self) -> dict[str, tuple[Value, ...]]:
-        """Return the values of numeric columns that are no numbers."""
         of_axes = {a.column: a.no_numbers for a in self.axes if a.bins and a.no_numbers}
         return dict(self.listed) | of_axes
 
@@ -363,8 +354,6 @@ class Plan:
 
     @classmethod
     def from_dict(cls, found: Saved) -> Plan:
-        """Read what `to_dict` wrote."""
-
         def read(values: Saved) -> dict[str, Any]:
             return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
 
@@ -462,24 +451,23 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     asked = [*((f.column,) for f in spec.sensitive), *spec.intersections]
     columns = dict.fromkeys([column for margin in asked for column in margin])
     features = {c: _axis_of(Role.FEATURE, spec.feature(c)) for c in columns}
-    margins = [tuple(features)] if len(features) <= _MOST_JOINT_FEATURES else asked
+    margins = [[features[c] for c in margin] for margin in asked]
+    together = [[*features.values()]] if len(features) <= _MOST_JOINT_FEATURES else margins
     # a few candidates are counted jointly; many would make too many cells
     joint = [candidates] if len(candidates) <= _MOST_JOINT_CANDIDATES else [[c] for c in candidates]
     decisions = [[*outcome, *each] for each in joint]
-    tables = [[*(features[c] for c in margin), *each] for margin in margins for each in decisions]
+    tables = [[*margin, *each] for margin in together for each in decisions]
     axes = [*features.values(), *outcome, *candidates]
     moments: tuple[Moment, ...] = ()
     if spec.task is Task.REGRESSION:
         moments = _regression_moments(spec)
         moments += _power_moments(moments) if spec.weight else ()
     elif spec.score and spec.task is not Task.MULTICLASS:
-        score = Axis(
-            Role.SCORE, spec.score, bounds=spec.score_range, grid=steps_of(spec.score_range)
-        )
+        between = spec.score_range
+        score = Axis(Role.SCORE, spec.score, bounds=between, grid=steps_of(between))
         axes.append(score)
         label = [axis for axis in outcome if axis.role is Role.LABEL]
-        tables += [[*(features[c] for c in margin), *label, score] for margin in asked]
-        tables.append([*label, score])
+        tables += [[*margin, *label, score] for margin in (*margins, [])]
         # those of candidates only to see codes among them
         of_candidates = [replace(score, column=column) for column in spec.candidate]
         axes += of_candidates
@@ -491,11 +479,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     sampling = (Role.CLUSTER, spec.cluster), (Role.SAMPLE_STRATUM, spec.strata_of_sample)
     if sampled := [Axis(role, column) for role, column in sampling if column]:
         axes += sampled
-        tables += [
-            [*(features[c] for c in margin), *each, *sampled]
-            for margin in asked
-            for each in decisions
-        ]
+        tables += [[*margin, *each, *sampled] for margin in margins for each in decisions]
     for i, each in enumerate(spec.probabilities):
         own = [Axis(Role.KNOWN, each.known)] if each.known else []
         own.append(Axis(Role.PROXY, each.cell))
@@ -549,30 +533,29 @@ def _axis_of(role: Role, column: Feature) -> Axis:
 
 
 def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
-    cuts: tuple[float, ...] = ()
-    if isinstance(spec.positive, Above):
-        cuts = (spec.positive.threshold,)
-    elif spec.task is Task.REGRESSION:
-        cuts = (0.0,)  # any cut will do: it marks only which rows have a number
-    axes = []
-    if spec.label:
-        axes.append(Axis(Role.LABEL, spec.label, cuts))
+    cuts = _cuts_of_positive(spec)
+    if spec.task is Task.REGRESSION:
+        cuts = cuts or (0.0,)  # any cut will do: it marks only which rows have a number
+    axes = [Axis(Role.LABEL, spec.label, cuts)] if spec.label else []
     if spec.prediction:
-        axes.append(Axis(Role.PREDICTION, spec.prediction, cuts))
-    elif spec.score:
-        # a score is positive strictly above the median, and in the profile of Clarify above a
-        # threshold; otherwise at a threshold too
-        above = spec.profile.as_smclarify or isinstance(spec.threshold, Threshold)
-        if not isinstance(spec.threshold, Threshold):
-            cuts = spec.threshold
-        elif median is None:
-            message = "the median of the scores is not known; count the rows with fairgauge.count"
-            raise SpecError(Problem("threshold", message))
-        else:
-            cuts = (median,)
-        closed = Closed.RIGHT if above else Closed.LEFT
-        axes.append(Axis(Role.PREDICTION, spec.score, cuts, closed, spec.score_range))
-    return axes
+        return [*axes, Axis(Role.PREDICTION, spec.prediction, cuts)]
+    if not spec.score:
+        return axes
+    # a score is positive strictly above the median, and in the profile of Clarify above a
+    # threshold; otherwise at a threshold too
+    closed = Closed.RIGHT if spec.profile.as_smclarify else Closed.LEFT
+    if not isinstance(spec.threshold, Threshold):
+        cuts = spec.threshold
+    elif median is None:
+        message = "the median of the scores is not known; count the rows with fairgauge.count"
+        raise SpecError(Problem("threshold", message))
+    else:
+        cuts, closed = (median,), Closed.RIGHT
+    return [*axes, Axis(Role.PREDICTION, spec.score, cuts, closed, spec.score_range)]
+
+
+def _cuts_of_positive(spec: Spec) -> tuple[float, ...]:
+    return (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
 
 
 # powers up to the fourth: the precision of a mean square depends on the fourth
@@ -597,32 +580,24 @@ _REGRESSION_MOMENTS: tuple[tuple[str, tuple[Role, ...], tuple[Factor, ...]], ...
 
 def _regression_moments(spec: Spec) -> tuple[Moment, ...]:
     # the moments of label and prediction; of one column alone, only its own
-    columns = {Role.LABEL: spec.label, Role.PREDICTION: spec.prediction}
-    given = {role: column for role, column in columns.items() if column}
-    return tuple(
-        Moment(name, tuple(given[role] for role in roles), factors)
-        for name, roles, factors in _REGRESSION_MOMENTS
-        if given.keys() >= set(roles)
-    )
+    named = {Role.LABEL: spec.label, Role.PREDICTION: spec.prediction}
+    every = ((name, [named[r] for r in roles], of) for name, roles, of in _REGRESSION_MOMENTS)
+    return tuple(Moment(name, tuple(filter(None, c)), of) for name, c, of in every if all(c))
 
 
 def _power_moments(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
     # the variances of weighted statistics are made of the first, the skewness of means of the
     # second
-    powers = [m for m in moments if len(m.factors) <= _THIRD_POWER and len(set(m.factors)) == 1]
+    powers = [m for m in moments if len(m.factors) <= 3 and len(set(m.factors)) == 1]
     return tuple(
         replace(moment, name=power_name(moment.name, power), power=power)
-        for power, of in ((2, moments), (_THIRD_POWER, powers))
+        for power, of in ((2, moments), (3, powers))
         for moment in of
     )
 
 
 def power_name(moment: str, power: int) -> str:
-    """Return the name of a moment that is summed times a power of the weight.
-
-    >>> power_name("yy", 1), power_name("yy", 2)
-    ('yy', 'yy_w2')
-    """
+    """Return the name of a moment that is summed times a power of the weight, such as yy_w2."""
     return moment if power == 1 else f"{moment}_{WEIGHTS[power - 1]}"
 
 
@@ -647,8 +622,7 @@ def answer_plan(question: SwapQuestion) -> Plan:
     moments: tuple[Moment, ...] = ()
     coded: list[Axis] = []
     if question.decides:
-        cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
-        axes.append(Axis(Role.PREDICTION, question.answer, cuts))
+        axes.append(Axis(Role.PREDICTION, question.answer, _cuts_of_positive(spec)))
     else:
         axes.append(Axis(Role.SCORE, question.answer, (0.0,)))
         coded.append(Axis(Role.CODES, question.answer, AROUND_CODES))
@@ -683,9 +657,8 @@ def nested_value_error(axis: Axis) -> DataError:
 def canonical_values(raw: Sequence[object], *, text: bool) -> list[Value]:
     """Return raw values in canonical form; untyped text is numeric if all of it is."""
     values = [canonical(value) for value in raw]
-    if text and all(value is None or isinstance(value, str) for value in values):
-        return typed_texts([value if isinstance(value, str) else None for value in values])
-    return values
+    texts = [value for value in values if value is None or isinstance(value, str)]
+    return typed_texts(texts) if text and len(texts) == len(values) else values
 
 
 def identity(value: Value) -> tuple[bool, Value]:
@@ -781,7 +754,6 @@ def cuts_of(values: Sequence[float], cases: Sequence[float], intervals: int) -> 
 
 
 def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
-    cuts = quartiles(sorted_levels(levels))
     if axis.role not in GROUPED:
         cut = "cut a numeric column into intervals (--positive '>x')"
         # some may be codes of missing ones, such as NA
@@ -792,7 +764,7 @@ def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
         return cut
     flag = "--strata" if axis.role is Role.STRATUM else "--sensitive"
     flag = "--control" if axis.control else flag
-    if cuts:
+    if cuts := quartiles(sorted_levels(levels)):
         options = cut_options(axis.column, map(name_of, cuts), flag)
         named = f"name them so (--probabilities 'FEATURE: GROUP={axis.column}, ...')"
         other = f", or, if they are the probabilities of a group, {named}"
@@ -812,9 +784,8 @@ def cut_options(column: str, cuts: Iterable[str], flag: str = "--sensitive") -> 
     return f"{given} (fairgauge.cut({column!r}, [{', '.join(listed)}]))"
 
 
-def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
+def check_levels(axis: Axis, levels: Sequence[Value], limit: int) -> None:
     """Check the values of an axis: not too many (but of clusters), and no two with one name."""
-    levels = list(levels)
     if axis.limited and len(levels) > limit:
         role = "control" if axis.control else axis.role
         raise TooManyValues(

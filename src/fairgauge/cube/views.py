@@ -1,8 +1,7 @@
 """Views of counts: by crossed strata, and as either of two models decides.
 
 Only rows that both models decide are compared. As each model decides, the counts are a cube of its
-own, whose prediction is that model's, so that whatever can be computed for one
-model can be computed for each of the two.
+own, of which whatever can be computed for one model can be computed.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class CrossedStrata:
             table.known([axis for axis in table.axes if axis.role is Role.STRATUM])
             for table in self.cube.tables
         )
-        return replace(self, cube=self.cube.with_tables(self.cube.plan.axes, tables))
+        return replace(self, cube=replace(self.cube, tables=tuple(tables)))
 
     @property
     def without(self) -> Cube:
@@ -106,10 +105,8 @@ def _find_counted_axis(cube: Cube, column: Feature) -> Axis:
     if axes:
         cuts = f"cut at {list(axes[0].cuts)}" if axes[0].cuts else "without cuts"
         raise CubeError(f"these counts hold {name} {cuts}; ask for it so, or count the data again")
-    raise CubeError(
-        f"these counts do not hold {name}, but {listing(a.column for a in counted)}; count "
-        "the data again with it"
-    )
+    held = listing(axis.column for axis in counted)
+    raise CubeError(f"these counts do not hold {name}, but {held}; count the data again with it")
 
 
 def _cross_axes(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
@@ -117,10 +114,8 @@ def _cross_axes(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     columns = tuple(axis.column for axis in crossed)
     having = [table for table in cube.tables if set(crossed) <= set(table.axes)]
     if not having:
-        raise CubeError(
-            f"these counts do not hold {listing(columns)} together; count the data "
-            "again with them as strata"
-        )
+        together = f"these counts do not hold {listing(columns)} together"
+        raise CubeError(f"{together}; count the data again with them as strata")
     every = np.concatenate([table.codes_of(crossed) for table in having])
     width = tuple((every.max(axis=0, initial=0) + 1).tolist())
     keys = np.unique(np.ravel_multi_index(tuple(every[(every >= 0).all(axis=1)].T), width))
@@ -178,14 +173,13 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
         if isinstance(value, bool) or (isinstance(value, str) and plain_number(value) is None)
     ]:
         raise DataError(not_numbers(axis.column, wrong))
-    table = cube.marginal([axis])
-    known = (table.codes[:, 0] >= 0) & (table.cases > 0)  # not of rows that weigh nothing
-    values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])
+    table = cube.marginal([axis]).known([axis])
+    table = table.where(table.cases > 0)  # not of rows that weigh nothing
+    values = np.array([float(levels[code] or 0) for code in table.codes[:, 0].tolist()])
     order = np.argsort(values)
-    cuts = cuts_of(values[order].tolist(), table.cases[known][order].tolist(), intervals)
-    if not cuts:
-        raise DataError(f"column {quote(axis.column)} has too few different numbers to be cut")
-    return cuts
+    if cuts := cuts_of(values[order].tolist(), table.cases[order].tolist(), intervals):
+        return cuts
+    raise DataError(f"column {quote(axis.column)} has too few different numbers to be cut")
 
 
 # the roles of axes that no table by two decisions has, and of candidates
@@ -305,13 +299,10 @@ def rows_by(
     """
     others = [a for a in cube.plan.axes if a.role in roles and not a.bins]
     for other in (each for each in others if counts_together(cube, axis, each)):
-        table = cube.marginal([axis, other])
-        known = table.codes[:, 1] >= 0
-        codes, rows = table.codes[known], table.cases[known]
-        every = np.bincount(codes[:, 1], rows).astype(np.float64)
-        having = [
-            np.bincount(codes[:, 1], rows * mask[codes[:, 0]]).astype(np.float64) for mask in marked
-        ]
+        table = cube.marginal([axis, other]).known([other])
+        (values, codes), rows = table.codes.T, table.cases
+        every = np.bincount(codes, rows).astype(np.float64)
+        having = [np.bincount(codes, rows * mask[values]).astype(np.float64) for mask in marked]
         held = np.flatnonzero(every >= FEWEST_ROWS)
         if len(held) > 1:
             names = other.names(cube.levels[other])

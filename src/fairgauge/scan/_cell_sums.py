@@ -58,7 +58,6 @@ class Totals:
     fractional: float | None = None
 
     def add(self, other: Totals) -> None:
-        """Add what is known of other rows."""
         self.rows += other.rows
         self.excluded += other.excluded
         self.fractional = other.fractional if self.fractional is None else self.fractional
@@ -197,7 +196,6 @@ class CellSums:
         return all(table.dense for table in self._tables)
 
     def add(self, batch: Batch) -> None:
-        """Add rows."""
         plan = self._plan
         seen = [_range_seen(*each) for each in batch.numbers.items()]
         check_numbers(plan, [each for each, _ in seen if each.column in self._ranged])
@@ -230,7 +228,6 @@ class CellSums:
         return [_TableSums(table, self._plan.measures) for table in tables]
 
     def scanned(self) -> Scanned:
-        """Return what was counted."""
         self._tables = self._tables or self._tables_for(0)  # there were no rows
         values = [
             digits.values if digits else [None, *range(axis.bins)]

@@ -55,7 +55,6 @@ class Arrays:
         return [self.held[name][:most].tolist() for name in columns], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows at once."""
         parts = [scan_batches(plan, self.batches(plan), limit)]
         return join_parts(plan, parts, limit, stated=self.stated_order)
 

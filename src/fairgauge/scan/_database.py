@@ -140,18 +140,15 @@ class Database:
         return tuple(self.table.columns)
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows in one query."""
         return count_by_sql(plan, self._source_sql, self._column_sql(), self._run, limit)
 
     streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
-        """Yield the rows of the columns of a plan."""
         query = select_rows(plan, self._source_sql, self._column_sql())
         yield from record_batches(plan, self._run(query))
 
     def query(self, plan: Plan) -> str:
-        """Return the query that counts."""
         return self._translate(select(plan, self._source_sql, self._column_sql()))
 
     @property

@@ -55,17 +55,20 @@ _CSV_ERRORS = {
 }
 
 
+_IN_ORDER = "SET preserve_insertion_order = {0}; SET disable_parquet_prefetching = {0}"
+
+
 def run(query: str, name: str, *, in_order: bool = False) -> Iterator[Record]:
     """Run a query of what has a name in messages, and fetch its records, some at a time."""
     with engine_errors(name), _connection().cursor() as cursor:
-        if in_order:  # of all cursors, until the rows are here
-            cursor.execute("SET preserve_insertion_order = true")
+        if in_order:  # of all cursors, until the rows are here; prefetching reads whole columns
+            cursor.execute(_IN_ORDER.format("true"))
         with progress("Counting rows", lambda: cursor.query_progress() / 100):
             _execute(cursor, query)
         while records := cursor.fetchmany(FETCHED):
             yield from records
         if in_order:
-            cursor.execute("SET preserve_insertion_order = false")
+            cursor.execute(_IN_ORDER.format("false"))
 
 
 def _record_batches(found: Any, rows: int) -> Iterator[Any]:
@@ -191,7 +194,8 @@ def spilling() -> dict[str, str]:
     return {"temp_directory": tempfile.mkdtemp(prefix="spill-", dir=folder_of_process())}
 
 
-_VIEW = "fairgauge_rows"
+_VIEW, PLACE = "fairgauge_rows", "place"
+"""The name of a relation in queries, and that of the number of a row in its file of Parquet."""
 _WHOLE = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
@@ -341,7 +345,7 @@ class DuckRows:
     """Files that DuckDB reads, or a relation on a connection of its user.
 
     ``relation``: what follows FROM.
-    ``size``: how many bytes of columns with types there are.
+    ``size``: how many bytes of columns with types there are; rows have their `PLACE` then.
     ``absent``: the columns that a whole file lacks (an object of JSON may), each with that file.
     ``own``: the relation of a user, whose queries name it as ``relation``.
     """
@@ -362,6 +366,8 @@ class DuckRows:
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         keys = ", ".join(self.written.key(name) for name in columns)
         limit = "" if most is None else f" LIMIT {most}"
+        if limit and self.size:  # otherwise all threads read pages of texts, to no purpose
+            limit = f" WHERE {PLACE} < {most}{limit}"
         query = f"SELECT {keys} FROM {self.relation}{limit}"
         records = [*self._run(query, in_order=True)]
         found: Any = [[record[i] for record in records] for i in range(len(columns))]
@@ -370,7 +376,6 @@ class DuckRows:
         return found, bool(self.written.texts)
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows in one scan."""
         self._check(plan)
         plain, fine = [axis for axis in plan.axes if not axis.bins], any(a.grid for a in plan.axes)
         alike = all(a.column in self.written.batched and not a.moments for a in plain)
@@ -389,7 +394,6 @@ class DuckRows:
 
     @property
     def streams(self) -> bool:
-        """Return whether rows can be read in batches."""
         return has_arrow() and self.written.decode is None  # of JSON keys are texts of it
 
     def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:

@@ -57,7 +57,6 @@ class NarwhalsFrame:
         return [_python_values(whole[name]) for name in columns], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows in one scan."""
         parts = [scan_batches(plan, self.batches(plan), limit)]
         return join_parts(plan, parts, limit, stated=self.stated_order)
 
@@ -81,7 +80,6 @@ class NarwhalsFrame:
         return in_parts and has_arrow()
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
-        """Yield the rows."""
         with _explain_frame_errors(self.name):
             frame = ready(self.frame, plan.columns)
             schema = frame.collect_schema()

@@ -81,12 +81,10 @@ class PandasFrame(_Frame):
         return [_widen_floats(_decode(each)).tolist() for each in held], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows in one scan."""
         parts = [_scan_partition(self.frame, plan, limit)]
         return join_parts(plan, parts, limit, stated=self.stated_order)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
-        """Yield the rows."""
         column = {c: _decode(self.frame.iloc[:, self.columns.index(c)]) for c in plan.columns}
         plain = {
             axis: factor(_widen_floats(column[axis.column]), axis)

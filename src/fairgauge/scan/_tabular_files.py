@@ -24,6 +24,7 @@ from fairgauge.atomic_files import folder_of_process
 from fairgauge.errors import NOT_UTF_8, DataError, listing, needing, quote
 from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_relation import (
+    PLACE,
     DuckRows,
     check_same_columns,
     csv_rows,
@@ -213,9 +214,7 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     parts = [_select_columns(found, schema, first.names) for schema, found in alike.items()]
     relation = f"({' UNION ALL '.join(parts)})"
     kinds = [str(record[1]) for record in run(f"DESCRIBE SELECT * FROM {relation}", name)]
-    written = {
-        c: (f"c{i}", kind) for i, (c, kind) in enumerate(zip(first.names, kinds, strict=True))
-    }
+    written = {c: (f"c{i}", kinds[i]) for i, c in enumerate(first.names)}
     columns = typed_columns(written, texts=frozenset(first.partitions))
     return DuckRows(name, first.names, relation, columns, size)
 
@@ -225,7 +224,8 @@ def _select_columns(paths: list[Place], schema: _Schema, columns: tuple[str, ...
     names = ", ".join(f"h{i}" for i in range(len(schema.names)))
     held = ((column, schema.names.index(column)) for column in columns)
     chosen = (f"{_value_sql(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
-    return f"SELECT {', '.join(chosen)} FROM {_read_parquet_sql(paths)} AS held({names})"
+    place = f"file_row_number AS {PLACE}"
+    return f"SELECT {', '.join([*chosen, place])} FROM {_read_parquet_sql(paths)} AS held({names})"
 
 
 def _value_sql(schema: _Schema, column: str, at: int) -> str:

@@ -257,7 +257,6 @@ class _ChosenRows(_RowsOfSource):
 
     @property
     def streams(self) -> bool:
-        """Return whether rows can be read in batches."""
         return isinstance(self.source, Streamed) and self.source.streams
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
@@ -288,7 +287,6 @@ class _ReadableRows(_ChosenRows):
     """The same of a source whose rows can be read."""
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        """Return the values of columns, of all rows or of those among the first ``most``."""
         assert isinstance(self.source, Readable)
         named = [each.column for each in self.spec.where]
         values = read_rows(self.source, named, most, self.spec.recode)
@@ -608,7 +606,6 @@ class WithProbabilities(_RowsOfSource):
         return join_parts(plan, parts, limit, texts, stated)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
-        """Yield the rows."""
         assert isinstance(self.source, Streamed)
         read = self.read(plan)
         keys = tuple(each.key for each in self.made if each.key is not None)

@@ -136,8 +136,7 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         skipped += found.skipped
         for path in found.files:
             read.setdefault(path.resolve(), path)  # a file with two names is read once
-    paths = list(read.values())
-    paths = [*map(_unpack_table, paths)]
+    paths = [*map(_unpack_table, read.values())]
     _opened[_file_names(asked)] = paths, skipped
     paths = [*map(_samples_of_log, paths)]
     formats = {_format(path) for path in paths}

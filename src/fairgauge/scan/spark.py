@@ -54,7 +54,6 @@ class SparkFrame:
         return tuple(self.frame.columns)
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows in one scan."""
         with self._view() as view:
             return count_by_sql(plan, view, self._column_sql(), self._run, limit)
 

@@ -1,4 +1,4 @@
-"""Rows are read in the order of the file, so that two columns and two runs agree."""
+"""Rows are read in the order of the files, so that two columns and two runs agree."""
 
 import pytest
 
@@ -7,11 +7,13 @@ from fairgauge.scan.row_codes import read_rows
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_rows_are_read_in_the_order_of_the_file(tmp_path, suffix):
+def test_rows_are_read_in_the_order_of_the_files(tmp_path, suffix):
     polars = pytest.importorskip("polars")
-    path = tmp_path / f"rows.{suffix}"
-    rows = polars.DataFrame({"at": range(400_000)})
-    rows.write_csv(path) if suffix == "csv" else rows.write_parquet(path, row_group_size=20_000)
-    source = open_files([path])
+    rows, paths = polars.DataFrame({"file_row_number": range(400_000)}), []  # as DuckDB has it
+    for part in (rows[:30_000], rows[30_000:]):
+        paths.append(path := tmp_path / f"{len(paths)}.{suffix}")
+        part.write_csv(path) if suffix == "csv" else part.write_parquet(path, row_group_size=20_000)
+    source = open_files(paths)
     for most in (None, 150_000):
-        assert read_rows(source, ["at"], most)["at"] == list(range(most or 400_000))
+        read = read_rows(source, ["file_row_number"], most)["file_row_number"]
+        assert read == list(range(most or 400_000))
