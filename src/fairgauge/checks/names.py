@@ -32,6 +32,9 @@ _BLANKS = r"(?<!\d)\s|\s(?!\d)"
 _MANY_SCORES = 30
 # codes that scales may hold, too, and how far beyond others, and how often, they are of none
 _SHORT, _FEWEST_GAPS, _FAR_APART, _OFTEN = (9, 99), 3, 3, 0.01
+# what part of all rows have a score that was filled in (more may be all of a group), and how many
+# times as many as have any other
+_FILLED, _TIMES_OTHERS, _FINE = (0.03, 0.4), 8, 100  # among that many different scores
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
 # where 0 is a code: the largest share of it, the least of the others, and the part of their median
@@ -199,6 +202,12 @@ def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:
             of_scale = others[min(at, near) : max(at, near) + 1].any()
         if not of_scale and (end or others.sum() >= _MANY_SCORES):
             found[canonical(end)] = rows[at]
+    # what was filled in; not at an end, where a model may cap its scores
+    *_, second, most = np.sort(rows)
+    at, share, times = int(rows.argmax()), most / max(rows.sum(), 1), most / max(second, 1)
+    is_much = _FILLED[0] <= share <= _FILLED[1] and times >= _TIMES_OTHERS
+    if at % 2 and is_much and len(held) >= _FINE and held[0] < at < held[-1]:
+        found[canonical(axis.edge(at // 2))] = most
     return found
 
 

@@ -98,8 +98,9 @@ def outlying_codes(rows: NDArray[np.number[Any]], cuts: Sequence[float]) -> dict
             of_scale = bool(ordinary[low >= NEARBY * code].any())
         elif code <= _FAR_BELOW:
             of_scale = bool(ordinary[high <= NEARBY * code].any())
-        else:  # other negative numbers, or none but those of the scale of -1 to 1
-            of_scale = bool(ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any())
+        else:  # other negative numbers, or none but -1, 0 and 1
+            several = ordinary[low >= 1].any() or ordinary[(low >= 0) & (high < 1)].sum() > 1
+            of_scale = bool(ordinary[high <= -LEAST].any() or not several)
         if held and not of_scale:
             found[code] = held
     return found

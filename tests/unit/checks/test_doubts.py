@@ -543,6 +543,7 @@ NUMBERS = {
     "bmi": DRAWN.normal(27, 5, N).clip(14, 60).round(1),
     "fee": PAY,
     "satisfaction": DRAWN.integers(1, 6, N),
+    "share": DRAWN.beta(5, 2, N),
     "stay": (0.1 + DRAWN.gamma(2, 2, N)).round(1),
 }
 
@@ -550,7 +551,7 @@ NUMBERS = {
 @pytest.mark.parametrize(("column", "code", "uses"), [
     ("attendance", 0, "averaged cut"), ("bmi", 0, "averaged cut"), ("stay", 0, ""), ("fee", 0, ""),
     ("satisfaction", 9, "averaged cut weight"), ("stay", 9, ""), ("bmi", 77, "averaged cut weight"),
-    ("fee", 3, "averaged cut"), ("stay", 700, "averaged cut"),
+    ("share", -1, "averaged cut"), ("fee", 3, "averaged cut"), ("stay", 700, "averaged cut"),
     ("attendance", 99, ""), ("satisfaction", 0, ""), ("stay", 99, "averaged cut weight"),
 ])  # fmt: skip
 def test_codes_of_numbers_are_far_from_all_others(column, code, uses):
@@ -562,7 +563,7 @@ def test_codes_of_numbers_are_far_from_all_others(column, code, uses):
         "cut": asked | {"sensitive": fg.cut(column, [float(np.median(NUMBERS[column]))])},
         "weight": asked | {"sensitive": "g", "weight": column},
     }  # fmt: skip
-    for use, question in found.items():
+    for use, question in [*found.items()][: 2 if code < 0 else 3]:
         report = fg.audit(rows, **question)
         assert [each.column for each in report.doubts] == [column] * (use in uses), use
         assert (report.verdict is Outcome.INCONCLUSIVE) == (use in uses), use

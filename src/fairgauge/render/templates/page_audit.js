@@ -271,7 +271,7 @@ const codedNumbers = ({ name, cases }, cuts) => {
     if (!held || !(code > 0 ? code > most : code < least)) return [];
     const isOfScale = code === 9 ? ordinary.some((k) => edges[k] >= data.near_9) || held < data.least_of_9 * bins.reduce((a, k) => a + (isYears(k) ? 0 : cases[k]), 0)
       : code > 0 ? ordinary.some((k) => edges[k] >= data.nearby * code) : code <= -99 ? ordinary.some((k) => edges[k + 1] <= data.nearby * code)
-      : ordinary.some((k) => edges[k + 1] <= -data.least) || !ordinary.some((k) => edges[k] >= 1);
+      : ordinary.some((k) => edges[k + 1] <= -data.least) || !(ordinary.some((k) => edges[k] >= 1) || ordinary.filter((k) => edges[k] >= 0 && edges[k + 1] < 1).length > 1);
     return isOfScale ? [] : [edges.indexOf(code) - 1];
   });
   const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
