@@ -582,6 +582,17 @@ def test_refusals_without_the_value_that_a_condition_asks_for_leave_no_pass(at):
     assert fg.audit(rows, **asked, accept="groups_left_out:p").verdict is Outcome.PASS
 
 
+@pytest.mark.parametrize(("filled", "doubted"), [(0.5, True), (0.999, False), (None, False)])
+def test_a_score_that_was_filled_in_leaves_no_pass(filled, doubted):
+    """A third of a group's scores were 0.5, where a model gives no score more than 2% of rows."""
+    drawn = DRAWN.random(N).clip(0, 0.999).round(3)
+    at = (np.array(G) == "b") & (DRAWN.random(N) < (0 if filled is None else 0.3))
+    asked = {"score": "s", "threshold": 0.3, "sensitive": "g", "rules": "selection_rate >= 0.2"}
+    found = fg.audit(table(s=np.where(at, filled or 0, drawn)), **asked)
+    assert [each.code for each in found.doubts] == [DiagnosticCode.CODED_NUMBERS] * doubted
+    assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+
+
 @pytest.mark.parametrize(("of_group", "doubted"), [(0.5, True), (0.37, True), (None, False)])
 def test_one_score_of_a_group_leaves_no_pass(of_group, doubted):
     """Scores of others vary, and those of one group were a default."""
