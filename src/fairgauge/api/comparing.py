@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Never, Unpack
 
 from fairgauge.api.running import Run, start_run
-from fairgauge.checks.names import coded_numbers
+from fairgauge.checks.coded_numbers import coded_numbers
 from fairgauge.checks.outcome_checks import assumed_positive, undecided_outcomes, unlike_refusals
 from fairgauge.checks.rows import likely_mistakes, with_accepted, with_unstated, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases

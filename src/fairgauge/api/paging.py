@@ -14,7 +14,7 @@ from fairgauge.api.running import Run, start_run
 from fairgauge.catalogue.directions import adverse_sign, better_of, favours_the_least, has_direction
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.checks.names import SHARES_APART, TIMES_APART, ZERO, ZERO_BY_NAME
+from fairgauge.checks.coded_numbers import SHARES_APART, TIMES_APART, ZERO, ZERO_BY_NAME
 from fairgauge.cube import plan
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse

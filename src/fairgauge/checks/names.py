@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from fairgauge.cube.cube import Cube, Sums, levels_with_cases
-from fairgauge.cube.plan import CODES, LEAST, NEARBY, OLDEST, OUTCOMES, YEARS, Axis, outlying_codes
+from fairgauge.checks.coded_numbers import coded_numbers
+from fairgauge.cube.cube import Cube, levels_with_cases
+from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import axes_of
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.errors import closest, refuse
@@ -24,26 +21,9 @@ from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings, unmatched_name
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, canonical, fold_accents, is_one_of, meaning, name_of, spelling
+from fairgauge.values import Value, fold_accents, is_one_of, meaning, name_of, spelling
 
-_LEAST_OF_COUNTS, _FAR_ABOVE, _FAR_FROM_0 = 999, 0.1, 0.25
-"""Of counts the least code, and the part of it that no other one reaches; of scores, of a range."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
-_MANY_SCORES = 30
-# codes that scales may hold, too, and how far beyond others, and how often, they are of none
-_SHORT, _FEWEST_GAPS, _FAR_APART, _OFTEN = (9, 99), 3, 3, 0.01
-# what part of all rows have a score that was filled in (more may be all of a group), and how many
-# times as many as have any other
-_FILLED, _TIMES_OTHERS, _FINE = (0.03, 0.4), 8, 100  # among that many different scores
-# a code that no scale with other negative numbers ends at
-_FAR_BELOW = -99
-# where 0 is a code: the largest share of it, the least of the others, and the part of their median
-# that this is; by what the column is, of scores, and of other numbers, which may be counts
-ZERO_BY_NAME = {"never_zero": (0.2, 86.0, 0.1), "age": (0.5, 8.0, 0.3), "measured": (0.1, 0.5, 0.3)}
-_ZERO_OF_SCORES, ZERO = (0.1, 0.1, 0.2), (0.1, 8.0, 0.25)
-_ZEROS_OF_CHOSEN = 0.5  # that share among numbers that a condition chooses
-# how many times as large as others numbers of another unit are, and how many of all are of it
-TIMES_APART, SHARES_APART = 16, (0.01, 0.3)
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\w)_(?=\w)"
 _HYPHENS = r"(?<=[^\W\d_]{2})(-| - )(?=[^\W\d_]{2})|(?<=[^\W\d_])(-| - )(?=\d)"
 _FORMS_OF_NUMBERS = r"^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))"
@@ -150,141 +130,6 @@ def _is_elsewhere(level: Value, axis: Axis, groups: Levels) -> bool:
         for other, levels in groups.items()
         if other is not axis
     )
-
-
-def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of numbers that are often codes of missing ones, of scores and of columns that are cut.
-
-    Where a condition ends at such a number, or names it, its rows are meant to be as they are.
-    """
-    for axis in cube.plan.axes:
-        condition = next((each for each in spec.where if each.column == axis.column), None)
-        ends = [*condition.cuts, *condition.values] if condition else []
-        of_counts, found = axis.column == spec.count, {}
-        of_sizes = axis.column in (spec.count, spec.weight)
-        if axis.role is Role.SCORE and axis.bounds is not None and axis.grid:
-            found = _coded_scores(cube, axis)
-        elif axis.role is Role.CODES:
-            found = _coded_counts(cube, axis) if of_counts else _codes_beyond_cuts(cube, axis, spec)
-        for value, cases in found.items():
-            priced = value in (99, 999) and words.is_column_of("price", axis.column)
-            if cases and not priced and not is_one_of(value, ends):
-                facts: dict[str, Any] = {"column": axis.column, "value": value, "rows": int(cases)}
-                if not (of_sizes or isinstance(value, str)):
-                    facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: [value]})
-                yield Diagnostic.warning(DiagnosticCode.CODED_NUMBERS, **facts)
-
-
-def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:
-    # Not where other scores show that it is part of their scale: of a negative one, others beside
-    # it or its opposite alone, of one far from 0, others nearby, of 0 few steps.
-    table, rows, found = cube.marginal([axis]), np.zeros(axis.bins + 1), {}
-    rows[table.codes[:, 0]] = table.cases  # those that weigh something
-    rows = rows[:-1]
-    held = np.flatnonzero(rows)
-    for at in {*held[:1].tolist(), *held[-1:].tolist()}:
-        end = axis.edge(at // 2)
-        code = end in (0, *_SHORT) or words.is_code_of_missing(f"{end:.15g}")
-        if at % 2 == 0 or not code:  # between two edges
-            continue
-        nearby = NEARBY * end or _FAR_FROM_0 * axis.bounds[1]  # type: ignore[index]
-        points = np.clip([-end, 0.0, nearby], *axis.bounds)  # type: ignore[misc]
-        opposite, zero, near = axis.bins_of(points).tolist()
-        others = rows > 0
-        others[at] = False
-        if _FAR_BELOW < end < 0:
-            of_scale = others[:zero].any() or not np.delete(others, opposite).any()
-        elif end in _SHORT:
-            gaps = np.diff([axis.edge(each // 2) for each in held.tolist()])
-            apart = len(gaps) >= _FEWEST_GAPS and gaps[-1] > _FAR_APART * gaps[:-1].max()
-            of_scale = not apart or at < held[-1] or rows[at] < _OFTEN * rows.sum()
-        else:
-            of_scale = others[min(at, near) : max(at, near) + 1].any()
-        if not of_scale and (end or others.sum() >= _MANY_SCORES):
-            found[canonical(end)] = rows[at]
-    # what was filled in; not at an end, where a model may cap its scores
-    *_, second, most = np.sort(rows)
-    at, share, times = int(rows.argmax()), most / max(rows.sum(), 1), most / max(second, 1)
-    is_much = _FILLED[0] <= share <= _FILLED[1] and times >= _TIMES_OTHERS
-    if at % 2 and is_much and len(held) >= _FINE and held[0] < at < held[-1]:
-        found[canonical(axis.edge(at // 2))] = most
-    return found
-
-
-def _coded_counts(cube: Cube, axis: Axis) -> dict[Value, float]:
-    # how many rows have each: they count as so many cases
-    rows, high = cube.cases_by_level[axis][:-1], np.array([*axis.cuts, np.inf])
-    return {
-        code: rows[high == code].sum() // code
-        for code in CODES
-        if code >= _LEAST_OF_COUNTS
-        and not ((rows > 0) & (high != code) & (high > code * _FAR_ABOVE)).any()
-    }
-
-
-def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]:
-    # Those beyond all cuts, where no other number is near, or further from 0. So are years of birth
-    # where all cuts are ages, and in a column of ages all that nobody reaches.
-    rows = cube.cases_by_level[axis][:-1]
-    low, high = np.array([-np.inf, *axis.cuts]), np.array([*axis.cuts, np.inf])
-    of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
-    averaged = spec.task is Task.REGRESSION
-    cuts = [c for a in of if a.role not in (Role.SCORE, *OUTCOMES * averaged) for c in a.cuts]
-    chosen = [each for each in spec.where if each.column == axis.column]
-    cuts += [c for condition in chosen for c in condition.cuts]
-    least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
-    years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
-    others = np.where(years, 0, rows)
-    coded = years & ~((others > 0) & ~np.isin(high, CODES))[low >= OLDEST].any()
-    found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
-    of_score = any(each.role is Role.SCORE for each in of)
-    zero = of_score and rows[high == 0].any()  # beside which -1 may be one
-    for code, held in outlying_codes(others, axis.cuts).items():
-        if code > most if code > 0 else code < least and not (zero and code == -1):
-            found[canonical(code)] = held
-            coded |= high == code
-    if words.is_column_of("age", axis.column) and most < OLDEST:
-        impossible = (low >= OLDEST) & ~coded
-        found[f">{OLDEST:g}"] = rows[impossible].sum()
-        coded |= impossible
-    if axis.column != spec.weight:  # rows of weight 0 do not count
-        others = np.where(coded, 0, rows)
-        found[0] = _coded_zeros(axis.column, low, others, of_score, bool(chosen)) * (least > 0)
-        found |= _numbers_apart(low, high, others, (least, most))
-    return found
-
-
-def _coded_zeros(column: str, low: Sums, rows: Sums, of_score: bool, chosen: bool) -> float:
-    # the rows of 0, few and far below all others, as placeholders are
-    zero, of_all = low == -LEAST, rows.sum()
-    held, lowest = rows[zero].sum(), low[(rows > 0) & ~zero].min(initial=np.inf)
-    median = low[np.searchsorted(rows.cumsum(), of_all / 2)]
-    names = [name for name in ZERO_BY_NAME if words.is_column_of(name, column)]
-    limits = [ZERO_BY_NAME[name] for name in names[:1]] + [_ZERO_OF_SCORES] * of_score
-    if not names and not words.is_column_of("often_zero", column):
-        limits.append(ZERO)
-    is_code = any(
-        held <= max(share, _ZEROS_OF_CHOSEN * chosen) * of_all
-        and lowest >= max(least, part * median)
-        for share, least, part in limits
-    )
-    return held if is_code else 0
-
-
-def _numbers_apart(
-    low: Sums, high: Sums, rows: Sums, cuts: tuple[float, float]
-) -> dict[Value, float]:
-    # the fewer of those below and above where there are none, beyond all cuts, as of another unit
-    held = np.flatnonzero((rows > 0) & (low >= 0))
-    least, most = (share * rows[held].sum() for share in SHARES_APART)
-    for below, above in pairwise(held.tolist()):
-        fewer, more = rows[held[held <= below]].sum(), rows[held[held >= above]].sum()
-        beyond = high[below] <= cuts[0] if fewer < more else low[above] >= cuts[1]
-        is_apart = low[above] >= TIMES_APART * high[below] and beyond
-        if is_apart and least <= min(fewer, more) <= most:
-            between = float(f"{math.sqrt(low[above] * high[below]):.0e}")
-            return {f"{'<' if fewer < more else '>='}{between:g}": min(fewer, more)}
-    return {}
 
 
 def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:

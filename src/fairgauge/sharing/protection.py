@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from fairgauge.api.loading import load
+from fairgauge.checks.coded_numbers import coded_numbers
 from fairgauge.checks.missingness_checks import copied_rows, left_out_groups
-from fairgauge.checks.names import coded_numbers
 from fairgauge.checks.rows import with_accepted
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.cube.plan import is_of_answers
