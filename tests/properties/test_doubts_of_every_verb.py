@@ -345,7 +345,8 @@ def with_codes(code: int | str) -> pl.DataFrame:
 
 
 def test_no_code_in_a_column_that_is_cut_passes():
-    assert not [code for code in CODES if VERBS["audit"][1](of_audit(with_codes(code), **BANDS))]
+    codes = {*CODES} - {9, 77}  # which are ages
+    assert not [code for code in codes if VERBS["audit"][1](of_audit(with_codes(code), **BANDS))]
 
 
 def test_codes_among_the_scores_of_a_candidate_leave_no_pass():
