@@ -26,7 +26,6 @@ from fairgauge.start.records import dataclass, field
 from fairgauge.stats.arrays import Array
 from fairgauge.stats.departures import (
     COINCIDENCE,
-    DESIGN,
     FEWEST,
     MEMORY,
     RARE,
@@ -36,6 +35,7 @@ from fairgauge.stats.departures import (
     estimate_deviation,
     find_departures,
     find_filled,
+    find_new,
     find_other_ranges,
     find_other_sides,
     log_chance,
@@ -49,9 +49,11 @@ _VOLUME, _OF_VOLUME, _OF_ONE, _NEARLY_TWICE = math.log(4 / 3), 4.3, 2.5, math.lo
 """A volume is unusual from a third on, and from so many usual deviations on; of several periods in
 a row by their average, to which each counts for 2.5 deviations at most."""
 _LAST_WEEKDAYS = 4
-_FEWEST_FREE, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 2, 5, 50
+_FEWEST_FREE, _ROWS_OF_ONE_VALUE = 2, 50
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
+_FEWER_ERRORS = 1 / 3
+"""No model loses two thirds of its errors from one period to the next."""
 # what numbers are rounded to, rather than copies, and the smallest part of what is expected of
 # Pearson's statistic that counts
 _ROUNDED, _SMALLEST_PART = 5, 0.1
@@ -131,19 +133,17 @@ class Feed:
     ``periods``: in order.
     ``question``: the specification of an audit of one period.
     ``outcomes``: the columns of labels and predictions that rules need.
-    ``gaps``: the absent periods in a row, and the first before them that stands apart.
     ``due``: where labels come later, the later periods with which they are due.
     ``overdue``: the periods whose labels are due and missing.
-    ``baselines``: the files of baselines by their fingerprints.
+    ``baselines``: by the number of a period, the file of the baseline that is of its rows.
     """
 
     periods: Sequence[FeedPeriod]
     question: Spec
     outcomes: Collection[str] = ()
-    gaps: Sequence[tuple[str, str, str, int, str | None]] = ()
     due: int = 0
     overdue: Collection[str] = ()
-    baselines: Mapping[str, str] = field(default_factory=dict)
+    baselines: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def kinds(self) -> list[int]:
@@ -177,23 +177,16 @@ def _overdue(feed: Feed) -> Iterator[Suspected]:
 
 
 def _volume(feed: Feed) -> Iterator[Suspected]:
-    # A period is compared with the median of the last four of its weekday. Of two, the nearest
-    # decides, as the other may be a holiday, and of one that has fewer rows, the last two periods
-    # of its kind, too. Up to seven periods decide together, of which a holiday is only one.
     by_weekday, by_kind, deviations = (defaultdict[int, list[float]](list) for _ in range(3))
     multiples, change, recent = _find_multiples(feed), Change(), list[float]()
     for t, period in enumerate(feed.periods):
         each, value = period.rows, math.log(max(period.rows.rows, 1))
-        same = by_weekday[period.weekday][-_LAST_WEEKDAYS:]
-        alike, past = by_kind[period.kind], deviations[period.kind % 2]
+        same, alike = by_weekday[period.weekday][-_LAST_WEEKDAYS:], by_kind[period.kind]
         compared = bool(same) and sum(map(len, by_kind.values())) >= FEWEST
-        others = [median(same)] if len(same) > 2 else same
-        if len(same) == 1 and value > same[0]:
-            others = [*same, *alike[-2:]]
-        usual = min(others, key=lambda other: abs(value - other)) if compared else value
+        usual = _usual_volume(value, same, alike) if compared else value
         sampling = 2 / math.sqrt(math.exp(value) + math.exp(usual))
         of_usual = math.sqrt(1 + 1 / max(len(same), 1))  # which varies, too
-        working = by_kind[period.kind - period.kind % 2]
+        past, working = deviations[period.kind % 2], by_kind[period.kind - period.kind % 2]
         spread = max(of_usual * estimate_deviation(past, working, sampling), sampling)
         apart = value - (usual if compared else _usual_of_kind(feed, t))
         times = multiples.get(t) or _find_times(each, apart, spread if compared else None)
@@ -202,13 +195,13 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
             yield Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=expected)
             if "doubled_rows" not in feed.question.accept:
                 continue
-        apart = value - usual
+            if apart > math.log(times) / 2:  # they are as many times the usual ones
+                value -= math.log(times)
+        apart = value - usual if compared else 0.0
         recent = [*recent[1 - FEWEST :], max(min(apart / spread, _OF_ONE), -_OF_ONE)]
-        sums, days = np.cumsum(recent[::-1]), np.arange(1, len(recent) + 1)
-        far = np.abs(sums) > np.maximum(_VOLUME / spread * days, _OF_VOLUME * np.sqrt(days))
         found = abs(apart) > max(_VOLUME, _OF_VOLUME * spread)
-        if far.any() and not found:
-            found, apart = True, float((sums / days)[far.argmax()]) * spread
+        if not found and (together := _average_of_recent(recent, _VOLUME / spread)):
+            found, apart = True, together * spread
         if change.lasts(apart, found=found):
             yield Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=math.exp(usual))
             recent = []
@@ -217,6 +210,23 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
             past.append((value - median(same)) / of_usual)
         by_weekday[period.weekday].append(value)
         alike.append(value)
+
+
+def _usual_volume(value: float, same: Sequence[float], alike: Sequence[float]) -> float:
+    # It is the median of the last four of its weekday. Of two, the nearest decides, as the other
+    # may be a holiday, and of one that has fewer rows, the last two periods of its kind, too.
+    others = [median(same)] if len(same) > 2 else same
+    if len(same) == 1 and value > same[0]:
+        others = [*same, *alike[-2:]]
+    return min(others, key=lambda other: abs(value - other))
+
+
+def _average_of_recent(deviations: Sequence[float], third: float) -> float | None:
+    # that of up to seven periods that decide together, of which a holiday is only one
+    days = np.arange(1, len(deviations) + 1)
+    sums = np.cumsum(deviations[::-1])
+    far = np.abs(sums) > np.maximum(third * days, _OF_VOLUME * np.sqrt(days))
+    return float((sums / days)[far.argmax()]) if far.any() else None
 
 
 def _find_times(each: FeedRows, apart: float, spread: float | None) -> int:
@@ -282,21 +292,24 @@ def _usual_of_kind(feed: Feed, t: int) -> float:
 def _same_counts(feed: Feed) -> Iterator[Suspected]:
     # a copy has the original's labels, or others: counts without labels are compared, too
     before: dict[str, list[int]] = {}
-    sizes: Counter[str] = Counter()
+    sizes, of_weekday = Counter[str](), dict[int, int]()
     alike, columns = 0, {each.column for each in feed.question.sensitive}
-    for t, (_, each, *_) in enumerate(feed.periods):
-        if source := feed.baselines.get(each.twins[0][0]):
+    for t, (_, each, _, weekday) in enumerate(feed.periods):
+        if source := feed.baselines.get(t):
             yield Suspected(t, HistoryProblem.SAME_COUNTS, other=source, rows=each.rows)
         # sizes of groups that were never the same in two periods are a coincidence by themselves
         of_sizes = math.log((alike + 1) / (math.comb(sizes.total(), 2) + 1)) if columns else 0.0
         found: list[int] = []
         for digest, coincidence in each.twins[: 1 + bool(feed.due)]:
             same = before.setdefault(digest, [])
-            # a copy is most often one of the period before, which is therefore not one of many
-            chosen = 1 if same == [t - 1] else math.comb(t, len(same))
-            if same and math.log(chosen) + len(same) * (coincidence + of_sizes) < COINCIDENCE:
+            # most often, a copy is one of the period before, or of the last of its weekday, and
+            # these are therefore not one of many
+            likely = len(same) == 1 and same[0] in (t - 1, of_weekday.get(weekday))
+            of_all = 0.0 if likely else math.log(math.comb(t, len(same)))
+            if same and of_all + len(same) * (coincidence + of_sizes) < COINCIDENCE:
                 found = same[:1] + found
             same.append(t)
+        of_weekday[weekday] = t
         if found:
             other = feed.periods[found[0]].name
             yield Suspected(t, HistoryProblem.SAME_COUNTS, other=other, rows=each.rows)
@@ -318,12 +331,14 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
         for subject, held in period.rows.values.items():
             totals[subject[:2]][t] += sum(held.values())
     unusual = defaultdict[str | None, set[int]](set)
-    for subject in dict.fromkeys([each for period in feed.periods for each in period.rows.values]):
+    subjects = dict.fromkeys([each for period in feed.periods for each in period.rows.values])
+    for subject in subjects:
         column, of_group = subject.column, subject.feature is not None
         by_period = feed.rows_by_value(subject)
         found = [*_one_value(feed, subject, by_period)]
         if not of_group:
-            found += _new_values(subject, by_period, {v for of, v in named if of == column})
+            parts = [feed.rows_by_value(each) for each in subjects if each.column == column]
+            found += _new_values(subject, parts, {v for of, v in named if of == column})
         apart = {each.at for each in found} | unusual[column]
         shares = defaultdict[int, list[Suspected]](list)
         for value in dict.fromkeys([v for held in by_period for v in held]):
@@ -382,28 +397,23 @@ def _is_enough(rows: int, some: int, every: int) -> bool:
 
 
 def _new_values(
-    subject: Subject, held: Sequence[Mapping[str, int]], named: Collection[str]
+    subject: Subject, parts: Sequence[Sequence[Mapping[str, int]]], named: Collection[str]
 ) -> Iterator[Suspected]:
-    # those unlike any known where they have too many rows for a rare one, for a week
+    # those that read like another one, and new ones; the parts are all rows, and those of groups
     total = Counter[str]()
-    for each in held:
+    for each in parts[0]:
         total.update(each)
     largest: dict[object, str] = {}
-    readings = {value: compact_reading(value) for value, _ in total.most_common()}
-    for value, reading in readings.items():
-        largest.setdefault(reading, value)
-    sizes, first = [sum(each.values()) for each in held], dict[str, int]()
-    for t, each in enumerate(held):
-        for value, rows in each.items():
-            known = largest[readings[value]]
-            came = first.setdefault(value, t)
-            new = t, HistoryProblem.NEW_VALUE, *subject, value
-            if known != value and not {value, known} <= {*named}:
-                yield Suspected(*new, known, rows)
-            elif known == value and value not in named and FEWEST <= came > t - FEWEST:
-                of, every = held[came][value], sum(sizes[: came + 1])
-                if of >= _FEWEST_ROWS and log_chance(of, sizes[came], every) / DESIGN < RARE:
-                    yield Suspected(*new, None, rows)
+    sizes = [[sum(each.values()) for each in part] for part in parts]
+    for value, _ in total.most_common():
+        known = largest.setdefault(compact_reading(value), value)
+        new = HistoryProblem.NEW_VALUE, *subject, value
+        counted = [[each.get(value, 0) for each in part] for part in parts]
+        if known != value and not {value, known} <= {*named}:
+            yield from (Suspected(t, *new, known, n) for t, n in enumerate(counted[0]) if n)
+        elif known == value and value not in named:
+            for t, share in find_new([*zip(counted, sizes, strict=True)]).items():
+                yield Suspected(t, *new, None, counted[0][t], share, share and 0.0)
 
 
 def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
@@ -463,15 +473,20 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
         never = every >= _ROWS_OF_ONE_VALUE
         if subject != OF_ALL:
             never = _is_enough(every, whole[0] - whole[1], whole[0] - every)
+        errors = [n - same for n, same, _ in own[: len(own) - feed.due]]
+        fewer = find_departures(feed.kinds, errors, [n for n, *_ in own], fewer=False)
         for t, (n, same, chance) in enumerate(own):
             if t in of_everybody or not n:
                 continue
+            _, wrong, usual = fewer.get(t, (0, 1.0, 1.0))
             no_chance = log_chance(differ, every - n, every) < RARE if differ else never
             deviation = math.sqrt(n * chance * (1 - chance))
             if same == n and chance < 1 and no_chance:
                 share, expected = 1.0, 1.0
             elif n * chance - same > _DEVIATIONS * deviation > 0:
                 share, expected = same / n, chance
+            elif wrong < _FEWER_ERRORS * usual:
+                share, expected = 1 - wrong, 1 - usual
             else:
                 continue
             if subject == OF_ALL:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,12 +25,14 @@ from fairgauge.cube.cube import (
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.errors import SpecError, ValuesError, cells, listing, quote
-from fairgauge.monitoring._feed_rows import BY_DEFAULT
+from fairgauge.monitoring._feed_rows import BY_DEFAULT, twin
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import decide_task, ways_of_writing
 from fairgauge.values import Value, meaning, name_of
 
 _Answer = TypeVar("_Answer")
+_ONCE = math.log(1e-3)
+"""The log of the chance below which what is looked at once in a history is no coincidence."""
 
 
 class PeriodCubes(tuple[Cube, ...]):
@@ -45,6 +48,19 @@ class PeriodCubes(tuple[Cube, ...]):
         if key not in self._sums:
             self._sums[key] = sum_cubes([self[t] for t in key])
         return self._sums[key]
+
+    def find_same(self, cube: Cube) -> range:
+        """Return the periods in a row that have these counts together, if there are any."""
+        rows, ends, own = 0, 0, twin(cube)
+        for first, each in enumerate(self):
+            while rows < cube.rows and ends < len(self):
+                rows, ends = rows + self[ends].rows, ends + 1
+            some = range(first, ends)
+            rare = own[1] + math.log(first + 1) < _ONCE or len(some) == 1
+            if rows == cube.rows > 0 and rare and twin(self.together(some))[0] == own[0]:
+                return some
+            rows -= each.rows
+        return range(0)
 
     @cached_property
     def blank(self) -> Cube:

@@ -27,6 +27,8 @@ SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
 _MANY_HIDDEN = 0.05
 """The share of periods in which rows may be hidden before a monitor passes nothing."""
+_FAR_MORE = 3
+"""Times the usual number of absent periods from which on they leave no pass."""
 PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
 
@@ -308,7 +310,18 @@ class MonitorReport(ResultOfMetrics):
         return tuple(e for e in self.findings if e.problem in always or e in last
             or e.period > self.periods[-1]  # a gap from there to the period that was asked for
             or (e.problem is HistoryProblem.GAP and e.value)  # which may be misdated
+            or e in self._unusual_gaps
             or (e.hides_rows and hidden[e.subject] > most))  # fmt: skip
+
+    @property
+    def _unusual_gaps(self) -> tuple[HistoryFinding, ...]:
+        # those among the last periods, where two or more are absent, and far more than before
+        gaps = [each for each in self.findings if each.problem is HistoryProblem.GAP]
+        since = self.periods[-PERIODS_NOW[0] :][0] if gaps else ""
+        late = tuple(each for each in gaps if each.last > since)
+        absent, before = (sum(e.rows or 0 for e in of) for of in (late, {*gaps} - {*late}))
+        usual = _FAR_MORE * before * PERIODS_NOW[0] / max(len(self.periods), 1)
+        return late if absent > max(usual, 1) else ()
 
     @property
     def verdict(self) -> Outcome:
@@ -332,6 +345,7 @@ HistoryProblem = StrEnum("HistoryProblem", {
 })  # fmt: skip
 """What may be wrong with the rows of a period."""
 _HIDING = (HistoryProblem.VANISHED_VALUE, HistoryProblem.COPIED_LABEL, HistoryProblem.OTHER_SCORES)
+_HIDING_MORE = (HistoryProblem.MISSING_VALUES, HistoryProblem.NEW_VALUE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,7 +383,7 @@ class HistoryFinding:
         more = (self.share or 0.0) > (self.expected or 0.0)
         if self.problem is HistoryProblem.VOLUME:
             return self.value is not None and not more
-        return self.problem in _HIDING or (more and self.problem is HistoryProblem.MISSING_VALUES)
+        return self.problem in _HIDING or (more and self.problem in _HIDING_MORE)
 
     def concerns(self, period: str) -> bool:
         """Return whether it is about a period; overdue labels are from theirs on."""

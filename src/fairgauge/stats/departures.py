@@ -36,8 +36,8 @@ _LEFT, _HINT, _BY_DAY = 2 / 3, 3.0, 0.05
 So are those of a group; the log of its odds is supposed to vary by 0.05 from day to day.
 """
 
-# the fewest rows of two periods in a cell of which Pearson's statistic holds
-_CELL = 10
+# the fewest rows of two periods in a cell of which Pearson's statistic holds, and of a new value
+_CELL, _FEWEST_ROWS = 10, 5
 # the rows of a value, and all; and those of the values of every group
 _Rows: TypeAlias = tuple[int, int]
 _Counts: TypeAlias = Mapping[Any, Mapping[Any, int]]
@@ -111,12 +111,36 @@ def find_departures(
                 losses[t] = _weigh_loss(one, others, total, (size, of_all[t]), groups)
                 if losses[t] < -COINCIDENCE / 1.5:
                     losses.clear()
-                suspect = sum(losses.values()) > -COINCIDENCE
+                suspect = change.lasts(apart, found=sum(losses.values()) > -COINCIDENCE)
         if suspect:
             for s in without or losses or [t]:
                 found.setdefault(s, (sizes[s], counted[s] / sizes[s], of / every))
         elif rows and t not in losses:
             pool.append(t)
+    return found
+
+
+def find_new(parts: Sequence[tuple[Sequence[int], Sequence[int]]]) -> dict[int, float | None]:
+    """Return the periods of a value that no earlier one has, with its share if that is noticeable.
+
+    ``parts``: its rows and all of them, by period, of all and of every group. It has too many for a
+    rare one, and is new for a week, or as long as it has a share of 5% in a week of one of these.
+    """
+    rows, sizes = map(np.array, parts[0])
+    first = int(np.flatnonzero(rows)[0])
+    if first < FEWEST:
+        return {}
+    large = np.zeros(len(rows), dtype=bool)
+    for part in parts:
+        of, every = (np.convolve(each, np.ones(FEWEST))[: len(rows)] for each in part)
+        large |= of >= np.maximum(SHARE * every, _FEWEST_ROWS)
+    found, new = dict[int, float | None](), False
+    of, since = np.cumsum([rows[first:], sizes[first:]], axis=1)
+    for t, n, m in zip(range(first, len(rows)), of.tolist(), since.tolist(), strict=True):
+        chance = log_chance(n, m, m + sizes[:first].sum())
+        new = new or (n >= _FEWEST_ROWS and chance / DESIGN < RARE)
+        if new and rows[t] and (large[t] or t < first + FEWEST):
+            found[t] = float(rows[t] / sizes[t]) if large.any() else None
     return found
 
 
