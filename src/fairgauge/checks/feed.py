@@ -23,25 +23,9 @@ from fairgauge.checks.names import compact_reading
 from fairgauge.question.specification import Spec
 from fairgauge.results.monitor_results import HistoryProblem
 from fairgauge.start.records import dataclass, field
+from fairgauge.stats import departures
 from fairgauge.stats.arrays import Array
-from fairgauge.stats.departures import (
-    COINCIDENCE,
-    FEWEST,
-    MEMORY,
-    RARE,
-    SHARE,
-    Change,
-    add_up,
-    estimate_deviation,
-    find_departures,
-    find_filled,
-    find_new,
-    find_other_ranges,
-    find_other_sides,
-    log_chance,
-    log_multiple,
-    measure_change,
-)
+from fairgauge.stats.departures import COINCIDENCE, FEWEST, MEMORY, RARE, SHARE, Change
 from fairgauge.values import Value, is_one_of, name_of
 
 _DEVIATIONS = 6.0
@@ -187,7 +171,7 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
         sampling = 2 / math.sqrt(math.exp(value) + math.exp(usual))
         of_usual = math.sqrt(1 + 1 / max(len(same), 1))  # which varies, too
         past, working = deviations[period.kind % 2], by_kind[period.kind - period.kind % 2]
-        spread = max(of_usual * estimate_deviation(past, working, sampling), sampling)
+        spread = max(of_usual * departures.estimate_deviation(past, working, sampling), sampling)
         apart = value - (usual if compared else _usual_of_kind(feed, t))
         times = multiples.get(t) or _find_times(each, apart, spread if compared else None)
         if times > 1 or each.copied:
@@ -237,7 +221,8 @@ def _find_times(each: FeedRows, apart: float, spread: float | None) -> int:
         return 1
     if spread is None:
         return times if apart > _NEARLY_TWICE else 1
-    return times if log_multiple(times, each.free) - (apart / spread) ** 2 / 2 < RARE else 1
+    chance = departures.log_multiple(times, each.free) - (apart / spread) ** 2 / 2
+    return times if chance < RARE else 1
 
 
 def _find_multiples(feed: Feed) -> dict[int, int]:
@@ -249,10 +234,10 @@ def _find_multiples(feed: Feed) -> dict[int, int]:
         shared = math.gcd(shared, each.divisor)
         run = [*run[-MEMORY:], t] if shared > 1 else [t]
         shared = shared if shared > 1 else each.divisor
-        of_run = sum(log_multiple(shared, feed.periods[s].rows.free) for s in run)
+        of_run = sum(departures.log_multiple(shared, feed.periods[s].rows.free) for s in run)
         if shared % _ROUNDED and of_run < RARE:
             found |= dict.fromkeys(run, shared)
-        if log_multiple(each.divisor, each.free) < RARE:
+        if departures.log_multiple(each.divisor, each.free) < RARE:
             found[t], shared = each.divisor, 1
     return found
 
@@ -263,7 +248,7 @@ def _shared_rows(feed: Feed) -> Iterator[Suspected]:
     # rows would. Of sums of chi-squared numbers, of which every two neighbours depend on each
     # other, Chernoff's bound holds with half of the freedom (by Cauchy and Schwarz).
     counts = [each.rows.by_group for each in feed.periods]
-    changes = [measure_change(one, two) for one, two in pairwise(counts)]
+    changes = [departures.measure_change(one, two) for one, two in pairwise(counts)]
     found, before = set[int](), 0
     for t in range(len(changes)):
         varies, freedom = np.cumsum(changes[t::-1][:MEMORY], axis=0).T
@@ -347,9 +332,11 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
             sizes = [sum(held.values()) * (t >= first) for t, held in enumerate(by_period)]
             of_all, lost = totals[subject[:2]] if of_group else None, column in features
             least = SHARE if lost else 1.0
-            departures = find_departures(feed.kinds, counted, sizes, of_all, least=least, lost=lost)
-            for t in departures.keys() - apart:
-                n, share, usual = departures[t]
+            departed = departures.find_departures(
+                feed.kinds, counted, sizes, of_all, least=least, lost=lost
+            )
+            for t in departed.keys() - apart:
+                n, share, usual = departed[t]
                 of = *subject, value, None, n
                 if not share:
                     found.append(Suspected(t, HistoryProblem.VANISHED_VALUE, *of, None, n * usual))
@@ -412,7 +399,7 @@ def _new_values(
         if known != value and not {value, known} <= {*named}:
             yield from (Suspected(t, *new, known, n) for t, n in enumerate(counted[0]) if n)
         elif known == value and value not in named:
-            for t, share in find_new([*zip(counted, sizes, strict=True)]).items():
+            for t, share in departures.find_new([*zip(counted, sizes, strict=True)]).items():
                 yield Suspected(t, *new, None, counted[0][t], share, share and 0.0)
 
 
@@ -426,7 +413,7 @@ def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
         of_rows = column in (asked.weight, asked.count)
         sizes = [e.read if of_rows else e.rows for e in held]
         counted = [e.missing.get(column, 0) for e in held]
-        for t, (size, share, usual) in find_departures(
+        for t, (size, share, usual) in departures.find_departures(
             feed.kinds, counted, sizes, fewer=False
         ).items():
             if not (later and feed.periods[t].name in feed.overdue):
@@ -445,15 +432,16 @@ def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
         for parts, period in zip(histograms, feed.periods, strict=True):
             held = period.rows.scores.get(subject, {})
             parts[[*map(int, held)]] = [*held.values()]
-        sizes, found = histograms.sum(axis=1).astype(int).tolist(), find_other_ranges(histograms)
+        sizes = histograms.sum(axis=1).astype(int).tolist()
+        found = departures.find_other_ranges(histograms)
         for t in found.keys() - whole:
             yield Suspected(t, problem, *subject, None, None, sizes[t], *found[t])
         ranges |= found.keys()
         if subject.feature is None:
             whole = {*found}
-            for t, shares in find_other_sides(histograms, feed.kinds).items():
+            for t, shares in departures.find_other_sides(histograms, feed.kinds).items():
                 less[t] = Suspected(t, problem, *subject, None, None, sizes[t], *shares)
-        for t, (part, shares) in find_filled(histograms, feed.kinds).items():
+        for t, (part, shares) in departures.find_filled(histograms, feed.kinds).items():
             value = f"{low + part * (high - low) / PARTS:g}"
             less.setdefault(t, Suspected(t, problem, *subject, value, None, sizes[t], *shares))
     yield from (less[t] for t in less.keys() - ranges)
@@ -464,22 +452,22 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
     # where there are none, of other groups; the second from six deviations on.
     held = [each.rows.agreement for each in feed.periods]
     column = feed.question.prediction or feed.question.score
-    whole = add_up([each.get(OF_ALL, (0, 0))[:2] for each in held])
+    whole = departures.add_up([each.get(OF_ALL, (0, 0))[:2] for each in held])
     of_everybody = set[int]()  # those of all rows come first
     for subject in dict.fromkeys([OF_ALL, *itertools.chain.from_iterable(held)]):
         own = [each.get(subject, (0, 0, 0.0)) for each in held]
-        every, equal = add_up([each[:2] for each in own])
+        every, equal = departures.add_up([each[:2] for each in own])
         differ = every - equal
         never = every >= _ROWS_OF_ONE_VALUE
         if subject != OF_ALL:
             never = _is_enough(every, whole[0] - whole[1], whole[0] - every)
         errors = [n - same for n, same, _ in own[: len(own) - feed.due]]
-        fewer = find_departures(feed.kinds, errors, [n for n, *_ in own], fewer=False)
+        fewer = departures.find_departures(feed.kinds, errors, [n for n, *_ in own], fewer=False)
         for t, (n, same, chance) in enumerate(own):
             if t in of_everybody or not n:
                 continue
             _, wrong, usual = fewer.get(t, (0, 1.0, 1.0))
-            no_chance = log_chance(differ, every - n, every) < RARE if differ else never
+            no_chance = departures.log_chance(differ, every - n, every) < RARE if differ else never
             deviation = math.sqrt(n * chance * (1 - chance))
             if same == n and chance < 1 and no_chance:
                 share, expected = 1.0, 1.0

@@ -195,12 +195,9 @@ def _baseline_counts(
 
 
 def _period_counts(
-    cubes: Sequence[Cube],
-    names: Sequence[str],
-    spec: MonitorSpec,
-    rates: Mapping[int, MonitoredRate],
-    every: PeriodCubes | None,
-) -> Iterator[tuple[list[int], RuleCounts]]:
+    cubes: Sequence[Cube], names: Sequence[str], spec: MonitorSpec,
+    rates: Mapping[int, MonitoredRate], every: PeriodCubes | None,
+) -> Iterator[tuple[list[int], RuleCounts]]:  # fmt: skip
     # ``every`` holds all periods: one of them may lack a value that the question names
     for cube in cubes:
         refuse_unfit(cube)

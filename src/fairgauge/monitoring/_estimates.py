@@ -134,14 +134,9 @@ Crossed = tuple[int, str | None, Sequence[int]]
 
 
 def alarm_of(
-    each: ComparisonId,
-    names: Sequence[str],
-    cubes: PeriodCubes,
-    crossed: Crossed,
-    signs: tuple[Array, Array],
-    limits: tuple[float, float],
-    asked: MonitorSpec,
-) -> Alarm:
+    each: ComparisonId, names: Sequence[str], cubes: PeriodCubes, crossed: Crossed,
+    signs: tuple[Array, Array], limits: tuple[float, float], asked: MonitorSpec,
+) -> Alarm:  # fmt: skip
     """Return an alarm of estimates."""
 
     def pool(which: Sequence[int]) -> Numbers | None:
@@ -210,13 +205,9 @@ def point_of(
 
 
 def raise_alarm(
-    names: Sequence[str],
-    crossed: Crossed,
-    held: Mask,
-    start: Callable[[Index], int],
-    pool: Callable[[Sequence[int]], Numbers | None],
-    limits: tuple[float, float],
-) -> Alarm:
+    names: Sequence[str], crossed: Crossed, held: Mask, start: Callable[[Index], int],
+    pool: Callable[[Sequence[int]], Numbers | None], limits: tuple[float, float],
+) -> Alarm:  # fmt: skip
     """Return what an alarm is about.
 
     ``held``: the periods that have values.
@@ -252,13 +243,9 @@ def raise_alarm(
 
 
 def attribute(
-    rate: MonitoredRate,
-    counts: Array,
-    names: Sequence[str],
-    crossed: Crossed,
-    limits: tuple[float, float],
-    baseline: SideCounts | None,
-) -> Alarm:
+    rate: MonitoredRate, counts: Array, names: Sequence[str], crossed: Crossed,
+    limits: tuple[float, float], baseline: SideCounts | None,
+) -> Alarm:  # fmt: skip
     """Return what an alarm of counts is about.
 
     The periods of the change are held against the baseline, or without one against the periods

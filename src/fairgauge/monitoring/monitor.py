@@ -41,12 +41,9 @@ from fairgauge.values import name_of
 
 
 def monitor(
-    history: History | str | Path | Mapping[str, Cube],
-    config: MonitorSpec | Config = None,
-    *,
-    at: str | None = None,
-    **options: Unpack[Options],
-) -> MonitorReport:
+    history: History | str | Path | Mapping[str, Cube], config: MonitorSpec | Config = None, *,
+    at: str | None = None, **options: Unpack[Options],
+) -> MonitorReport:  # fmt: skip
     """Follow a model over time, with a stated probability of a false alarm.
 
     The counts of all periods are folded into evidence that a difference or ratio has left its
@@ -277,11 +274,9 @@ def _doubted_values(
 
 
 def monitor_doctor(
-    history: History | str | Path | Mapping[str, Cube],
-    config: MonitorSpec | Config = None,
-    *,
+    history: History | str | Path | Mapping[str, Cube], config: MonitorSpec | Config = None, *,
     at: str | None = None,
-) -> HistoryHealth:
+) -> HistoryHealth:  # fmt: skip
     """Check what the counts of a history show of the feed that brings the rows.
 
     Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the

@@ -25,10 +25,9 @@ IN_MEMORY = "counts"
 """What a history is called that is no folder: counts by period."""
 SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
-_MANY_HIDDEN = 0.05
-"""The share of periods in which rows may be hidden before a monitor passes nothing."""
-_FAR_MORE = 3
-"""Times the usual number of absent periods from which on they leave no pass."""
+_MANY_HIDDEN, _FAR_MORE = 0.05, 3
+"""Nothing passes where rows are hidden in more than this share of the periods, or lately far more
+periods are absent than usual: so many times as many."""
 PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
 
@@ -317,8 +316,7 @@ class MonitorReport(ResultOfMetrics):
     def _unusual_gaps(self) -> tuple[HistoryFinding, ...]:
         # those among the last periods, where two or more are absent, and far more than before
         gaps = [each for each in self.findings if each.problem is HistoryProblem.GAP]
-        since = self.periods[-PERIODS_NOW[0] :][0] if gaps else ""
-        late = tuple(each for each in gaps if each.last > since)
+        late = tuple(each for each in gaps if each.last > self.periods[-PERIODS_NOW[0] :][0])
         absent, before = (sum(e.rows or 0 for e in of) for of in (late, {*gaps} - {*late}))
         usual = _FAR_MORE * before * PERIODS_NOW[0] / max(len(self.periods), 1)
         return late if absent > max(usual, 1) else ()

@@ -64,15 +64,10 @@ class Change:
 
 
 def find_departures(
-    kinds: Sequence[int],
-    counted: Sequence[int],
-    sizes: Sequence[int],
-    of_all: Sequence[int] | None = None,
-    *,
-    least: float = SHARE,
-    fewer: bool = True,
+    kinds: Sequence[int], counted: Sequence[int], sizes: Sequence[int],
+    of_all: Sequence[int] | None = None, *, least: float = SHARE, fewer: bool = True,
     lost: bool = False,
-) -> dict[int, tuple[int, float, float]]:
+) -> dict[int, tuple[int, float, float]]:  # fmt: skip
     """Return the rows, the share and the usual one of the periods in which it departs from it.
 
     Usual is that of the last 14 periods of its kind before it that do not. It departs by ``least``,
@@ -121,27 +116,26 @@ def find_departures(
 
 
 def find_new(parts: Sequence[tuple[Sequence[int], Sequence[int]]]) -> dict[int, float | None]:
-    """Return the periods of a value that no earlier one has, with its share if that is noticeable.
+    """Return the periods of a value that no earlier one has, with its share if that matters.
 
-    ``parts``: its rows and all of them, by period, of all and of every group. It has too many for a
-    rare one, and is new for a week, or as long as it has a share of 5% in a week of one of these.
+    ``parts``: its rows and all, of all and of every group. It has too many for a rare one, and is
+    new for a week, or as long as it has 5% of one of these in a week: then its share matters.
     """
     rows, sizes = map(np.array, parts[0])
     first = int(np.flatnonzero(rows)[0])
-    if first < FEWEST:
+    of, every = np.cumsum(parts[0], axis=1)
+    before = every[first] - sizes[first]
+    many = [t for t in range(first, len(rows)) if of[t] >= _FEWEST_ROWS]
+    new = (t for t in many if log_chance(of[t], every[t] - before, every[t]) / DESIGN < RARE)
+    if first < FEWEST or (begin := next(new, None)) is None:
         return {}
     large = np.zeros(len(rows), dtype=bool)
     for part in parts:
-        of, every = (np.convolve(each, np.ones(FEWEST))[: len(rows)] for each in part)
-        large |= of >= np.maximum(SHARE * every, _FEWEST_ROWS)
-    found, new = dict[int, float | None](), False
-    of, since = np.cumsum([rows[first:], sizes[first:]], axis=1)
-    for t, n, m in zip(range(first, len(rows)), of.tolist(), since.tolist(), strict=True):
-        chance = log_chance(n, m, m + sizes[:first].sum())
-        new = new or (n >= _FEWEST_ROWS and chance / DESIGN < RARE)
-        if new and rows[t] and (large[t] or t < first + FEWEST):
-            found[t] = float(rows[t] / sizes[t]) if large.any() else None
-    return found
+        lately, of_all = (np.convolve(each, np.ones(FEWEST))[: len(rows)] for each in part)
+        large |= lately >= np.maximum(SHARE * of_all, _FEWEST_ROWS)
+    stays = np.flatnonzero((rows > 0) & (large | (np.arange(len(rows)) < first + FEWEST)))
+    shares = (rows / np.maximum(sizes, 1)).tolist() if large.any() else [None] * len(rows)
+    return {t: shares[t] for t in stays.tolist() if t >= begin}
 
 
 def _weigh_loss(
