@@ -305,11 +305,11 @@ class MonitorReport(ResultOfMetrics):
         last = self.concerning(self.periods[-1]) if self.periods else ()
         hidden = Counter(e.subject for e in self.findings if e.hides_rows
             for period in self.periods if e.concerns(period))  # fmt: skip
-        most = _MANY_HIDDEN * len(self.periods)
+        most, gaps = _MANY_HIDDEN * len(self.periods), self._unusual_gaps
         return tuple(e for e in self.findings if e.problem in always or e in last
             or e.period > self.periods[-1]  # a gap from there to the period that was asked for
             or (e.problem is HistoryProblem.GAP and e.value)  # which may be misdated
-            or e in self._unusual_gaps
+            or e in gaps
             or (e.hides_rows and hidden[e.subject] > most))  # fmt: skip
 
     @property
