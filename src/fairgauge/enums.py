@@ -209,10 +209,12 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.UNLIKE_AMOUNTS,
 }  # fmt: skip
 """What withholds a pass until it is corrected or accepted."""
-FEED_DOUBTS = frozenset({
+DOUBTS_OF_A_PERIOD = frozenset({"gap", "same_counts"})
+"""Doubts that are accepted of a period, where others are of a column."""
+FEED_DOUBTS = DOUBTS_OF_A_PERIOD | {
     "doubled_rows", "volume", "new_value", "vanished_value", "one_value", "missing_values",
-    "other_scores", "copied_label", "gap",
-})  # fmt: skip
+    "other_scores", "copied_label",
+}  # fmt: skip
 """What may be wrong with the periods of a monitor, and be accepted."""
 
 

@@ -23,25 +23,9 @@ from fairgauge.checks.names import compact_reading
 from fairgauge.question.specification import Spec
 from fairgauge.results.monitor_results import HistoryProblem
 from fairgauge.start.records import dataclass, field
+from fairgauge.stats import departures
 from fairgauge.stats.arrays import Array
-from fairgauge.stats.departures import (
-    COINCIDENCE,
-    DESIGN,
-    FEWEST,
-    MEMORY,
-    RARE,
-    SHARE,
-    Change,
-    add_up,
-    estimate_deviation,
-    find_departures,
-    find_filled,
-    find_other_ranges,
-    find_other_sides,
-    log_chance,
-    log_multiple,
-    measure_change,
-)
+from fairgauge.stats.departures import COINCIDENCE, FEWEST, MEMORY, RARE, SHARE, Change
 from fairgauge.values import Value, is_one_of, name_of
 
 _DEVIATIONS = 6.0
@@ -49,9 +33,11 @@ _VOLUME, _OF_VOLUME, _OF_ONE, _NEARLY_TWICE = math.log(4 / 3), 4.3, 2.5, math.lo
 """A volume is unusual from a third on, and from so many usual deviations on; of several periods in
 a row by their average, to which each counts for 2.5 deviations at most."""
 _LAST_WEEKDAYS = 4
-_FEWEST_FREE, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 2, 5, 50
+_FEWEST_FREE, _ROWS_OF_ONE_VALUE = 2, 50
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
+_FEWER_ERRORS = 1 / 3
+"""No model loses two thirds of its errors from one period to the next."""
 # what numbers are rounded to, rather than copies, and the smallest part of what is expected of
 # Pearson's statistic that counts
 _ROUNDED, _SMALLEST_PART = 5, 0.1
@@ -131,19 +117,17 @@ class Feed:
     ``periods``: in order.
     ``question``: the specification of an audit of one period.
     ``outcomes``: the columns of labels and predictions that rules need.
-    ``gaps``: the absent periods in a row, and the first before them that stands apart.
     ``due``: where labels come later, the later periods with which they are due.
     ``overdue``: the periods whose labels are due and missing.
-    ``baselines``: the files of baselines by their fingerprints.
+    ``baselines``: by the number of a period, the file of the baseline that is of its rows.
     """
 
     periods: Sequence[FeedPeriod]
     question: Spec
     outcomes: Collection[str] = ()
-    gaps: Sequence[tuple[str, str, str, int, str | None]] = ()
     due: int = 0
     overdue: Collection[str] = ()
-    baselines: Mapping[str, str] = field(default_factory=dict)
+    baselines: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def kinds(self) -> list[int]:
@@ -177,24 +161,17 @@ def _overdue(feed: Feed) -> Iterator[Suspected]:
 
 
 def _volume(feed: Feed) -> Iterator[Suspected]:
-    # A period is compared with the median of the last four of its weekday. Of two, the nearest
-    # decides, as the other may be a holiday, and of one that has fewer rows, the last two periods
-    # of its kind, too. Up to seven periods decide together, of which a holiday is only one.
     by_weekday, by_kind, deviations = (defaultdict[int, list[float]](list) for _ in range(3))
     multiples, change, recent = _find_multiples(feed), Change(), list[float]()
     for t, period in enumerate(feed.periods):
         each, value = period.rows, math.log(max(period.rows.rows, 1))
-        same = by_weekday[period.weekday][-_LAST_WEEKDAYS:]
-        alike, past = by_kind[period.kind], deviations[period.kind % 2]
+        same, alike = by_weekday[period.weekday][-_LAST_WEEKDAYS:], by_kind[period.kind]
         compared = bool(same) and sum(map(len, by_kind.values())) >= FEWEST
-        others = [median(same)] if len(same) > 2 else same
-        if len(same) == 1 and value > same[0]:
-            others = [*same, *alike[-2:]]
-        usual = min(others, key=lambda other: abs(value - other)) if compared else value
+        usual = _usual_volume(value, same, alike) if compared else value
         sampling = 2 / math.sqrt(math.exp(value) + math.exp(usual))
         of_usual = math.sqrt(1 + 1 / max(len(same), 1))  # which varies, too
-        working = by_kind[period.kind - period.kind % 2]
-        spread = max(of_usual * estimate_deviation(past, working, sampling), sampling)
+        past, working = deviations[period.kind % 2], by_kind[period.kind - period.kind % 2]
+        spread = max(of_usual * departures.estimate_deviation(past, working, sampling), sampling)
         apart = value - (usual if compared else _usual_of_kind(feed, t))
         times = multiples.get(t) or _find_times(each, apart, spread if compared else None)
         if times > 1 or each.copied:
@@ -202,13 +179,13 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
             yield Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=expected)
             if "doubled_rows" not in feed.question.accept:
                 continue
-        apart = value - usual
+            if apart > math.log(times) / 2:  # they are as many times the usual ones
+                value -= math.log(times)
+        apart = value - usual if compared else 0.0
         recent = [*recent[1 - FEWEST :], max(min(apart / spread, _OF_ONE), -_OF_ONE)]
-        sums, days = np.cumsum(recent[::-1]), np.arange(1, len(recent) + 1)
-        far = np.abs(sums) > np.maximum(_VOLUME / spread * days, _OF_VOLUME * np.sqrt(days))
         found = abs(apart) > max(_VOLUME, _OF_VOLUME * spread)
-        if far.any() and not found:
-            found, apart = True, float((sums / days)[far.argmax()]) * spread
+        if not found and (together := _average_of_recent(recent, _VOLUME / spread)):
+            found, apart = True, together * spread
         if change.lasts(apart, found=found):
             yield Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=math.exp(usual))
             recent = []
@@ -219,6 +196,23 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
         alike.append(value)
 
 
+def _usual_volume(value: float, same: Sequence[float], alike: Sequence[float]) -> float:
+    # It is the median of the last four of its weekday. Of two, the nearest decides, as the other
+    # may be a holiday, and of one that has fewer rows, the last two periods of its kind, too.
+    others = [median(same)] if len(same) > 2 else same
+    if len(same) == 1 and value > same[0]:
+        others = [*same, *alike[-2:]]
+    return min(others, key=lambda other: abs(value - other))
+
+
+def _average_of_recent(deviations: Sequence[float], third: float) -> float | None:
+    # that of up to seven periods that decide together, of which a holiday is only one
+    days = np.arange(1, len(deviations) + 1)
+    sums = np.cumsum(deviations[::-1])
+    far = np.abs(sums) > np.maximum(third * days, _OF_VOLUME * np.sqrt(days))
+    return float((sums / days)[far.argmax()]) if far.any() else None
+
+
 def _find_times(each: FeedRows, apart: float, spread: float | None) -> int:
     # How many times every row stands where the volume is about as many times the usual one, and
     # all cells are multiples of it. Of first periods nobody knows how much they vary.
@@ -227,7 +221,8 @@ def _find_times(each: FeedRows, apart: float, spread: float | None) -> int:
         return 1
     if spread is None:
         return times if apart > _NEARLY_TWICE else 1
-    return times if log_multiple(times, each.free) - (apart / spread) ** 2 / 2 < RARE else 1
+    chance = departures.log_multiple(times, each.free) - (apart / spread) ** 2 / 2
+    return times if chance < RARE else 1
 
 
 def _find_multiples(feed: Feed) -> dict[int, int]:
@@ -239,10 +234,10 @@ def _find_multiples(feed: Feed) -> dict[int, int]:
         shared = math.gcd(shared, each.divisor)
         run = [*run[-MEMORY:], t] if shared > 1 else [t]
         shared = shared if shared > 1 else each.divisor
-        of_run = sum(log_multiple(shared, feed.periods[s].rows.free) for s in run)
+        of_run = sum(departures.log_multiple(shared, feed.periods[s].rows.free) for s in run)
         if shared % _ROUNDED and of_run < RARE:
             found |= dict.fromkeys(run, shared)
-        if log_multiple(each.divisor, each.free) < RARE:
+        if departures.log_multiple(each.divisor, each.free) < RARE:
             found[t], shared = each.divisor, 1
     return found
 
@@ -253,7 +248,7 @@ def _shared_rows(feed: Feed) -> Iterator[Suspected]:
     # rows would. Of sums of chi-squared numbers, of which every two neighbours depend on each
     # other, Chernoff's bound holds with half of the freedom (by Cauchy and Schwarz).
     counts = [each.rows.by_group for each in feed.periods]
-    changes = [measure_change(one, two) for one, two in pairwise(counts)]
+    changes = [departures.measure_change(one, two) for one, two in pairwise(counts)]
     found, before = set[int](), 0
     for t in range(len(changes)):
         varies, freedom = np.cumsum(changes[t::-1][:MEMORY], axis=0).T
@@ -282,21 +277,24 @@ def _usual_of_kind(feed: Feed, t: int) -> float:
 def _same_counts(feed: Feed) -> Iterator[Suspected]:
     # a copy has the original's labels, or others: counts without labels are compared, too
     before: dict[str, list[int]] = {}
-    sizes: Counter[str] = Counter()
+    sizes, of_weekday = Counter[str](), dict[int, int]()
     alike, columns = 0, {each.column for each in feed.question.sensitive}
-    for t, (_, each, *_) in enumerate(feed.periods):
-        if source := feed.baselines.get(each.twins[0][0]):
+    for t, (_, each, _, weekday) in enumerate(feed.periods):
+        if source := feed.baselines.get(t):
             yield Suspected(t, HistoryProblem.SAME_COUNTS, other=source, rows=each.rows)
         # sizes of groups that were never the same in two periods are a coincidence by themselves
         of_sizes = math.log((alike + 1) / (math.comb(sizes.total(), 2) + 1)) if columns else 0.0
         found: list[int] = []
         for digest, coincidence in each.twins[: 1 + bool(feed.due)]:
             same = before.setdefault(digest, [])
-            # a copy is most often one of the period before, which is therefore not one of many
-            chosen = 1 if same == [t - 1] else math.comb(t, len(same))
-            if same and math.log(chosen) + len(same) * (coincidence + of_sizes) < COINCIDENCE:
+            # most often, a copy is one of the period before, or of the last of its weekday, and
+            # these are therefore not one of many
+            likely = len(same) == 1 and same[0] in (t - 1, of_weekday.get(weekday))
+            of_all = 0.0 if likely else math.log(math.comb(t, len(same)))
+            if same and of_all + len(same) * (coincidence + of_sizes) < COINCIDENCE:
                 found = same[:1] + found
             same.append(t)
+        of_weekday[weekday] = t
         if found:
             other = feed.periods[found[0]].name
             yield Suspected(t, HistoryProblem.SAME_COUNTS, other=other, rows=each.rows)
@@ -318,12 +316,14 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
         for subject, held in period.rows.values.items():
             totals[subject[:2]][t] += sum(held.values())
     unusual = defaultdict[str | None, set[int]](set)
-    for subject in dict.fromkeys([each for period in feed.periods for each in period.rows.values]):
+    subjects = dict.fromkeys([each for period in feed.periods for each in period.rows.values])
+    for subject in subjects:
         column, of_group = subject.column, subject.feature is not None
         by_period = feed.rows_by_value(subject)
         found = [*_one_value(feed, subject, by_period)]
         if not of_group:
-            found += _new_values(subject, by_period, {v for of, v in named if of == column})
+            parts = [feed.rows_by_value(each) for each in subjects if each.column == column]
+            found += _new_values(subject, parts, {v for of, v in named if of == column})
         apart = {each.at for each in found} | unusual[column]
         shares = defaultdict[int, list[Suspected]](list)
         for value in dict.fromkeys([v for held in by_period for v in held]):
@@ -332,9 +332,11 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
             sizes = [sum(held.values()) * (t >= first) for t, held in enumerate(by_period)]
             of_all, lost = totals[subject[:2]] if of_group else None, column in features
             least = SHARE if lost else 1.0
-            departures = find_departures(feed.kinds, counted, sizes, of_all, least=least, lost=lost)
-            for t in departures.keys() - apart:
-                n, share, usual = departures[t]
+            departed = departures.find_departures(
+                feed.kinds, counted, sizes, of_all, least=least, lost=lost
+            )
+            for t in departed.keys() - apart:
+                n, share, usual = departed[t]
                 of = *subject, value, None, n
                 if not share:
                     found.append(Suspected(t, HistoryProblem.VANISHED_VALUE, *of, None, n * usual))
@@ -382,28 +384,23 @@ def _is_enough(rows: int, some: int, every: int) -> bool:
 
 
 def _new_values(
-    subject: Subject, held: Sequence[Mapping[str, int]], named: Collection[str]
+    subject: Subject, parts: Sequence[Sequence[Mapping[str, int]]], named: Collection[str]
 ) -> Iterator[Suspected]:
-    # those unlike any known where they have too many rows for a rare one, for a week
+    # those that read like another one, and new ones; the parts are all rows, and those of groups
     total = Counter[str]()
-    for each in held:
+    for each in parts[0]:
         total.update(each)
     largest: dict[object, str] = {}
-    readings = {value: compact_reading(value) for value, _ in total.most_common()}
-    for value, reading in readings.items():
-        largest.setdefault(reading, value)
-    sizes, first = [sum(each.values()) for each in held], dict[str, int]()
-    for t, each in enumerate(held):
-        for value, rows in each.items():
-            known = largest[readings[value]]
-            came = first.setdefault(value, t)
-            new = t, HistoryProblem.NEW_VALUE, *subject, value
-            if known != value and not {value, known} <= {*named}:
-                yield Suspected(*new, known, rows)
-            elif known == value and value not in named and FEWEST <= came > t - FEWEST:
-                of, every = held[came][value], sum(sizes[: came + 1])
-                if of >= _FEWEST_ROWS and log_chance(of, sizes[came], every) / DESIGN < RARE:
-                    yield Suspected(*new, None, rows)
+    sizes = [[sum(each.values()) for each in part] for part in parts]
+    for value, _ in total.most_common():
+        known = largest.setdefault(compact_reading(value), value)
+        new = HistoryProblem.NEW_VALUE, *subject, value
+        counted = [[each.get(value, 0) for each in part] for part in parts]
+        if known != value and not {value, known} <= {*named}:
+            yield from (Suspected(t, *new, known, n) for t, n in enumerate(counted[0]) if n)
+        elif known == value and value not in named:
+            for t, share in departures.find_new([*zip(counted, sizes, strict=True)]).items():
+                yield Suspected(t, *new, None, counted[0][t], share, share and 0.0)
 
 
 def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
@@ -416,7 +413,7 @@ def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
         of_rows = column in (asked.weight, asked.count)
         sizes = [e.read if of_rows else e.rows for e in held]
         counted = [e.missing.get(column, 0) for e in held]
-        for t, (size, share, usual) in find_departures(
+        for t, (size, share, usual) in departures.find_departures(
             feed.kinds, counted, sizes, fewer=False
         ).items():
             if not (later and feed.periods[t].name in feed.overdue):
@@ -435,15 +432,16 @@ def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
         for parts, period in zip(histograms, feed.periods, strict=True):
             held = period.rows.scores.get(subject, {})
             parts[[*map(int, held)]] = [*held.values()]
-        sizes, found = histograms.sum(axis=1).astype(int).tolist(), find_other_ranges(histograms)
+        sizes = histograms.sum(axis=1).astype(int).tolist()
+        found = departures.find_other_ranges(histograms)
         for t in found.keys() - whole:
             yield Suspected(t, problem, *subject, None, None, sizes[t], *found[t])
         ranges |= found.keys()
         if subject.feature is None:
             whole = {*found}
-            for t, shares in find_other_sides(histograms, feed.kinds).items():
+            for t, shares in departures.find_other_sides(histograms, feed.kinds).items():
                 less[t] = Suspected(t, problem, *subject, None, None, sizes[t], *shares)
-        for t, (part, shares) in find_filled(histograms, feed.kinds).items():
+        for t, (part, shares) in departures.find_filled(histograms, feed.kinds).items():
             value = f"{low + part * (high - low) / PARTS:g}"
             less.setdefault(t, Suspected(t, problem, *subject, value, None, sizes[t], *shares))
     yield from (less[t] for t in less.keys() - ranges)
@@ -454,24 +452,29 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
     # where there are none, of other groups; the second from six deviations on.
     held = [each.rows.agreement for each in feed.periods]
     column = feed.question.prediction or feed.question.score
-    whole = add_up([each.get(OF_ALL, (0, 0))[:2] for each in held])
+    whole = departures.add_up([each.get(OF_ALL, (0, 0))[:2] for each in held])
     of_everybody = set[int]()  # those of all rows come first
     for subject in dict.fromkeys([OF_ALL, *itertools.chain.from_iterable(held)]):
         own = [each.get(subject, (0, 0, 0.0)) for each in held]
-        every, equal = add_up([each[:2] for each in own])
+        every, equal = departures.add_up([each[:2] for each in own])
         differ = every - equal
         never = every >= _ROWS_OF_ONE_VALUE
         if subject != OF_ALL:
             never = _is_enough(every, whole[0] - whole[1], whole[0] - every)
+        errors = [n - same for n, same, _ in own[: len(own) - feed.due]]
+        fewer = departures.find_departures(feed.kinds, errors, [n for n, *_ in own], fewer=False)
         for t, (n, same, chance) in enumerate(own):
             if t in of_everybody or not n:
                 continue
-            no_chance = log_chance(differ, every - n, every) < RARE if differ else never
+            _, wrong, usual = fewer.get(t, (0, 1.0, 1.0))
+            no_chance = departures.log_chance(differ, every - n, every) < RARE if differ else never
             deviation = math.sqrt(n * chance * (1 - chance))
             if same == n and chance < 1 and no_chance:
                 share, expected = 1.0, 1.0
             elif n * chance - same > _DEVIATIONS * deviation > 0:
                 share, expected = same / n, chance
+            elif wrong < _FEWER_ERRORS * usual:
+                share, expected = 1 - wrong, 1 - usual
             else:
                 continue
             if subject == OF_ALL:

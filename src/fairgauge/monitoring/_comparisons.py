@@ -148,11 +148,8 @@ class _Labels:
 
 def _share_without_label(cube: Cube) -> float:
     axis = cube.plan.axis(Role.LABEL)
-    if axis is None:
-        return 0.0
-    held = cube.marginal((axis,))
-    rows = held.sums[cube.plan.cases]
-    return float(rows[held.codes[:, 0] < 0].sum() / max(rows.sum(), 1))
+    cases = cube.cases_by_level[axis] if axis else np.zeros(1)
+    return float(cases[-1] / max(cases.sum(), 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +168,9 @@ class _ComparisonMaker:
         return self.labels.entered if self.labels.needed[each.rule] else len(self.names)
 
     def compare_counts(
-        self,
-        i: int,
-        every: _period_counts.ComparisonCounts,
-        parts: Array,
-        limits: tuple[float, float],
-        rate: MonitoredRate,
-        alpha: float,
-        baseline: Baseline | None,
-    ) -> MonitoredComparison:
+        self, i: int, every: _period_counts.ComparisonCounts, parts: Array,
+        limits: tuple[float, float], rate: MonitoredRate, alpha: float, baseline: Baseline | None,
+    ) -> MonitoredComparison:  # fmt: skip
         asked, names, each, counts = self.asked, self.names, every.ids[i], every.counts[:, i]
         entered = self._periods_entered(each)
         threshold = asked.horizon / (alpha if baseline is None else alpha / 2)
@@ -202,14 +193,9 @@ class _ComparisonMaker:
         )  # fmt: skip
 
     def compare_estimates(
-        self,
-        each: ComparisonId,
-        periods: Mapping[int, _detection.PeriodEstimate],
-        alpha: float,
-        limits: tuple[float, float],
-        *,
-        hides: bool,
-    ) -> MonitoredComparison:
+        self, each: ComparisonId, periods: Mapping[int, _detection.PeriodEstimate], alpha: float,
+        limits: tuple[float, float], *, hides: bool,
+    ) -> MonitoredComparison:  # fmt: skip
         # one that ``hides`` has groups of insufficient data
         names, asked, entered = self.names, self.asked, self._periods_entered(each)
         signs, threshold = _detection.signs_of(periods, entered, limits), asked.horizon / alpha
@@ -236,18 +222,10 @@ class _ComparisonMaker:
         )  # fmt: skip
 
     def _make_comparison(
-        self,
-        each: ComparisonId,
-        alarm: Alarm | None,
-        points: tuple[Point, ...],
-        limits: tuple[float, float],
-        threshold: float,
-        *,
-        few: bool,
-        two_sided: bool,
-        lacks_baseline: bool = False,
-        **fields: Any,
-    ) -> MonitoredComparison:
+        self, each: ComparisonId, alarm: Alarm | None, points: tuple[Point, ...],
+        limits: tuple[float, float], threshold: float, *, few: bool, two_sided: bool,
+        lacks_baseline: bool = False, **fields: Any,
+    ) -> MonitoredComparison:  # fmt: skip
         asked, rule, entered = self.asked, self.asked.rules[each.rule], self._periods_entered(each)
         if alarm is not None:
             state = MonitorState.ALARM
@@ -299,12 +277,9 @@ def lacks_values(
 
 
 def _withhold_passes(
-    comparisons: Sequence[MonitoredComparison],
-    cubes: PeriodCubes,
-    asked: MonitorSpec,
-    labels: _Labels,
-    feed: Sequence[FeedPeriod],
-) -> Iterator[MonitoredComparison]:
+    comparisons: Sequence[MonitoredComparison], cubes: PeriodCubes, asked: MonitorSpec,
+    labels: _Labels, feed: Sequence[FeedPeriod],
+) -> Iterator[MonitoredComparison]:  # fmt: skip
     # comparisons; none passes that rows without a group or an outcome may break lately, nor where
     # the reference would fail
     judged: dict[int, Reason] = {}
@@ -382,13 +357,9 @@ def _reason_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> R
 
 
 def _points(
-    names: Sequence[str],
-    counts: Array,
-    rate: MonitoredRate,
-    evidence: Array,
-    entered: int,
+    names: Sequence[str], counts: Array, rate: MonitoredRate, evidence: Array, entered: int,
     min_n: int,
-) -> Iterator[Point]:
+) -> Iterator[Point]:  # fmt: skip
     x_d, n_d, x_a, n_a = counts[:entered].T
     waiting = np.full(len(counts) - entered, np.nan)
     running = [

@@ -111,11 +111,9 @@ def tolerated_limits(
 
 
 def evidence_parts(
-    evidence_of: Callable[..., Array],
-    sides: Sequence[Array],
-    weekdays: Mapping[str, Sequence[int]],
-    horizon: int,
-) -> Array:
+    evidence_of: Callable[..., Array], sides: Sequence[Array],
+    weekdays: Mapping[str, Sequence[int]], horizon: int,
+) -> Array:  # fmt: skip
     """Return evidence after every period, whose sum decides: of all, and of each of the weekdays.
 
     What occurs at weekends alone is otherwise outweighed by the days between them.
@@ -156,12 +154,9 @@ def first_alarm(
 
 
 def detect(
-    counts: ComparisonCounts,
-    limits: Sequence[Ends],
-    spec: MonitorSpec,
-    rates: Mapping[int, MonitoredRate],
-    weekdays: Mapping[str, Sequence[int]],
-) -> Array:
+    counts: ComparisonCounts, limits: Sequence[Ends], spec: MonitorSpec,
+    rates: Mapping[int, MonitoredRate], weekdays: Mapping[str, Sequence[int]],
+) -> Array:  # fmt: skip
     """Fold the counts of all periods into the parts of the evidence, shape (part, period, id)."""
     periods, size, _ = counts.counts.shape
     low, high = np.array(limits, dtype=np.float64).reshape(-1, 2).T

@@ -37,7 +37,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import Missing, ReferenceRule, Role, Task, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, ValuesError, cells, listing, quote
 from fairgauge.identity import is_named
-from fairgauge.monitoring._feed_rows import BY_DEFAULT
+from fairgauge.monitoring._feed_rows import BY_DEFAULT, twin
 from fairgauge.monitoring.monitor_spec import (
     MonitoredRate,
     MonitorRule,
@@ -54,6 +54,8 @@ from fairgauge.stats.arrays import Array
 from fairgauge.values import MISSING_NAME, Value, meaning, name_of
 
 _Answer = TypeVar("_Answer")
+_ONCE = math.log(1e-3)
+"""The log of the chance below which what is looked at once in a history is no coincidence."""
 
 
 class PeriodCubes(tuple[Cube, ...]):
@@ -69,6 +71,19 @@ class PeriodCubes(tuple[Cube, ...]):
         if key not in self._sums:
             self._sums[key] = sum_cubes([self[t] for t in key])
         return self._sums[key]
+
+    def find_same(self, cube: Cube) -> range:
+        """Return the periods in a row that have these counts together, if there are any."""
+        rows, ends, own = 0, 0, twin(cube)
+        for first, each in enumerate(self):
+            while rows < cube.rows and ends < len(self):
+                rows, ends = rows + self[ends].rows, ends + 1
+            some = range(first, ends)
+            rare = own[1] + math.log(first + 1) < _ONCE or len(some) == 1
+            if rows == cube.rows > 0 and rare and twin(self.together(some))[0] == own[0]:
+                return some
+            rows -= each.rows
+        return range(0)
 
     @cached_property
     def blank(self) -> Cube:
@@ -391,12 +406,9 @@ def _baseline_counts(
 
 
 def _period_counts(
-    cubes: Sequence[Cube],
-    names: Sequence[str],
-    spec: MonitorSpec,
-    rates: Mapping[int, MonitoredRate],
-    every: PeriodCubes | None,
-) -> Iterator[tuple[list[int], RuleCounts]]:
+    cubes: Sequence[Cube], names: Sequence[str], spec: MonitorSpec,
+    rates: Mapping[int, MonitoredRate], every: PeriodCubes | None,
+) -> Iterator[tuple[list[int], RuleCounts]]:  # fmt: skip
     # ``every`` holds all periods: one of them may lack a value that the question names
     for cube in cubes:
         refuse_unfit(cube)

@@ -14,10 +14,9 @@ from fairgauge.checks.feed import FEED_CHECKS, Feed, Suspected
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import FEED_DOUBTS, DiagnosticCode, Level, Outcome
+from fairgauge.enums import DOUBTS_OF_A_PERIOD, FEED_DOUBTS, DiagnosticCode, Outcome
 from fairgauge.errors import CubeError, DataError, cells, quote, refuse
 from fairgauge.monitoring._comparisons import Followed, follow, unmatched_rules
-from fairgauge.monitoring._feed_rows import twin
 from fairgauge.monitoring._period_counts import (
     PeriodCubes,
     check_values,
@@ -124,12 +123,18 @@ def monitor(
         resolved = replace(asked, question=question)
     followed = follow(names, cubes, resolved, of_two)
     comparisons = followed.comparisons
-    findings = _check_feed(_make_feed(asked, periods, followed, until)) if periods else []
+    feed = _make_feed(asked, cubes, followed)
+    findings = _check_feed(feed, absent_runs(periods, until)) if periods else []
     findings = [e for e in findings if e.period > names[-1] or not _is_accepted(e, asked.question)]
     if cubes:
-        spelt = {f"same_names:{of.column}" for of in findings if of.other and of.last == names[-1]}
-        doubted = _doubted_values(names[-1], cubes, resolved.question, comparisons)
-        findings += [each for each in doubted if each.other not in spelt]  # a new value states it
+        # a new value states its other spelling, and is stated by what doubts it
+        new = [e for e in findings if e.problem is HistoryProblem.NEW_VALUE and e.last == names[-1]]
+        spelt = {f"same_names:{each.column}" for each in new if each.other}
+        doubted = [*_doubted_values(names[-1], cubes, resolved.question, comparisons)]
+        stated = {each for _, values in doubted for each in values}
+        new = [e for e in new if not e.other and (e.column, e.value) in stated]
+        findings = [e for e in findings if e not in new]
+        findings += [e for e, _ in doubted if e is not None and e.other not in spelt]
     # of rows without a weight or a count nobody knows how many people or cases they are
     unit, of_rows = asked.question.unit.get("unit"), (asked.question.weight, asked.question.count)
     for i, each in enumerate(findings):
@@ -164,7 +169,8 @@ def _is_accepted(finding: HistoryFinding, question: Spec) -> bool:
     codes = {finding.problem.replace(" ", "_")} & FEED_DOUBTS
     if finding.problem is HistoryProblem.NEW_VALUE and finding.other is not None:
         codes = {str(DiagnosticCode.SAME_NAMES)}  # it is spelt like another one
-    column = finding.value if finding.problem is HistoryProblem.GAP else finding.column
+    of_period = bool(codes & DOUBTS_OF_A_PERIOD)
+    column = (finding.value or finding.period) if of_period else finding.column
     return any(not {code, f"{code}:{column}"}.isdisjoint(question.accept) for code in codes)
 
 
@@ -201,9 +207,7 @@ def _check_alike(
         refuse([*absent_exclusions([cubes.blank, *baselines], asked.question)])
 
 
-def _make_feed(
-    asked: MonitorSpec, periods: Sequence[Period], followed: Followed, until: Period | None
-) -> Feed:
+def _make_feed(asked: MonitorSpec, cubes: PeriodCubes, followed: Followed) -> Feed:
     question = asked.question
     needs = frozenset().union(*(asked.catalogue.row(rule.metric).needs for rule in asked.rules))
     of = {"label": question.label, "prediction": question.prediction or question.score}
@@ -211,21 +215,16 @@ def _make_feed(
         periods=followed.feed,
         question=question,
         outcomes=[column for need, column in of.items() if need in needs and column],
-        gaps=absent_runs(periods, until),
         due=asked.labels_within or 0,
         overdue=followed.overdue,
-        baselines={twin(baseline.cube)[0]: baseline.source for baseline in asked.baselines},
+        baselines={t: of.source for of in asked.baselines for t in cubes.find_same(of.cube)},
     )
 
 
-def _check_feed(feed: Feed) -> list[HistoryFinding]:
+def _check_feed(feed: Feed, gaps: Sequence[HistoryFinding]) -> list[HistoryFinding]:
     # what may be wrong with the periods, in their order
-    found = [
-        HistoryFinding(problem=HistoryProblem.GAP, period=first, last=last, other=after, rows=n,
-                       value=alone)
-        for first, last, after, n, alone in feed.gaps
-    ]  # fmt: skip
-    found += _merge_periods([each for check in FEED_CHECKS for each in check(feed)], feed)
+    suspected = [each for check in FEED_CHECKS for each in check(feed)]
+    found = [*gaps, *_merge_periods(suspected, feed)]
     return sorted(found, key=lambda each: (each.period, each.problem, each.column or ""))
 
 
@@ -257,32 +256,34 @@ def _merge_periods(suspected: Sequence[Suspected], feed: Feed) -> Iterator[Histo
 
 def _doubted_values(
     period: str, cubes: PeriodCubes, question: Spec, comparisons: Sequence[MonitoredComparison]
-) -> Iterator[HistoryFinding]:
-    # a period need not have what is recoded
+) -> Iterator[tuple[HistoryFinding | None, list[tuple[str | None, str]]]]:
+    # each with its columns and values, of an accepted doubt these alone; a period need not have
+    # what is recoded
     last = replace(cubes[len(cubes) - 1], unseen=())
     notes = likely_mistakes(last, question, decide_task(last, question), OF_VALUES)
-    doubted = [note for note in with_accepted(notes, question) if note.level is Level.WARNING]
-    known = cubes.knowing_all(last) if doubted else last  # nor what the question names
-    for note in doubted:
+    noted = [*with_accepted(notes, question)]
+    known = cubes.knowing_all(last) if noted else last  # nor what the question names
+    for note in noted:
         column = note.feature or note.get("column") or next(iter(note.get("columns") or ()), None)
         values = (
             note.get("values") or note.get("groups") or [note.get("value") or note.get("group")]
         )
+        stated = [(column, name_of(value)) for value in values]
+        if note.get("accepted"):
+            yield None, stated
         for doubt in open_doubts([note], known, question)[:1]:
             if any(doubt.concerns(each.definition.needs, each.feature) for each in comparisons):
                 yield HistoryFinding(
                     problem=HistoryProblem.DOUBTED_VALUE, period=period, last=period,
-                    column=column, value=cells(map(name_of, values)), rows=doubt.rows,
+                    column=column, value=cells(name for _, name in stated), rows=doubt.rows,
                     other=f"{note.code}:{column}",
-                )  # fmt: skip
+                ), stated  # fmt: skip
 
 
 def monitor_doctor(
-    history: History | str | Path | Mapping[str, Cube],
-    config: MonitorSpec | Config = None,
-    *,
+    history: History | str | Path | Mapping[str, Cube], config: MonitorSpec | Config = None, *,
     at: str | None = None,
-) -> HistoryHealth:
+) -> HistoryHealth:  # fmt: skip
     """Check what the counts of a history show of the feed that brings the rows.
 
     Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the

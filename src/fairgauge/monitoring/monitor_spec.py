@@ -227,11 +227,9 @@ def _refuse_unmonitored(question: Spec) -> list[Problem]:
 
 
 def _rules(
-    asked: object,
-    question: Spec | None,
-    load_baseline: Callable[[object], BaselineCounts],
+    asked: object, question: Spec | None, load_baseline: Callable[[object], BaselineCounts],
     problems: list[Problem],
-) -> tuple[MonitorRule, ...]:
+) -> tuple[MonitorRule, ...]:  # fmt: skip
     where = f"{MONITOR}.rules"
     if asked is None and question is not None and question.rules:
         asked, where = list(question.rules), "rules"
@@ -254,11 +252,9 @@ def _rules(
 
 
 def _rule(
-    keys: object,
-    path: str,
-    load_baseline: Callable[[object], BaselineCounts],
+    keys: object, path: str, load_baseline: Callable[[object], BaselineCounts],
     problems: list[Problem],
-) -> MonitorRule | None:
+) -> MonitorRule | None:  # fmt: skip
     rule: Rule | None = None
     baseline: BaselineCounts | None = None
     if isinstance(keys, Rule):

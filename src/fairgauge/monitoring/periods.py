@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import TypeAlias
 
 from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(?::00(?::00)?)?(Z|[+-]\d\d:?\d\d)?")
 _SHAPES = (
@@ -32,7 +32,6 @@ class Length(StrEnum):
 
 MONTHS = {Length.MONTH: 1, Length.QUARTER: 3, Length.YEAR: 12}
 """How many months a period has, of those that have whole ones."""
-Gap: TypeAlias = tuple[str, str, str, int, str | None]
 SATURDAY, _WEEK = 5, 7
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 WEEKEND = "weekend"
@@ -136,19 +135,19 @@ def gaps(periods: Sequence[Period]) -> list[Period]:
     return absent
 
 
-def absent_runs(periods: Sequence[Period], until: Period | None) -> list[Gap]:
-    """Return gaps: the first and the last of absent periods, the one after them, and how many.
+def absent_runs(periods: Sequence[Period], until: Period | None) -> list[HistoryFinding]:
+    """Return the gaps; a weekday or hour that never occurs is none.
 
-    A weekday or hour that never occurs is no gap; ``until`` is the last one asked for. Last comes
-    the first of up to six periods before it that stand apart, as if misdated: three times as many
-    are absent on both sides together, in a history with no more than a gap in seven periods.
+    ``until`` is the last period asked for. The value of a gap is the first of up to six periods
+    before it that stand apart, as if misdated: three times as many are absent on both sides
+    together, in a history with no more than a gap in seven periods; or the first of all, alone.
     """
     slots = {slot_of(period) for period in periods}
     new = len(periods) < 2 * _WEEK  # too few to know which days there are
     after = [*periods[-1:]]
     while until is not None and after and after[-1].start < until.following().start:
         after.append(after[-1].following())
-    found: list[Gap] = []
+    found: list[HistoryFinding] = []
     begin, before = 0, 0  # of the periods between two gaps, and what the first of these lacks
     for end, (one, other) in enumerate(pairwise([*periods, *after[2:][-1:]]), 1):
         lacking = [
@@ -157,11 +156,14 @@ def absent_runs(periods: Sequence[Period], until: Period | None) -> list[Gap]:
             or (new and each.length is Length.DAY and each.start.weekday() < SATURDAY)
         ]  # fmt: skip
         if n := len(lacking):
-            apart = end < len(periods) and 3 * (end - begin) <= min(before + n, 3 * _WEEK - 3)
-            alone = str(periods[begin]) if apart else None
-            found.append((str(lacking[0]), str(lacking[-1]), str(other), n, alone))
+            inside = end < len(periods)
+            apart = end == 1 or 3 * (end - begin) <= min(before + n, 3 * _WEEK - 3)
+            found.append(HistoryFinding(
+                problem=HistoryProblem.GAP, period=str(lacking[0]), last=str(lacking[-1]), rows=n,
+                value=str(periods[begin]) if inside and apart else None,
+                other=str(other) if inside else None))  # fmt: skip
             begin, before = end, n
-    return found if _WEEK * len(found) <= len(periods) else [(*e[:-1], None) for e in found]
+    return found if _WEEK * len(found) <= len(periods) else [replace(e, value=None) for e in found]
 
 
 def kind_of(period: Period) -> int:

@@ -151,8 +151,10 @@ class Spec:
             asked += [(f"{path}.known", each.known)] if each.known else []
         asked += [(f"where.{each.column}", each.column) for each in self.where]
         asked += [(f"recode.{each.column}", each.column) for each in self.recode]
-        accepted = ((i, each.partition(":")[2]) for i, each in enumerate(self.accept))
-        asked += [(f"accept[{i}]", of) for i, of in accepted if of and of not in self.audited]
+        for i, accepted in enumerate(self.accept):
+            code, _, name = accepted.partition(":")
+            if name and name not in self.audited and code not in enums.DOUBTS_OF_A_PERIOD:
+                asked.append((f"accept[{i}]", name))
         asked += [(f"candidate[{i}]", name) for i, name in enumerate(self.candidate)]
         replicates = self.replicate_weights.columns if self.replicate_weights else ()
         asked += [("replicate_weights", name) for name in replicates]

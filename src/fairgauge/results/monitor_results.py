@@ -25,8 +25,9 @@ IN_MEMORY = "counts"
 """What a history is called that is no folder: counts by period."""
 SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
-_MANY_HIDDEN = 0.05
-"""The share of periods in which rows may be hidden before a monitor passes nothing."""
+_MANY_HIDDEN, _FAR_MORE = 0.05, 3
+"""Nothing passes where rows are hidden in more than this share of the periods, or lately far more
+periods are absent than usual: so many times as many."""
 PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
 
@@ -304,11 +305,21 @@ class MonitorReport(ResultOfMetrics):
         last = self.concerning(self.periods[-1]) if self.periods else ()
         hidden = Counter(e.subject for e in self.findings if e.hides_rows
             for period in self.periods if e.concerns(period))  # fmt: skip
-        most = _MANY_HIDDEN * len(self.periods)
+        most, gaps = _MANY_HIDDEN * len(self.periods), self._unusual_gaps
         return tuple(e for e in self.findings if e.problem in always or e in last
             or e.period > self.periods[-1]  # a gap from there to the period that was asked for
             or (e.problem is HistoryProblem.GAP and e.value)  # which may be misdated
+            or e in gaps
             or (e.hides_rows and hidden[e.subject] > most))  # fmt: skip
+
+    @property
+    def _unusual_gaps(self) -> tuple[HistoryFinding, ...]:
+        # those among the last periods, where two or more are absent, and far more than before
+        gaps = [each for each in self.findings if each.problem is HistoryProblem.GAP]
+        late = tuple(each for each in gaps if each.last > self.periods[-PERIODS_NOW[0] :][0])
+        absent, before = (sum(e.rows or 0 for e in of) for of in (late, {*gaps} - {*late}))
+        usual = _FAR_MORE * before * PERIODS_NOW[0] / max(len(self.periods), 1)
+        return late if absent > max(usual, 1) else ()
 
     @property
     def verdict(self) -> Outcome:
@@ -332,6 +343,7 @@ HistoryProblem = StrEnum("HistoryProblem", {
 })  # fmt: skip
 """What may be wrong with the rows of a period."""
 _HIDING = (HistoryProblem.VANISHED_VALUE, HistoryProblem.COPIED_LABEL, HistoryProblem.OTHER_SCORES)
+_HIDING_MORE = (HistoryProblem.MISSING_VALUES, HistoryProblem.NEW_VALUE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,7 +381,7 @@ class HistoryFinding:
         more = (self.share or 0.0) > (self.expected or 0.0)
         if self.problem is HistoryProblem.VOLUME:
             return self.value is not None and not more
-        return self.problem in _HIDING or (more and self.problem is HistoryProblem.MISSING_VALUES)
+        return self.problem in _HIDING or (more and self.problem in _HIDING_MORE)
 
     def concerns(self, period: str) -> bool:
         """Return whether it is about a period; overdue labels are from theirs on."""

@@ -36,8 +36,8 @@ _LEFT, _HINT, _BY_DAY = 2 / 3, 3.0, 0.05
 So are those of a group; the log of its odds is supposed to vary by 0.05 from day to day.
 """
 
-# the fewest rows of two periods in a cell of which Pearson's statistic holds
-_CELL = 10
+# the fewest rows of two periods in a cell of which Pearson's statistic holds, and of a new value
+_CELL, _FEWEST_ROWS = 10, 5
 # the rows of a value, and all; and those of the values of every group
 _Rows: TypeAlias = tuple[int, int]
 _Counts: TypeAlias = Mapping[Any, Mapping[Any, int]]
@@ -64,15 +64,10 @@ class Change:
 
 
 def find_departures(
-    kinds: Sequence[int],
-    counted: Sequence[int],
-    sizes: Sequence[int],
-    of_all: Sequence[int] | None = None,
-    *,
-    least: float = SHARE,
-    fewer: bool = True,
+    kinds: Sequence[int], counted: Sequence[int], sizes: Sequence[int],
+    of_all: Sequence[int] | None = None, *, least: float = SHARE, fewer: bool = True,
     lost: bool = False,
-) -> dict[int, tuple[int, float, float]]:
+) -> dict[int, tuple[int, float, float]]:  # fmt: skip
     """Return the rows, the share and the usual one of the periods in which it departs from it.
 
     Usual is that of the last 14 periods of its kind before it that do not. It departs by ``least``,
@@ -111,13 +106,36 @@ def find_departures(
                 losses[t] = _weigh_loss(one, others, total, (size, of_all[t]), groups)
                 if losses[t] < -COINCIDENCE / 1.5:
                     losses.clear()
-                suspect = sum(losses.values()) > -COINCIDENCE
+                suspect = change.lasts(apart, found=sum(losses.values()) > -COINCIDENCE)
         if suspect:
             for s in without or losses or [t]:
                 found.setdefault(s, (sizes[s], counted[s] / sizes[s], of / every))
         elif rows and t not in losses:
             pool.append(t)
     return found
+
+
+def find_new(parts: Sequence[tuple[Sequence[int], Sequence[int]]]) -> dict[int, float | None]:
+    """Return the periods of a value that no earlier one has, with its share if that matters.
+
+    ``parts``: its rows and all, of all and of every group. It has too many for a rare one, and is
+    new for a week, or as long as it has 5% of one of these in a week: then its share matters.
+    """
+    rows, sizes = map(np.array, parts[0])
+    first = int(np.flatnonzero(rows)[0])
+    of, every = np.cumsum(parts[0], axis=1)
+    before = every[first] - sizes[first]
+    many = [t for t in range(first, len(rows)) if of[t] >= _FEWEST_ROWS]
+    new = (t for t in many if log_chance(of[t], every[t] - before, every[t]) / DESIGN < RARE)
+    if first < FEWEST or (begin := next(new, None)) is None:
+        return {}
+    large = np.zeros(len(rows), dtype=bool)
+    for part in parts:
+        lately, of_all = (np.convolve(each, np.ones(FEWEST))[: len(rows)] for each in part)
+        large |= lately >= np.maximum(SHARE * of_all, _FEWEST_ROWS)
+    stays = np.flatnonzero((rows > 0) & (large | (np.arange(len(rows)) < first + FEWEST)))
+    shares = (rows / np.maximum(sizes, 1)).tolist() if large.any() else [None] * len(rows)
+    return {t: shares[t] for t in stays.tolist() if t >= begin}
 
 
 def _weigh_loss(

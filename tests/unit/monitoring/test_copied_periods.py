@@ -63,6 +63,22 @@ def test_a_copy_is_found_in_its_night_and_stays_found(tmp_path: Path, kind, rela
         )
 
 
+def test_a_copy_of_a_week_ago_and_a_baseline_of_monitored_days_are_found(tmp_path: Path) -> None:
+    names, days = day_names(30), [rows_of(t, 400) for t in range(30)]
+    days[-1] = days[-8]
+    question = {k: v for k, v in QUESTION.items() if k != "label"}
+    counts = {n: fg.count(rows, **question) for n, rows in zip(names, days, strict=True)}
+    baseline = str(tmp_path / "b.cube.json")
+    fg.count(pd.concat(days[:10]), **question).save(baseline)
+    rule = {"metric": "selection_rate.difference", "within": 0.2, "of": baseline}
+    spec = question | {"monitor": {"rules": [rule]}}
+    found = same_counts(fg.monitor(counts, spec))
+    assert found == [(names[0], names[9], "b.cube.json"), (names[-1], names[-1], names[-8])]
+    accept = [f"same_counts:{names[0]}", f"same_counts:{names[-1]}"]
+    assert fg.monitor(counts, spec | {"accept": accept}).exit_code == 0
+    assert same_counts(fg.monitor({n: counts[n] for n in names[1:-1]}, spec)) == []
+
+
 @pytest.mark.parametrize("labels", [[], ["label"]])
 @pytest.mark.parametrize(("size", "varies"), [(25, False), (60, True)])
 def test_no_period_is_a_copy_by_coincidence(varies: bool, size: int, labels) -> None:
