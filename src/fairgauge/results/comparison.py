@@ -405,7 +405,7 @@ class Change(ResultOfMetrics):
             WhyIncomplete.GROUP_GONE: (hidden and gone) or any(e.hardly_left for e in self.sizes),
             WhyIncomplete.SAME_COUNTS: copied,
             WhyIncomplete.NOTHING_COMPARED: hidden and not self.compared,
-            WhyIncomplete.MORE_LACK: hidden and lacking,
+            WhyIncomplete.MORE_LACK: lacking,
             WhyIncomplete.DOUBTED: any(not e.accepted and e.column != idle for e in self.doubts),
         }
         return tuple(why for why, holds in reasons.items() if holds)

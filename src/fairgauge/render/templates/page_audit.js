@@ -148,8 +148,9 @@ const asked = (given, table) => {
   rules.forEach((rule) => rates.add(rule.rate));
   for (const { rate, metric, by, text, ...ends } of rules) {
     const { adverse } = rate.directions[question.favourable ?? "positive"], [end, other] = adverse > 0 ? ["high", "low"] : ["low", "high"];
-    if (!adverse || rules.some((each) => each.metric === metric && Number.isFinite(each[end]))) continue;
-    const instead = by === "difference" ? -ends[other] : Number((1 / ends[other]).toFixed(4));
+    if (!adverse || rules.some((each) => each.metric === metric && Number.isFinite(each[end]) && !(by === "ratio" && each[end] >= 80))) continue;
+    const most = ends.high >= 80 ? ends.high / 100 : ends.high;  // a ratio in per cent
+    const instead = by === "difference" ? -ends[other] : Number((adverse > 0 && most < ends.high ? most : 1 / (adverse > 0 ? ends.low : most)).toFixed(4));
     throw new Refused(inWords(UI.limits_the_better_off, { rule: text, instead: `${metric} ${adverse > 0 ? "<=" : ">="} ${instead}` }));
   }
   if (!rates.size) RATES.forEach((rate) => (rate.needs === 1 || question.label) && rates.add(rate));
