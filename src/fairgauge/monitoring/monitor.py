@@ -161,7 +161,7 @@ def _is_accepted(finding: HistoryFinding, question: Spec) -> bool:
     if finding.problem is HistoryProblem.NEW_VALUE and finding.other is not None:
         codes = {str(DiagnosticCode.SAME_NAMES)}  # it is spelt like another one
     column = finding.value if finding.problem is HistoryProblem.GAP else finding.column
-    return any(not {code, f"{code}:{column}"}.isdisjoint(question.accept) for code in codes)
+    return any(question.accepts(code, column) for code in codes)
 
 
 def missing_spec_error(held: History) -> DataError:

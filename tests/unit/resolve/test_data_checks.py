@@ -105,14 +105,15 @@ def test_a_prediction_that_is_the_label():
     assert same.level is Level.WARNING
     assert same.message == (
         "label and prediction are the same column, 'y': every error is 0; name the column of the "
-        "decisions; if it is meant, accept it (--accept prediction_is_label:y)"
+        "decisions; if it is meant, accept it (--accept prediction_is_label:y), though rates of 0% "
+        "or 100% may leave rules inconclusive"
     )
     copied = frame().with_columns(copied="y")
     (equal,) = found(copied, DiagnosticCode.PREDICTION_IS_LABEL, prediction="copied")
     assert equal.message == (
         "the prediction 'copied' equals the label 'y' in all 40 rows; check that it is the "
         "model's decision, not a copy of the outcome; if it is meant, accept it (--accept "
-        "prediction_is_label:copied)"
+        "prediction_is_label:copied), though rates of 0% or 100% may leave rules inconclusive"
     )
 
 
