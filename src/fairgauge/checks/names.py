@@ -20,7 +20,7 @@ from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.question_checks import idle_recodings, unmatched_name
+from fairgauge.resolve.question_checks import idle_recodings, unmatched_name, unmatched_value
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, canonical, fold_accents, is_one_of, meaning, name_of, spelling
 
@@ -336,13 +336,17 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     # one of several spellings of a category that has others is noted alone, unless it may be
     # misspelt itself: a value that is not recoded is then nearly the same
     for column, value in sorted(cube.unseen):
-        known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
+        axes = [axis for axis in cube.plan.axes if axis.column == column]
+        known = [name_of(v) for axis in axes for v in cube.levels[axis]]
         recoding = spec.recoding(column)
         left_over = [name for name in known if recoding and name not in recoding.names]
-        misspelt = closest(value, left_over) is not None
-        found = unmatched_name(f"recode.{column}", value, left_over if misspelt else known)
-        spelt_otherwise = recoding and recoding.category_of.get(value) in known
-        yield replace(found, level=Level.NOTE) if spelt_otherwise and not misspelt else found
+        path = f"recode.{column}"
+        if closest(value, left_over) is not None:
+            yield from unmatched_value(path, value, left_over, cube, axes)
+        else:
+            found = unmatched_name(path, value, known)
+            spelt_otherwise = recoding and recoding.category_of.get(value) in known
+            yield replace(found, level=Level.NOTE) if spelt_otherwise else found
 
 
 def _values_left_by_recoding(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -260,6 +260,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     ),
     DiagnosticCode.SAME_NAMES: _spelt,
     DiagnosticCode.CODED_NUMBERS: _code_doubts,
+    DiagnosticCode.MISSPELT: _code_doubts,
     DiagnosticCode.UNDECIDED_OUTCOMES: _outcome_doubts,
     DiagnosticCode.APPROVED_AS_REFUSED: _outcome_doubts,
     DiagnosticCode.CLASSES_OF_MISSING: _outcome_doubts,

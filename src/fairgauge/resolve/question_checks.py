@@ -19,7 +19,7 @@ from fairgauge.catalogue.lookup import Catalogue, find_rate
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, quartiles
+from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, Axis, quartiles
 from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Task
 from fairgauge.errors import (
     DataError,
@@ -33,7 +33,7 @@ from fairgauge.errors import (
     suggest,
 )
 from fairgauge.identity import FeatureId, is_named, texts_of
-from fairgauge.question.category_words import has_words, is_group_of
+from fairgauge.question.category_words import has_words, is_form_of, is_group_of
 from fairgauge.question.kits import find_kit
 from fairgauge.question.recoding import has_categories, ranges_of
 from fairgauge.question.rules import Rule
@@ -159,7 +159,8 @@ def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     levels = [level for axis in axes for level in cube.levels[axis]]
     for i, value in enumerate(() if spec.where else spec.unknown):  # other rows may have them
         if not is_one_of(value, levels):
-            yield unmatched_name(f"unknown[{i}]", name_of(value), map(name_of, levels))
+            others = [name_of(each) for each in levels if not is_one_of(each, spec.unknown)]
+            yield from unmatched_value(f"unknown[{i}]", name_of(value), others, cube, axes)
 
 
 def idle_rules(
@@ -316,6 +317,23 @@ def unmatched_name(path: str, name: str, known: Iterable[str]) -> Diagnostic:
     return Diagnostic.warning(
         DiagnosticCode.UNMATCHED, path=path, name=name, nearest=near, held=held
     )
+
+
+def unmatched_value(
+    path: str, name: str, known: Sequence[str], cube: Cube, axes: Iterable[Axis]
+) -> Iterator[Diagnostic]:
+    """Warn of a value that no row has: where some have a form of it, they are what is in doubt."""
+    found = {
+        (axis.column, name_of(value)): rows
+        for axis in axes
+        for value, rows in levels_with_cases(cube, axis)
+        if not axis.bins and name_of(value) in known and is_form_of(name_of(value), name)
+    }
+    for (column, value), rows in found.items():
+        facts = {"path": path, "name": name, "column": column, "value": value, "rows": rows}
+        yield Diagnostic.warning(DiagnosticCode.MISSPELT, **facts)
+    if not found:
+        yield unmatched_name(path, name, known)
 
 
 _PER_CENT = 80.0
