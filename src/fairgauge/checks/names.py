@@ -75,8 +75,14 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
         levels, cases = cube.levels[axis], levels_with_cases(cube, axis)
         known = axis.names(levels)
         missing = map(name_of, (*words.missing_words(levels), *words.codes_of_missing(levels)))
+        outcomes = {name_of(v) for a in cube.plan.outcomes for v in cube.levels[a] if not a.bins}
+        refused = {name for name in outcomes if words.is_adverse(name)}  # as "Not selected"
         kinds = {
-            False: [n for n in missing if not words.may_be_group(n, axis.column, known)],
+            False: [
+                name
+                for name in missing
+                if not (name in refused or words.may_be_group(name, axis.column, known))
+            ],
             True: [n for n in known if words.is_total(n, known)],
         }
         for total, names in kinds.items():

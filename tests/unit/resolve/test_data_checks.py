@@ -304,6 +304,9 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     (more,) = found(ACTIONS, UNDECIDED, **HMDA, where="action_taken != 4")
     assert more["condition"] == each["condition"]
     assert more["rows"] == 60
+    (wrong,) = found(ACTIONS.with_columns(pl.col("action_taken").replace([4, 5, 6], 9)),
+                     UNDECIDED, **HMDA)  # fmt: skip
+    assert "have 'action_taken' = 9, which is no HMDA code; they count" in wrong.message
 
 
 MISSING = (
