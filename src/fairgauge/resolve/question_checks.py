@@ -263,10 +263,15 @@ def limits_of_the_better_off(
     limits: Iterable[Rule], catalogue: Catalogue, favourable: Favourable
 ) -> Iterator[Diagnostic]:
     """Warn of rules that nobody who is worse off can fail, with those that they can."""
-    bounds = [(each, _limits(each, catalogue.row(each.metric))) for each in limits]
+    bounds = []
+    for each in limits:  # a ratio of 80 and more is one in per cent, which no group reaches
+        ratio = getattr(catalogue.row(each.metric), "neutral", math.nan) == 1
+        high = math.inf if ratio and each.high >= _PER_CENT else each.high
+        bounds.append((each, (each.low, high)))
     for rule, ends in bounds:
         row = catalogue.row(rule.metric)
         end, percent = adverse_end(row, favourable), ends[1] != rule.high
+        facts: dict[str, Any] = {"percent": True} if percent else {}
         if not (end or (percent and ends[0] <= 0)):
             continue
         adverse = end > 0
@@ -280,15 +285,9 @@ def limits_of_the_better_off(
         elif neutral == 0 and row.range[0] < 0:
             instead = f"{rule.metric} {'<=' if adverse else '>='} {-bound:g}"
         yield Diagnostic.warning(
-            DiagnosticCode.LIMITS_THE_BETTER_OFF, rule=str(rule), higher=adverse, instead=instead,
-            **({"percent": True} if percent else {}),
+            DiagnosticCode.LIMITS_THE_BETTER_OFF,
+            rule=str(rule), higher=adverse, instead=instead, **facts,
         )  # fmt: skip
-
-
-def _limits(rule: Rule, row: Metric | Statistic) -> tuple[float, float]:
-    # a ratio of 80 and more is one in per cent, which no group reaches
-    open_above = getattr(row, "neutral", 0.0) == 1 and rule.high >= _PER_CENT
-    return rule.low, math.inf if open_above else rule.high
 
 
 def limits_only_the_better_off(
@@ -330,8 +329,8 @@ def unmatched_value(
         if not axis.bins and name_of(value) in known and is_form_of(name_of(value), name)
     }
     for (column, value), rows in found.items():
-        facts = {"path": path, "name": name, "column": column, "value": value, "rows": rows}
-        yield Diagnostic.warning(DiagnosticCode.MISSPELT, **facts)
+        code = DiagnosticCode.MISSPELT
+        yield Diagnostic.warning(code, path=path, name=name, column=column, value=value, rows=rows)
     if not found:
         yield unmatched_name(path, name, known)
 

@@ -285,13 +285,9 @@ def _repeat_whole(rows: Index, times: int) -> bool:
     # balanced, but their order is not, unless rows follow a pattern, which repeats further
     if np.count_nonzero(np.diff(rows[: len(rows) // 2])) < _FEWEST_COMPARED:
         return False
-    periods = [n for n in range(2, times + 1) if times % n == 0 and _has_period(rows, n)]
-    return bool(periods) and max(periods) <= _FEW_COPIES
-
-
-def _has_period(rows: Index, times: int) -> bool:
-    part, rest = divmod(len(rows), times)
-    return not rest and np.array_equal(rows[part:], rows[:-part])
+    parts = [len(rows) // n for n in range(2, times + 1) if times % n == 0]
+    least = min((part for part in parts if np.array_equal(rows[part:], rows[:-part])), default=0)
+    return least * _FEW_COPIES >= len(rows)
 
 
 def _are_of_two_times(times: Index, *, named: bool) -> bool:
