@@ -43,6 +43,7 @@ _LIKELY_ROUNDED = 5
 _MOST_READ = 200_000
 _IN_ORDER, _OTHERWISE, _SURELY = 0.8, 0.02, 20.0
 """Of copies, which part is in order and may stand otherwise; how many coincidences are lacking."""
+_FEW_COPIES = 3
 _FEWEST_COMPARED, _UNSORTED, _FEWEST_IN_PLACE = 100, 1.1, 3
 """Runs of equal rows, beside different rows too, of an unsorted table, and their mean length."""
 # of different rows with a value of their own, the share from which those that stand again are many.
@@ -192,7 +193,7 @@ def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> dict[str,
     in_place = _stand_in_place(rows)
     again = in_place or (times > 1 and np.array_equal(rows[part:], rows[:-part]))
     found = {"times": times, "different": len(times_of)}
-    if _are_multiples(times_of, combinations, again=again):
+    if _are_multiples(times_of, combinations, again=again) or _repeat_whole(rows, times):
         return found
     named = len(times_of) in different and repeated >= max(FEWEST_ROWS, _COPIED * len(times_of))
     copied = _stand_in_order(rows) or (
@@ -245,9 +246,13 @@ def _values_of_columns(source: Source) -> dict[str, Sequence[object]]:
 
 
 def _numbers_rows(values: Sequence[Any]) -> bool:
-    # whether a column counts the rows, in whichever order
+    # whether a column counts the rows, in whichever order, as 17 and JA-17 do
     if len({*values}) < len(values) or not all(isinstance(each, int | str) for each in values):
         return False
+    if values and all(isinstance(each, str) for each in values):
+        start = re.sub(r"-?\d{1,15}$", "", values[0])
+        numbered = re.compile(rf"{re.escape(start)}(-?[0-9]{{1,15}})")
+        values = [int(found[1]) if (found := numbered.fullmatch(e)) else e for e in values]
     numbers = numbers_of(values)
     whole = np.isfinite(numbers).all() and (numbers % 1 == 0).all()
     return bool(whole and np.ptp(numbers) == len(numbers) - 1 > 0)
@@ -275,6 +280,16 @@ def _stand_in_order(rows: Index) -> bool:
     again = np.diff(np.maximum.accumulate(rows), prepend=-1) == 0
     steps = np.count_nonzero((np.diff(rows) == 1) & again[1:] & again[:-1])
     return bool(steps >= max(FEWEST_ROWS, _IN_ORDER * again.sum()))
+
+
+def _repeat_whole(rows: Index, times: int) -> bool:
+    # that a table of few combinations stands two or three times, row by row: numbers of rows may be
+    # balanced, but their order is not, unless rows follow a pattern, which repeats further
+    if np.count_nonzero(np.diff(rows[: len(rows) // 2])) < _FEWEST_COMPARED:
+        return False
+    parts = [len(rows) // n for n in range(2, times + 1) if times % n == 0]
+    least = min((part for part in parts if np.array_equal(rows[part:], rows[:-part])), default=0)
+    return least * _FEW_COPIES >= len(rows)
 
 
 def _are_of_two_times(times: Index, *, named: bool) -> bool:

@@ -405,7 +405,10 @@ def count_data(
         check_same_rows(data, spec)
         check_held(data, spec)
         return data, None, spec
-    source, spec = _open_data(data, options)
+    source, named = open_rows(data, options)
+    spec = ask_rows(source, **named)
+    source = chosen_rows.chosen_rows(chosen_rows.add_probability_columns(source, spec), spec)
+    spec = first_rows.infer_regression(source, spec)
 
     def count(asked: Plan) -> Cube:
         made = plan_by_person(asked, spec) if spec.of_people else asked
@@ -418,13 +421,6 @@ def count_data(
     chosen_rows.check_cells(cube, source, spec)
     cube = with_noted_rows(data, source, cube, spec)
     return with_hidden_clusters(cube, cluster_key()), source, spec
-
-
-def _open_data(data: object, options: Options) -> tuple[Source, Spec]:
-    source, named = open_rows(data, options)
-    spec = ask_rows(source, **named)
-    source = chosen_rows.chosen_rows(chosen_rows.add_probability_columns(source, spec), spec)
-    return source, first_rows.infer_regression(source, spec)
 
 
 def repeated_rows(

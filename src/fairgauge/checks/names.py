@@ -19,7 +19,7 @@ from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.question_checks import idle_recodings, unmatched_name
+from fairgauge.resolve.question_checks import idle_recodings, unmatched_name, unmatched_value
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, fold_accents, is_one_of, meaning, name_of, spelling
 
@@ -67,8 +67,14 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
         levels, cases = cube.levels[axis], levels_with_cases(cube, axis)
         known = axis.names(levels)
         missing = map(name_of, (*words.missing_words(levels), *words.codes_of_missing(levels)))
+        outcomes = {name_of(v) for a in cube.plan.outcomes for v in cube.levels[a] if not a.bins}
+        refused = {name for name in outcomes if words.is_adverse(name)}  # as "Not selected"
         kinds = {
-            False: [n for n in missing if not words.may_be_group(n, axis.column, known)],
+            False: [
+                name
+                for name in missing
+                if not (name in refused or words.may_be_group(name, axis.column, known))
+            ],
             True: [n for n in known if words.is_total(n, known)],
         }
         for total, names in kinds.items():
@@ -238,13 +244,17 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     # one of several spellings of a category that has others is noted alone, unless it may be
     # misspelt itself: a value that is not recoded is then nearly the same
     for column, value in sorted(cube.unseen):
-        known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
+        axes = [axis for axis in cube.plan.axes if axis.column == column]
+        known = [name_of(v) for axis in axes for v in cube.levels[axis]]
         recoding = spec.recoding(column)
         left_over = [name for name in known if recoding and name not in recoding.names]
-        misspelt = closest(value, left_over) is not None
-        found = unmatched_name(f"recode.{column}", value, left_over if misspelt else known)
-        spelt_otherwise = recoding and recoding.category_of.get(value) in known
-        yield replace(found, level=Level.NOTE) if spelt_otherwise and not misspelt else found
+        path = f"recode.{column}"
+        if closest(value, left_over) is not None:
+            yield from unmatched_value(path, value, left_over, cube, axes)
+        else:
+            found = unmatched_name(path, value, known)
+            spelt_otherwise = recoding and recoding.category_of.get(value) in known
+            yield replace(found, level=Level.NOTE) if spelt_otherwise else found
 
 
 def _values_left_by_recoding(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

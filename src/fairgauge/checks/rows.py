@@ -260,6 +260,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     ),
     DiagnosticCode.SAME_NAMES: _spelt,
     DiagnosticCode.CODED_NUMBERS: _code_doubts,
+    DiagnosticCode.MISSPELT: _code_doubts,
     DiagnosticCode.UNDECIDED_OUTCOMES: _outcome_doubts,
     DiagnosticCode.APPROVED_AS_REFUSED: _outcome_doubts,
     DiagnosticCode.CLASSES_OF_MISSING: _outcome_doubts,
@@ -296,9 +297,8 @@ def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, 
         doubts_of = DOUBTS_RAISED_BY.get(note.code)
         if doubts_of is None:
             return note
-        columns = {note.feature, note.get("column"), *(note.get("columns") or ())} - {None}
-        names = {str(note.code), *(f"{note.code}:{column}" for column in columns)}
-        if not names.isdisjoint(spec.accept):
+        columns = {note.feature, note.get("column"), *(note.get("columns") or ())}
+        if spec.accepts(note.code, *columns):
             return replace(note.but(accepted=True), level=Level.NOTE)
         held = note.code in _OF_VERDICTS or any(each.rows for each in doubts_of(note, spec, 1))
         return note if held or note.level is Level.NOTE else note.but(withholds=False)

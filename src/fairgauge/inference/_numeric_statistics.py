@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, ConfusionCounts, Scores
+from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.score_statistics import (
     AveragePrecision,
     CalibrationError,
@@ -321,14 +321,17 @@ def _score_mean_interval(
         if isinstance(statistic, LabelMeanScore)
         else data.unclustered_rows(statistic.size)
     )
-    values, unseen = _numbers_of_bins(statistic, held.centre), _half_a_row(held)
+    values, every = _numbers_of_bins(statistic, held.centre), held.counts.sum(axis=1)
+    unseen = _HALF_A_ROW * quotient(every, every.sum(axis=1)[:, None])
     if not one_label:
         unseen = np.tile(unseen / 2, 2) if statistic.labelled else np.zeros_like(held.every)
     counts = partial(_rows_of_bins, statistic)
     moments = _mean_of_bins(statistic.from_scores(held), n, values, counts, unseen, data)
     if not statistic.labelled and data.squares is None:
         return mean_interval_t(moments)
-    return _skewed_mean_interval(moments, data)
+    mean, rows = np.asarray(moments.mean), np.asarray(moments.rows)
+    methods = SKEWED_MEAN if data.squares is None else LINEARISED
+    return StatisticInterval(mean, rows, partial(mean_limits, moments), methods)
 
 
 def _rows_of_bins(statistic: ScoreStatistic, side: ConfusionCounts) -> Array:
@@ -344,11 +347,6 @@ def _numbers_of_bins(statistic: ScoreMean | LabelMeanScore, scores: Array) -> Ar
         return scores
     labels, of = (True, False) if statistic.labelled else (False,), NUMBER_OF_A_ROW[statistic.of]
     return np.concatenate([of(scores, np.full(scores.shape, y)) for y in labels])
-
-
-def _half_a_row(held: Scores) -> Array:
-    every = held.counts.sum(axis=1)
-    return _HALF_A_ROW * quotient(every, every.sum(axis=1)[:, None])
 
 
 def _mean_of_bins(
@@ -371,12 +369,6 @@ def _mean_of_bins(
 
     variance = moment(data.squares or data.side, 2) * unbiased
     return MeanMoments(mean, variance, moment(data.cubes or data.side, 3), n)
-
-
-def _skewed_mean_interval(moments: MeanMoments, data: SideData) -> StatisticInterval:
-    mean, rows = np.asarray(moments.mean), np.asarray(moments.rows)
-    methods = SKEWED_MEAN if data.squares is None else LINEARISED
-    return StatisticInterval(mean, rows, partial(mean_limits, moments), methods)
 
 
 @numeric_interval.register(RocAuc)

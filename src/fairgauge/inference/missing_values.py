@@ -425,6 +425,8 @@ class RowsWithoutStratum:
             return CountsBySide(of, outcome, spec.profile, per_class, measure)
 
         weights: Measure = "w" if counted.unequally_weighted else "n"
+        accepted = {each.partition(":")[0] for each in spec.accept}
+        self._are_meant = str(DiagnosticCode.MISSING_STRATA) in accepted
         self._profile = spec.profile
         self._every, self._kept = (sides(counts, weights) for counts in (every, kept))
         self._cases = sides(left, "n"), sides(kept, "n")
@@ -440,7 +442,7 @@ class RowsWithoutStratum:
         # That both sides may move alike, so that their difference stays, shows nothing of what it
         # is within strata that nobody knows.
         changed = np.zeros(len(groups), dtype=np.bool_)
-        if not self.rows:
+        if not self.rows or self._are_meant:
             return changed
         margin = np.zeros_like(groups)
         every, kept = (

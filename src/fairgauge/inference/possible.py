@@ -365,11 +365,11 @@ class _PossibleShares:
 
         Of the pair that is ``compared``, and of the ``sides`` of each end: (2, 2, n).
         """
-        now = sum(self.variances(which, metric)[0] for which in compared)
-        ends = [
-            _end_variance(metric, end, *(self.variances(which, metric) for which in pair))
-            for end, pair in enumerate(sides)
-        ]
+        now, ends = sum(self.variances(which, metric)[0] for which in compared), []
+        for end, pair in enumerate(sides):
+            at = end if metric.order == "group - reference" else 1 - end
+            ours, theirs = (self.variances(which, metric) for which in pair)
+            ends.append(ours[1 + at] + theirs[2 - at])
         return _relative_standard_error(np.array(ends), np.asarray(now))
 
     def wider_spread(self, metric: Spread) -> Array:
@@ -482,11 +482,6 @@ def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float
         least = np.nan_to_num(np.fmin.reduce(ratios), nan=0.0)
         return float(least), float(np.fmin(1.0, quotient(high.min(), low.max())))
     return None
-
-
-def _end_variance(metric: Contrast, end: int, ours: Array, theirs: Array) -> Array:
-    at = end if metric.order == "group - reference" else 1 - end
-    return np.asarray(ours[1 + at] + theirs[2 - at])
 
 
 def _relative_standard_error(ends: Array, now: Array) -> Array:

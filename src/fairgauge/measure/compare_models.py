@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product, starmap
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -272,7 +272,11 @@ class _Models:
             )
             counts = (of, other, count_jointly(self.cubes.joint, of))
             both = zip(self.resolution.outcomes, self.other.outcomes, strict=True)
-            outcomes = [*starmap(_open_in_either, both)]
+            outcomes = []
+            for one, two in both:  # what is open in either of the models
+                masks = [e.open_predictions for e in (one, two) if e.open_predictions is not None]
+                held = np.logical_or.reduce(masks) if masks else None
+                outcomes.append(replace(one, open_predictions=held))
             slices = [PairedSlice(counts, outcome, self.spec) for outcome in outcomes]
             if self.classes:
                 slices.append(PairedSlice(counts, outcomes[0].of_no_class, self.spec, outcomes))
@@ -498,11 +502,6 @@ class _Models:
                             gained=float(cells[1, 0]),
                             lost=float(cells[0, 1]),
                         )
-
-
-def _open_in_either(one: OutcomeMasks, other: OutcomeMasks) -> OutcomeMasks:
-    masks = [e.open_predictions for e in (one, other) if e.open_predictions is not None]
-    return replace(one, open_predictions=np.logical_or.reduce(masks)) if masks else one
 
 
 def _drop_numbers(bases: Sequence[DisparityChange], reason: Reason) -> MeasuredDisparities:

@@ -414,8 +414,7 @@ class _WithinStrata:
         elif verdict is GapVerdict.ACCOUNTED_FOR and self.is_shown_in_a_stratum():
             verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
         stands = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
-        named = {_DECIDE, *(f"{_DECIDE}:{column}" for column in self.crossed.columns)}
-        stands |= not named.isdisjoint(self.part.spec.accept)
+        stands |= self.part.spec.accepts(_DECIDE, *self.crossed.columns)
         if not stands and _decided_by_strata(sides, self.crossed):
             return GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
         if verdict.is_pass and self.may_differ_alone(verdict, averages):

@@ -316,9 +316,8 @@ def _reason_of_reference(each: MonitoredComparison, question: Spec) -> Reason | 
     code, of = ReasonCode.REFERENCE_DECIDES, each.feature
     turn = each.definition.turn if isinstance(each.definition, Contrast) else None
     named = isinstance(question.reference, tuple) and of in dict(question.reference)
-    accepted = not {str(code), f"{code}:{of}"}.isdisjoint(question.accept)
     passes = each.state is MonitorState.NO_ALARM and each.baseline is None
-    if turn is None or not named or accepted or not passes:
+    if turn is None or not named or question.accepts(code, of) or not passes:
         return None
     for point in reversed(each.points):
         if point.running_low is not None and point.running_high is not None:

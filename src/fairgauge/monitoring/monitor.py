@@ -171,7 +171,7 @@ def _is_accepted(finding: HistoryFinding, question: Spec) -> bool:
         codes = {str(DiagnosticCode.SAME_NAMES)}  # it is spelt like another one
     of_period = bool(codes & DOUBTS_OF_A_PERIOD)
     column = (finding.value or finding.period) if of_period else finding.column
-    return any(not {code, f"{code}:{column}"}.isdisjoint(question.accept) for code in codes)
+    return any(question.accepts(code, column) for code in codes)
 
 
 def missing_spec_error(held: History) -> DataError:

@@ -30,7 +30,8 @@ _ENDS_OF = {
     (False, False): Ends.NEITHER,
 }  # fmt: skip
 """By whether the lower and the upper end belong to a range."""
-_QUOTED_OR_PLAIN = r'\s*("(?:[^"\\]|\\.)*"|.*?)\s*(?:\bor\b\s*|$)'
+_QUOTED = r"""("(?:[^"\\]|\\.)*"|'[^']*')"""
+_QUOTED_OR_PLAIN = rf"\s*({_QUOTED}|.*?)\s*(?:\bor\b\s*|$)"
 _ENDS = "a number, a date such as 2026-01-31 or a time such as 2026-01-31T12:00"
 _EXPECTED = (
     "a condition is COLUMN = VALUE, COLUMN = VALUE or VALUE, COLUMN != VALUE or VALUE (none of "
@@ -244,8 +245,16 @@ def _value_text(value: Value) -> str:
     if value is None:
         return MISSING_NAME
     text = name_of(value)
-    plain = text == text.strip() != MISSING_NAME and not re.search(r'^"|^$|\bor\b', text)
+    plain = text == text.strip() != MISSING_NAME and not re.search(r"""^['"]|^$|\bor\b""", text)
     return text if plain else json.dumps(text)
+
+
+def _unquoted(text: str) -> str:
+    if not re.fullmatch(_QUOTED, text):
+        return text
+    with suppress(ValueError):
+        return str(json.loads(text)) if text[0] == '"' else text[1:-1]
+    return text
 
 
 def plain_conditions(conditions: Conditions) -> Json:
@@ -343,14 +352,11 @@ def _read_text(text: str, at: Location) -> Iterator[RowCondition]:
         return
     values: list[Value] = []
     for found in re.finditer(_QUOTED_OR_PLAIN, rest):
-        word = found[1]
-        if word.startswith('"'):
-            with suppress(ValueError):
-                word = json.loads(word)
+        word = _unquoted(found[1])
         if found.start() < len(rest):  # the pattern matches the end, too
             values.append(word if word != MISSING_NAME or found[1] != word else None)
     read, _ = _values_and_ranges(values, at)
-    yield RowCondition(written["column"].strip(), read, negated=written["sign"] == "!=")
+    yield RowCondition(_unquoted(written["column"].strip()), read, negated=written["sign"] == "!=")
 
 
 def _split_comparison(text: str) -> RowCondition | None:
@@ -368,7 +374,7 @@ def _split_comparison(text: str) -> RowCondition | None:
 def _comparison(text: str) -> tuple[str, Range | None] | None:
     column, equal, value = text.partition("=")
     if equal and value.strip() == MISSING_NAME:
-        return column.strip(), None
+        return _unquoted(column.strip()), None
     words = re.split(_COMPARISON, text.strip())
     match words:
         case [first, sign, column] if _read_end(column) is None:
@@ -384,4 +390,4 @@ def _comparison(text: str) -> tuple[str, Range | None] | None:
     high, has_high = stated.get("<", (math.inf, not has_low))
     if len(stated) < len(ends) or low is None or high is None or not column or "=" in column:
         return None
-    return column, Range(low, high, _ENDS_OF[has_low, has_high])
+    return _unquoted(column), Range(low, high, _ENDS_OF[has_low, has_high])

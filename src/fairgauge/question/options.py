@@ -223,6 +223,10 @@ class Spec:
         """Return whether rows without a group are a group of their own."""
         return self.missing is enums.Missing.GROUP or self.profile.as_smclarify
 
+    def accepts(self, code: object, *columns: object) -> bool:
+        """Return whether a doubt is accepted, by its code, or by code and one of its columns."""
+        return not {str(code), *(f"{code}:{column}" for column in columns)}.isdisjoint(self.accept)
+
     def recoding(self, column: str) -> Recoding | None:
         """Return the categories of a column, None where its values are counted as they are."""
         return next((each for each in self.recode if each.column == column), None)

@@ -221,6 +221,8 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         (spec.score_of is not None and spec.positive == () and not decided, "score_of", "needs a label, or the positive value (positive), to be compared with"),
         *((column in (spec.prediction, spec.score, *spec.candidate), "strata", same_in_a_stratum(column, "the prediction", "name a column that is known before the decision"))
           for column in (each.column for each in spec.strata)),
+        *((column in (spec.label, spec.prediction), f"features[{i}]", f"{quote(column)} is the outcome: rows would be alike because they are decided alike; name columns that are known before the decision")
+          for i, column in enumerate(spec.features)),
         (spec.person is None and spec.per_person is not default.per_person, "per_person", "needs the column that identifies people (person, --person)"),
         (spec.person and not people and spec.cluster not in (None, spec.person), "cluster", f"the decisions of a person, {quote(spec.person)}, cluster"),
         *((people and getattr(spec, name), name, f"cannot be combined with people, each of whom counts once; to use it, {each}{more}") for name, more in _NOT_OF_PEOPLE.items()),

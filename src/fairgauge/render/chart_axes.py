@@ -72,18 +72,14 @@ def ticks(axis: Scale, unit: tree.Unit) -> list[Tick]:
             if min(gaps, default=_CLOSEST_TICKS) >= _CLOSEST_TICKS:
                 break
     else:
-        step = _step(axis.low, axis.high)
+        rough = (axis.high - axis.low) / (_MOST_TICKS + 1)
+        size = 10.0 ** math.floor(math.log10(rough))
+        step = next(size * each for each in _STEPS if size * each >= rough * 0.999)
         first, last = math.ceil(axis.low / step - _CLOSE), math.floor(axis.high / step + _CLOSE)
         places = [i * step for i in range(first, last + 1)]
         if len(places) > _MOST_TICKS + 1:
             places = [i * step for i in range(first, last + 1) if i % 2 == 0]
     return [Tick(axis.at(v), _label(v, unit)) for v in places]
-
-
-def _step(low: float, high: float) -> float:
-    rough = (high - low) / (_MOST_TICKS + 1)
-    size = 10.0 ** math.floor(math.log10(rough))
-    return next(size * step for step in _STEPS if size * step >= rough * 0.999)
 
 
 def _label(value: float, unit: tree.Unit) -> str:

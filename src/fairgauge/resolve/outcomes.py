@@ -148,10 +148,9 @@ def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, in
 
 def open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
     """Return which levels these are; None of none, or where it is accepted what they count as."""
-    code = str(DiagnosticCode.UNDECIDED_OUTCOMES)
     if axis is None or len(cube.levels[axis]) <= 2 or axis.bins or not spec.names_values:
         return None
-    if not {code, f"{code}:{axis.column}"}.isdisjoint(spec.accept):
+    if spec.accepts(DiagnosticCode.UNDECIDED_OUTCOMES, axis.column):
         return None
     undecided = [value for value, _ in undecided_levels(cube, axis, spec)]
     return np.array([v in undecided for v in cube.levels[axis]]) if undecided else None

@@ -9,17 +9,23 @@ from typing import Any
 import numpy as np
 
 from fairgauge import errors
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric
 from fairgauge.catalogue.directions import adverse_sign
-from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.catalogue.distributions import (
+    ConditionalDisparity,
+    OverallStandardisedDifference,
+    OverallStandardisedMean,
+)
+from fairgauge.catalogue.lookup import Catalogue, find_rate
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, quartiles
+from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, Axis, quartiles
 from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge.identity import FeatureId, is_named, texts_of
-from fairgauge.question.category_words import has_words, is_group_of
+from fairgauge.question.category_words import has_words, is_form_of, is_group_of
 from fairgauge.question.kits import find_kit
 from fairgauge.question.recoding import has_categories, ranges_of
 from fairgauge.question.rules import Rule
@@ -134,7 +140,8 @@ def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     levels = [level for axis in axes for level in cube.levels[axis]]
     for i, value in enumerate(() if spec.where else spec.unknown):  # other rows may have them
         if not is_one_of(value, levels):
-            yield unmatched_name(f"unknown[{i}]", name_of(value), map(name_of, levels))
+            others = [name_of(each) for each in levels if not is_one_of(each, spec.unknown)]
+            yield from unmatched_value(f"unknown[{i}]", name_of(value), others, cube, axes)
 
 
 def idle_rules(
@@ -189,11 +196,22 @@ def _largest_difference(cube: Cube, spec: Spec, row: Metric | Statistic) -> floa
 
 
 def adverse_end(row: Metric | Statistic, favourable: Favourable) -> int:
-    """Return at which end of its numbers a group is worse off: 1 of the high one, 0 of neither."""
-    if isinstance(row, Contrast):
-        sign = adverse_sign(row.of, favourable)
-        return sign if row.order == "group - reference" else -sign
-    return 0 if isinstance(row, Metric) else adverse_sign(row, favourable)
+    """Return at which end of its numbers a group is worse off: 1 of the high one, 0 of neither.
+
+    Of how far apart groups are, it is the end that is far from 0, or from a ratio of 1.
+    """
+    selected = find_rate("selection_rate")
+    if isinstance(row, ConditionalDisparity) or getattr(row, "kind", "") == "flip":
+        return -adverse_sign(getattr(row, "margin", selected), favourable)
+    if isinstance(row, OverallStandardisedDifference):
+        mean = row.of if isinstance(row, OverallStandardisedMean) else selected
+        return adverse_sign(mean, favourable)
+    if isinstance(row, Contrast) or (isinstance(row, Spread) and math.isnan(row.neutral)):
+        turned = isinstance(row, Contrast) and row.order == "reference - group"
+        return adverse_sign(row.of, favourable) * (-1 if turned else 1)
+    if isinstance(row, Statistic) or (isinstance(row, RowMetric) and row.kind != "consistency"):
+        return adverse_sign(row, favourable)
+    return {row.range[0]: 1, row.range[1]: -1}.get(row.neutral, 0)
 
 
 def depends_on_favourable(spec: Spec) -> bool:
@@ -205,29 +223,40 @@ def depends_on_favourable(spec: Spec) -> bool:
         held += spec.catalogue.expand(spec.metrics)
     rates = [e for row in held for e in (row.statistics if isinstance(row, Metric) else (row,))]
     turned = (adverse_sign(e, better) != adverse_sign(e, Favourable.NEGATIVE) for e in rates)
-    one_limit = (adverse_end(spec.catalogue.row(rule.metric), better) for rule in one_sided)
-    return spec.reference is ReferenceRule.BEST or any(turned) or any(one_limit)
+    limited = {spec.catalogue.row(rule.metric) for rule in one_sided}
+    ends = (adverse_end(e, better) != adverse_end(e, Favourable.NEGATIVE) for e in limited)
+    return spec.reference is ReferenceRule.BEST or any(turned) or any(ends)
 
 
 def limits_of_the_better_off(
     limits: Iterable[Rule], catalogue: Catalogue, favourable: Favourable
 ) -> Iterator[Diagnostic]:
     """Warn of rules that nobody who is worse off can fail, with those that they can."""
-    bounds = [(each, (each.low, each.high)) for each in limits]
+    bounds = []
+    for each in limits:  # a ratio of 80 and more is one in per cent, which no group reaches
+        ratio = getattr(catalogue.row(each.metric), "neutral", math.nan) == 1
+        high = math.inf if ratio and each.high >= _PER_CENT else each.high
+        bounds.append((each, (each.low, high)))
     for rule, ends in bounds:
         row = catalogue.row(rule.metric)
-        if not (end := adverse_end(row, favourable)):
+        end, percent = adverse_end(row, favourable), ends[1] != rule.high
+        facts: dict[str, Any] = {"percent": True} if percent else {}
+        if not (end or (percent and ends[0] <= 0)):
             continue
         adverse = end > 0
         if any(math.isfinite(of[adverse]) for each, of in bounds if each.metric == rule.metric):
             continue
-        instead, bound = None, ends[not adverse]
-        if isinstance(row, Contrast) and (row.by == "difference" or bound > 0):
-            limit = -bound if row.by == "difference" else round(1 / bound, 4)
-            instead = f"{rule.metric} {'<=' if adverse else '>='} {limit:g}"
+        instead, bound = None, 100 / rule.high if percent else ends[not adverse]
+        neutral = getattr(row, "neutral", math.nan)
+        if neutral == 1 and row.range[1] > 1 and bound > 0:
+            limit = bound if percent and end < 0 else round(1 / bound, 4)
+            instead = f"{rule.metric} {'>=' if end < 0 else '<='} {limit:g}"
+        elif neutral == 0 and row.range[0] < 0:
+            instead = f"{rule.metric} {'<=' if adverse else '>='} {-bound:g}"
         yield Diagnostic.warning(
-            DiagnosticCode.LIMITS_THE_BETTER_OFF, rule=str(rule), higher=adverse, instead=instead
-        )
+            DiagnosticCode.LIMITS_THE_BETTER_OFF,
+            rule=str(rule), higher=adverse, instead=instead, **facts,
+        )  # fmt: skip
 
 
 def limits_only_the_better_off(
@@ -240,8 +269,8 @@ def limits_only_the_better_off(
     favourable = spec.favourable or Favourable.POSITIVE
     return [
         Problem(path, (
-            f"only a group that is better off can fail {quote(note['rule'])}, so a pass would mean "
-            f"nothing to those who are worse off; write {note['instead'] or 'the other limit'}, "
+            f"no group that is worse off can fail {quote(note['rule'])}, so a pass would mean "
+            f"nothing to it; write {note['instead'] or 'the other limit'}, "
             f"or accept it (accept = [{quote(code)}])"
         )) for note in limits_of_the_better_off(limits, catalogue, favourable)
     ]  # fmt: skip
@@ -254,6 +283,24 @@ def unmatched_name(path: str, name: str, known: Iterable[str]) -> Diagnostic:
     return Diagnostic.warning(code, path=path, name=name, nearest=near, held=held)
 
 
+def unmatched_value(
+    path: str, name: str, known: Sequence[str], cube: Cube, axes: Iterable[Axis]
+) -> Iterator[Diagnostic]:
+    """Warn of a value that no row has: where some have a form of it, they are what is in doubt."""
+    found = {
+        (axis.column, name_of(value)): rows
+        for axis in axes
+        for value, rows in levels_with_cases(cube, axis)
+        if not axis.bins and name_of(value) in known and is_form_of(name_of(value), name)
+    }
+    for (column, value), rows in found.items():
+        code = DiagnosticCode.MISSPELT
+        yield Diagnostic.warning(code, path=path, name=name, column=column, value=value, rows=rows)
+    if not found:
+        yield unmatched_name(path, name, known)
+
+
+_PER_CENT = 80.0
 FEW_PUBLISHED = 10
 """The rows of a group from which its rate shows nothing about single people."""
 # groups of one row, from which a feature looks like an identifier

@@ -388,7 +388,11 @@ class Change(ResultOfMetrics):
         sizes = [(each.old_n or 0, each.new_n or 0) for each in self.sizes]
         gone = any(old >= FEWEST_ROWS * (2 if n else 1) for old, n in sizes if n < FEWEST_ROWS)
         lacking = self.new.share_lacking - self.old.share_lacking >= MANY_MORE
-        lacking |= len(self.diagnostics) > len(self.doubts)
+        lacking |= any(
+            each.code not in enums.DOUBTS
+            and (each.get("most_share") or 1.0) - (each.get("least_share") or 0.0) >= MANY_MORE
+            for each in self.diagnostics
+        )
         # of a copy, unless it is stated that the rows are the same, or other things are asked
         stated = self.refused is not None and self.refused.get("evidence") == "stated"
         asked = any(each.key != "fairgauge" for each in self.differences)
@@ -402,7 +406,7 @@ class Change(ResultOfMetrics):
             WhyIncomplete.GROUP_GONE: (hidden and gone) or any(e.hardly_left for e in self.sizes),
             WhyIncomplete.SAME_COUNTS: copied,
             WhyIncomplete.NOTHING_COMPARED: hidden and not self.compared,
-            WhyIncomplete.MORE_LACK: hidden and lacking,
+            WhyIncomplete.MORE_LACK: lacking,
             WhyIncomplete.DOUBTED: any(not e.accepted and e.column != idle for e in self.doubts),
         }
         return tuple(why for why, holds in reasons.items() if holds)

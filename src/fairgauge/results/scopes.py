@@ -274,7 +274,7 @@ UNSTATED = "stated favourable outcome"
 REFUSALS = "refusals"
 APART = "prediction that differs from the label"
 SCORE_APART = "score apart from the label"
-ALIKE = "row of their group with another outcome"
+ALIKE = "outcome that varies within their group"
 STRATUM = "stratum"
 """What numbers need, beside outcomes, that are adjusted for strata."""
 

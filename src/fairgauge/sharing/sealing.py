@@ -430,7 +430,9 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     ``saved``: the report as it stands in its file: what reading ignores is compared as well.
     """
     again = _recompute(cube, sealed)
-    from_rows = _metrics_of_rows(again) if isinstance(again, Report) else ()
+    explained = again.estimates if isinstance(again, Report) else ()
+    needing = (e for e in explained if e.reason and e.reason.code is ReasonCode.NEEDS_ROWS)
+    from_rows = tuple(dict.fromkeys(each.metric for each in needing))  # counts cannot give them
     other = again.to_dict()
     stated = sealed.to_dict()
     for key in ("statements", "doubts") if isinstance(again, Report) else ("statements",):
@@ -460,7 +462,9 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
 def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})
-    return audit(cube, **{**_audit_options(cube, sealed.spec), **options})
+    held = cube.asked.to_dict().get("task")  # which need not have been stated
+    asked = {name: value for name, value in sealed.spec.items() if name != "task" or value != held}
+    return audit(cube, **{**asked, **options})
 
 
 def drawn_numbers(cube: Cube, report: Sealed) -> frozenset[str]:
@@ -475,19 +479,6 @@ def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
     asked = cube.asked.to_dict()
     own = (each for each in spec.items() if each[0] not in ("document", *COLUMNS))
     return tuple(name for name, v in own if asked.get(name, _default_option(name)) != v)
-
-
-def _audit_options(cube: Cube, spec: Saved) -> dict[str, Any]:
-    # the options of the audit; a task that the counts have need not have been stated
-    held = cube.asked.to_dict().get("task")
-    return {name: value for name, value in spec.items() if name != "task" or value != held}
-
-
-def _metrics_of_rows(again: Report) -> tuple[str, ...]:
-    # the metrics that counts cannot give, which an audit of counts names
-    explained = ((each.metric, each.reason) for each in again.estimates if each.reason)
-    needing = (metric for metric, why in explained if why.code is ReasonCode.NEEDS_ROWS)
-    return tuple(dict.fromkeys(needing))
 
 
 def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:

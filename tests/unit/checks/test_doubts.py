@@ -49,6 +49,8 @@ PLANTED = {
     DiagnosticCode.STRATUM_IS_OUTCOME: (
         "h", {"h": ["xy"[each ^ (i % 97 < 2)] for i, each in enumerate(P)]},
         {"strata": "h", "rules": "|CDDPL| <= 0.4"}),
+    DiagnosticCode.MISSPELT: (
+        "g", {"g": every("Caucasian", G)}, {"recode": {"g": {"a": ["a", "Caucasion"]}}}),
     DiagnosticCode.ONE_DECISION: ("p", {"p": [1] * N}, {"rules": "selection_rate >= 0.5"}),
     DiagnosticCode.PREDICTION_IS_LABEL: (
         "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
@@ -104,6 +106,13 @@ def test_a_warning_that_withholds_nothing_is_no_doubt(more, groups):
 def test_what_cannot_be_accepted_is_refused(accept, message):
     with pytest.raises(fg.SpecError, match=message):
         fg.audit(table(), prediction="p", sensitive="g", accept=accept)
+
+
+def test_a_misspelt_unknown_value_leaves_no_pass():
+    rows = table(g=every("Absent", G))
+    for unknown, verdict in (("Absnet", Outcome.INCONCLUSIVE), ("Alien", Outcome.PASS)):
+        found = fg.audit(rows, prediction="p", sensitive="g", rules=RULE, unknown=unknown)
+        assert found.verdict is verdict
 
 
 def test_clean_random_tables_are_not_doubted():

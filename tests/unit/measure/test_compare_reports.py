@@ -183,6 +183,27 @@ def test_rows_that_only_one_report_leaves_out_are_no_green_light():
     assert not fg.compare(*by[1:]).why_incomplete  # as of two periods
 
 
+@pytest.mark.parametrize("lost", ["sex", "p"])
+def test_many_more_rows_that_lack_something_are_no_green_light(lost):
+    """Of 22% of the women who are refused; what is left of a gap of 6 points passed as before."""
+    old, new = (
+        pl.DataFrame({"sex": ["F", "M"] * 5_000, "p": [i % 100 < n for i in range(10_000)]})
+        for n in (50, 44)
+    )
+    new = new.with_columns(
+        p=pl.col("p") | ((pl.col("sex") == "M") & (pl.int_range(10_000) % 9 < 1))
+    )
+    gone = (pl.col("sex") == "F") & ~pl.col("p") & (pl.int_range(10_000) % 100 > 86)
+    asked = {"prediction": "p", "positive": True, "sensitive": "sex",
+             "rules": "selection_rate.ratio >= 0.8"}  # fmt: skip
+    less = new.with_columns(pl.when(~gone).then(lost).alias(lost))
+    before, after = (fg.audit(rows, **asked) for rows in (old, less))
+    assert after.verdict is Outcome.PASS
+    found = fg.compare(before, after)
+    assert found.exit_code == 3
+    assert WhyIncomplete.MORE_LACK in found.why_incomplete
+
+
 def test_a_verdict_whose_rule_is_gone_is_no_green_light():
     old, new = (
         pairs.report(GROUPS, rules=rules, metrics="selection_rate.ratio", reference={"race": "W"})

@@ -38,7 +38,7 @@ def test_a_rule_is_accepted_exactly_where_its_metric_has_what_it_needs():
     question = ask(**LABELS_ALONE)
     for metric in METRICS:
         limit = {"metric": metric.name, "at_most": min(0.5, metric.range[1] / 2)}
-        asked = LABELS_ALONE | {"monitor": {"rules": [limit]}}
+        asked = LABELS_ALONE | {"monitor": {"rules": [limit]}, "accept": "limits_the_better_off"}
         if unmet_need(metric, question) is None:
             assert read_monitor_spec(asked).rules[0].metric == metric.name
             continue

@@ -197,6 +197,7 @@ MISTAKES = [
     ({"prediction": "p", "rules": [{"metric": "DI", "at_least": 1, "features": ["rac"]}]}, ["rules[0].features: 'rac' is not an audited feature. Did you mean 'race'?"]),
     ({"rules": [{"metric": "DI", "at_least": 1, "decide": "sometimes"}]}, ["rules[0].decide: 'sometimes' is not allowed. Use interval, point or significant"]),
     ({"rules": [{"metric": "DI", "at_least": 1, "insufficient": "pas"}]}, ["rules[0].insufficient: 'pas' is not allowed. Did you mean 'pass'? Use report, pass, fail or ignore"]),
+    ({"features": ["age", "y"]}, ["features[1]: 'y' is the outcome: rows would be alike because they are decided alike; name columns that are known before the decision"]),
     ({"weight": "n", "count": "n"}, ["weight: 'n' is already the count column"]),
 ]
 # fmt: on

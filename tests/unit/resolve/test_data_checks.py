@@ -105,14 +105,15 @@ def test_a_prediction_that_is_the_label():
     assert same.level is Level.WARNING
     assert same.message == (
         "label and prediction are the same column, 'y': every error is 0; name the column of the "
-        "decisions; if it is meant, accept it (--accept prediction_is_label:y)"
+        "decisions; if it is meant, accept it (--accept prediction_is_label:y), though rates of 0% "
+        "or 100% may leave rules inconclusive"
     )
     copied = frame().with_columns(copied="y")
     (equal,) = found(copied, DiagnosticCode.PREDICTION_IS_LABEL, prediction="copied")
     assert equal.message == (
         "the prediction 'copied' equals the label 'y' in all 40 rows; check that it is the "
         "model's decision, not a copy of the outcome; if it is meant, accept it (--accept "
-        "prediction_is_label:copied)"
+        "prediction_is_label:copied), though rates of 0% or 100% may leave rules inconclusive"
     )
 
 
@@ -303,6 +304,9 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     (more,) = found(ACTIONS, UNDECIDED, **HMDA, where="action_taken != 4")
     assert more["condition"] == each["condition"]
     assert more["rows"] == 60
+    (wrong,) = found(ACTIONS.with_columns(pl.col("action_taken").replace([4, 5, 6], 9)),
+                     UNDECIDED, **HMDA)  # fmt: skip
+    assert "have 'action_taken' = 9, which is no HMDA code; they count" in wrong.message
 
 
 MISSING = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import polars as pl
@@ -101,12 +102,38 @@ def test_a_rule_that_those_worse_off_cannot_fail_is_no_pass_until_it_is_accepted
     assert fg.audit(data, **both).verdict is Outcome.FAIL
     asked |= {"label": "y", "sensitive": "sex"}
     rows = pl.DataFrame({"sex": ["F", "M"], "y": [0, 1], "p": [1, 1], "s": [0, 1]})
-    with pytest.raises(fg.SpecError, match="only a group that is better off can fail"):
+    with pytest.raises(fg.SpecError, match="no group that is worse off can fail"):
         fg.monitor({"2026-01": data}, {**asked, "prediction": "p"})
-    with pytest.raises(fg.SpecError, match="only a group that is better off can fail"):
+    with pytest.raises(fg.SpecError, match="no group that is worse off can fail"):
         fg.thresholds(rows, **asked, score="s", threshold=0.5)
     with pytest.raises(fg.SpecError, match="judge one model"):
         fg.compare_models(rows, **asked, prediction="p", candidate="s")
+
+
+OF_EITHER = {"DCA", "DCR", "DAR", "DRR", "TE", "jaccard_index", "error_type_ratio",
+    "vertex.difference_in_ratio_of_error_types", "positive_predictive_value", "average_odds",
+    "false_discovery_rate", "negative_predictive_value", "false_omission_rate",
+    "conditional_acceptance", "conditional_rejection",
+    "average_predictive_value_difference"}  # fmt: skip
+"""Metrics of which neither direction is the worse one."""
+
+
+def test_no_metric_passes_a_limit_on_the_side_of_those_who_are_better_off():
+    counts = {"F": (300, 50, 300, 350), "M": (560, 50, 40, 350)}
+    of = {sex: dict(zip(("tp", "fp", "fn", "tn"), n, strict=True)) for sex, n in counts.items()}
+    data, asked = fg.confusion("sex", of), {"reference": {"sex": "M"}}
+    rules = []
+    for each in fg.audit(data, **asked, metrics="all").estimates:
+        neutral = getattr(each.definition, "neutral", math.nan)
+        if each.value is not None and abs(each.value - neutral) > 1e-9:
+            sign = "<=" if each.value < neutral else ">="
+            rules.append(f"{each.metric} {sign} {(each.value + neutral) / 2:g}")
+    rules += ["rejection_share.ratio <= 125", "false_negative_rate.ratio <= 125"]
+    verdicts = fg.audit(data, **asked, rules=rules).verdicts
+    passed = {each.metric for each in verdicts if each.outcome is Outcome.PASS}
+    assert {name.removesuffix(".ratio").removesuffix(".difference") for name in passed} <= OF_EITHER
+    lost = fg.audit(data, **asked, rules="rejection_share.ratio <= 125").diagnostics
+    assert [e["instead"] for e in lost if e.get("percent")] == ["rejection_share.ratio <= 1.25"]
 
 
 def _codes(data, **asked):

@@ -131,4 +131,5 @@ def test_every_row_meets_a_condition_or_its_negation(value):
         read_conditions(text, Location("where")) for text in ("sex = F", "sex!=F")
     )
     assert condition.holds(value) != negation.holds(value)
-    assert condition == read_conditions("sex == F", Location("where"))[0]
+    for text in ("sex == F", "sex = 'F'", '"sex" = "F"', "'sex' = 'F'"):
+        assert condition == read_conditions(text, Location("where"))[0]

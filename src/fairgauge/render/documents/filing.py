@@ -394,12 +394,6 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else numbers.minus(numbers.percent(value))
 
 
-def _average(value: float) -> str:
-    # four digits, zeros too: a gap of 0.1% follows from the averages beside it
-    decimals = max(0, 4 - len(str(int(abs(value)))))
-    return numbers.minus(f"{value:,.{decimals}f}")
-
-
 def _gap_row(
     each: Estimate, of: Kit, column: str | None, hidden: set[_Cell], limit: float | None
 ) -> _Row:
@@ -427,7 +421,11 @@ def _gap_row(
     rate = metrics.compared_rate(each.definition)
     for side, cell in zip(("rate_group", "rate_reference"), _cells(each), strict=True):
         value = None if cell in hidden else getattr(each, side)
-        row[side] = "-" if value is None or rate is None else _average(value)
+        row[side] = "-"
+        if value is not None and rate is not None:
+            # four digits, zeros too: a gap of 0.1% follows from the averages beside it
+            decimals = max(0, 4 - len(str(int(abs(value)))))
+            row[side] = numbers.minus(f"{value:,.{decimals}f}")
     reached = None
     if limit is not None:
         reached = "-" if gap is None else "yes" if abs(gap) >= limit else "no"

@@ -148,8 +148,9 @@ const asked = (given, table) => {
   rules.forEach((rule) => rates.add(rule.rate));
   for (const { rate, metric, by, text, ...ends } of rules) {
     const { adverse } = rate.directions[question.favourable ?? "positive"], [end, other] = adverse > 0 ? ["high", "low"] : ["low", "high"];
-    if (!adverse || rules.some((each) => each.metric === metric && Number.isFinite(each[end]))) continue;
-    const instead = by === "difference" ? -ends[other] : Number((1 / ends[other]).toFixed(4));
+    if (!adverse || rules.some((each) => each.metric === metric && Number.isFinite(each[end]) && !(by === "ratio" && each[end] >= 80))) continue;
+    const most = ends.high >= 80 ? ends.high / 100 : ends.high;  // a ratio in per cent
+    const instead = by === "difference" ? -ends[other] : Number((adverse > 0 && most < ends.high ? most : 1 / (adverse > 0 ? ends.low : most)).toFixed(4));
     throw new Refused(inWords(UI.limits_the_better_off, { rule: text, instead: `${metric} ${adverse > 0 ? "<=" : ">="} ${instead}` }));
   }
   if (!rates.size) RATES.forEach((rate) => (rate.needs === 1 || question.label) && rates.add(rate));
@@ -207,8 +208,9 @@ const variance = (of, mean) => of.reduce((a, n) => a + (n - mean) ** 2, 0) / of.
 // whether a column counts the rows, in whichever order
 const numbersRows = (c, rows) => {
   if (c.many) return c.most - c.least === rows - 1 && distinctOf(c) === rows;
-  const numbers = c.values.length === rows && rows > 1 ? c.values.map(plainNumber) : [null];
-  return numbers.every(Number.isInteger) && numbers.reduce((a, n) => Math.max(a, n)) - numbers.reduce((a, n) => Math.min(a, n)) === rows - 1;
+  const held = {};
+  if (c.values.length === rows) c.values.forEach((value) => addNumber(held, value));
+  return rows > 1 && held.most - held.least === rows - 1;
 };
 // of a column of too many values these are the distinct hashes; blanks are NaN, which sorts last
 const distinctOf = (c) => (c.many ? CODES.get(c).slice().sort().reduce((a, hash, i, all) => a + (hash === all[i - 1] || Number.isNaN(hash) ? 0 : 1), 0) : c.values.length);
@@ -227,6 +229,13 @@ const standInOrder = (rows) => {
   });
   return steps >= Math.max(30, 0.8 * again);
 };
+// whether a table of few combinations stands two or three times, row by row, and follows no pattern (`_repeat_whole`)
+const repeatWhole = (rows, times) => {
+  const half = rows.slice(0, rows.length / 2), moving = half.filter((code, i) => i && code !== half[i - 1]).length >= 100;
+  const hasPeriod = (n) => rows.length % n === 0 && rows.slice(rows.length / n).every((code, i) => code === rows[i]);
+  const periods = moving ? range(times + 1).filter((n) => n > 1 && times % n === 0 && hasPeriod(n)) : [];
+  return periods.length > 0 && periods.at(-1) <= 3;
+};
 // whether rows stand once or k times, and hardly otherwise, as coincidences do not (`_are_of_two_times`)
 const areOfTwoTimes = (of, named) => {
   const numbers = new Map();
@@ -241,7 +250,7 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
   if (q.count) return [];
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
-  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, inOrder = false, named = false, again = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
+  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, inOrder = false, named = false, again = false, whole = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
   if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
   if (table.rows <= (times > 1 ? MOST_COMPARED : q.person ? 0 : 2e5 / table.columns.length)) {
     const own = table.columns.filter((c) => !numbersRows(c, table.rows)), read = own.length ? own : table.columns, held = new Map(), codes = read.map((c) => CODES.get(c));
@@ -253,11 +262,12 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
     named = different.includes(of.length) && repeated >= Math.max(30, 0.01 * of.length);
     const part = Math.floor(table.rows / times);
     [inPlace, inOrder] = [standInPlace(ofRow, held.size), standInOrder(ofRow)];
+    whole = repeatWhole(ofRow, times);
     again = inPlace || (times > 1 && ofRow.slice(part).every((code, i) => code === ofRow[i]));
   }
   const total = of.reduce((a, n) => a + n, 0), found = [["times", times], ["different", of.length]];
   const balanced = combinations * times <= total && (new Set(of).size === 1 || (times % 5 === 0 && !again));
-  if (times > 1 && of.length >= 30 && !balanced) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
+  if (whole || (times > 1 && of.length >= 30 && !balanced)) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
   const copied = inOrder || (!numbered && areOfTwoTimes(of, named));
   return inPlace || (copied && combinations > total) ? [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]] : [];
 };
@@ -581,7 +591,7 @@ const doubtOf = (counts, q, features) => {
     if (q.favourable !== "negative" && strange.length && strange.length < yes.length) add("undecided_outcomes", `clear ${roles[k]}`, strange.reduce((a, c) => a + o.sizes[c], 0), [roles[k]]);
     const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
-      add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]]);
+      add(roles[k] === "label" ? "one_label" : "one_decision", "outcome that varies within their group", counts.read, [roles[k]]);
     // what counts as favourable has the name of a harm, and other outcomes not
     const denials = isOfDenials(o.name), hiring = !denials && PATTERNS.favourable_column.test(o.name.toLowerCase());
     const harmful = (v) => (actions ? !APPROVED.includes(actionCode(v)) : isNo(v) || meaning(v) === 0 ? hiring : isYes(v) ? denials : isAdverse(v) || isHarm(v, o.name));
@@ -595,7 +605,7 @@ const doubtOf = (counts, q, features) => {
         const share = 1 - totals[1 - side] / Math.max(totals[0] + totals[1] - of[side], 1);
         return !c.groupless[code] && of[1 - side] === 0 && of[side] >= FEWEST.rows && share < 0.5 ? [[of[side], side]] : [];
       }));
-      if (found.length && new Set(found.map(([, side]) => side)).size === 1 && unlike(by)) found.forEach(([rows]) => add("group_of_one_outcome", "row of their group with another outcome", rows, [roles[k]], [c.name]));
+      if (found.length && new Set(found.map(([, side]) => side)).size === 1 && unlike(by)) found.forEach(([rows]) => add("group_of_one_outcome", "outcome that varies within their group", rows, [roles[k]], [c.name]));
     });
   });
   const text = (level) => typeof level === "string", outcomesAlike = counts.outcomes.flatMap((o, k) => o.levels.flatMap((level, code) => (text(level) && o.sizes[code] ? [{ level, rows: o.sizes[code], k, good: counts.state[k][code] === 0 }] : [])));

@@ -63,9 +63,11 @@ const hashed = (text) => {
   for (let i = 0; i < text.length; i++) { const c = text.charCodeAt(i); a = Math.imul(a ^ c, 2654435761); b = Math.imul(b ^ c, 1597334677); }
   return 2 ** 32 * (b >>> 11) + (a >>> 0);
 };
-// the least and the most of whole numbers; NaN where a value is none
+// the least and the most of whole numbers, of JA-17 too where all start alike; NaN where a value is none
 const addNumber = (c, value) => {
-  const number = plainNumber(value) ?? NaN, whole = Number.isInteger(number) ? number : NaN;
+  const [, start, digits] = plainNumber(value) === null ? /^(.*?)(\d+)$/s.exec(value) ?? [] : [value, "", value];
+  c.start ??= start;
+  const number = start === c.start ? Number(digits) : NaN, whole = Number.isInteger(number) ? number : NaN;
   c.least = Math.min(c.least ?? whole, whole);
   c.most = Math.max(c.most ?? whole, whole);
 };
