@@ -341,8 +341,7 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
 
     That is a negative number beside others, or one of nines (of two digits, also of eights and
     sevens) well beyond the others. Of many numbers, such as ages, none is a code. Among names it is
-    the only number, such as 9999, or lies beyond the others; of words alone 0, 9 and 98 are codes,
-    too.
+    the only number, such as 9999 (beside words alone 0, 9 and 98, too), or lies beyond the others.
 
     >>> codes_of_missing([1, 2, 9]), codes_of_missing(["0", "1", "-9", "99"])
     ([9], ['-9', '99'])
@@ -376,9 +375,8 @@ def no_outcomes(
     """Return the outcomes that are of no decision, or often codes of missing ones.
 
     Beside 0 and 1, or 1 and 2, where these alone of successive numbers are among the outcomes,
-    every other one is such a code, and beside yes and no every other letter, or where one of them
-    is ``positive`` every other answer. So is every other number where 1 is ``positive``, and 0 not,
-    and every step before the decision beside a refusal.
+    every other one is such a code, and where yes or no is ``positive`` every third answer. So is
+    every other number where 1 is, and 0 not, and every step before the decision beside a refusal.
 
     >>> no_outcomes([0, 1, 0.5]), no_outcomes(["yes", "no", "9999", "n/a"])
     ([0.5], ['9999', 'n/a'])
@@ -413,11 +411,10 @@ def _stray_codes(values: Sequence[Value], positive: Sequence[Value]) -> list[Val
     if positive and is_one_of(0, known) and all(matches(1, each) for each in positive):
         numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", name_of(each)))
         codes += [each for each in numbers if not is_one_of(each, (0, 1))]
-    if any(map(is_yes, texts.values())) and any(map(is_no, texts.values())):
-        answer = _pattern("yes_or_no")
-        plain = positive and all(answer.fullmatch(_fold(name_of(each))) for each in positive)
-        third = re.compile(r"[^\W\d_]" if plain else r"[^\W\d_]$")
-        others = (v for v, name in texts.items() if third.match(name) and v in known)
+    answer, names = _pattern("yes_or_no"), texts.values()
+    plain = positive and all(answer.fullmatch(_fold(name_of(each))) for each in positive)
+    if plain and any(map(is_yes, names)) and any(map(is_no, names)):
+        others = (value for value, name in texts.items() if name[:1].isalpha())
         codes += [each for each in others if not answer.search(_fold(each))]
     return codes
 
