@@ -240,7 +240,7 @@ def _favoured_levels(
         if compact_reading(name) in map(compact_reading, names) or not re.search(_LETTER, name):
             return False  # `doubtful_names` warns of the same name in two spellings
         forms = [each for each in names if words.is_adverse(each) or not words.is_adverse(name)]
-        alike = words.is_adverse(name) if negative else words.is_favourable(name, names)
+        alike = words.is_of_denials(name) if negative else words.is_favourable(name, names)
         return (plain and alike) or any(words.is_form_of(name, each) for each in forms)
 
     return [each for each in refused if is_favoured(name_of(each[0]))]

@@ -442,7 +442,7 @@ def _meant_outcomes(names: Collection[str], column: str, *, decided: bool) -> se
         return {n for n, text in plain.items() if any(_pattern(each).search(text) for each in of)}
 
     judged = {name for name in names if is_settled(name) or is_favourable(name)}
-    answers = any(map(_words("action").search, plain.values()))
+    answers = any(map(_words("action").search, plain.values())) and not those("of_hiring")
     recorded = any(re.search(r"ed\b", plain[name]) for name in judged)  # a model answers: approve
     found = set[str]()
     if those("severity", "part"):

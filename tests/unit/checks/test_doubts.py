@@ -44,8 +44,8 @@ PLANTED = {
         "p", {"p": ["D" if each else "A" for each in P]},
         {"positive": "D", "preset": "us-lending", "reference": {"g": "a"}}),
     DiagnosticCode.NEVER_REPEATS: (
-        "decision_id", {"decision_id": range(N), "customer_id": [i // 5 for i in range(N)]},
-        {"person": "decision_id"}),
+        "claim_no", {"claim_no": range(N), "member_id": [i // 5 for i in range(N)]},
+        {"person": "claim_no"}),
     DiagnosticCode.STRATUM_IS_OUTCOME: (
         "h", {"h": ["xy"[each ^ (i % 97 < 2)] for i, each in enumerate(P)]},
         {"strata": "h", "rules": "|CDDPL| <= 0.4"}),

@@ -89,9 +89,10 @@ NO_GROUP = (
     "|Total (all)|Undetermined sex|All ages|None reported|Ambos sexos"
     "|Left blank|EEO form not returned|Applicant refused|Not collected (phone application)|Void"
     "|Didn't say|HMDA N/A|Cannot determine|To be completed|Purchased loan - no data|No EEO form"
-    "|n.d.|Company total|Bank total|Whole trust|Dept n/k|Not yet assigned|No dept recorded|Combined|UTD|NASK"
-    "|Pt refused|Patient unable to answer|Unable to collect|Sex not documented|--None--|All payers|97"
-    "|To be confirmed|Pending|***|<10|xxx|Masked|Test patient|Statewide|Hospital average|Sex|NI|00|-7"
+    "|n.d.|Company total|Bank total|Whole trust|Dept n/k|Not yet assigned|No dept recorded|Combined"
+    "|UTD|NASK|Pt refused|Patient unable to answer|Unable to collect|Sex not documented|--None--"
+    "|To be confirmed|Pending|***|<10|xxx|Masked|Test patient|Statewide|Hospital average|Sex|NI|00"
+    "|97|-7|All payers"
 )
 FAVOURABLE = (
     "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
@@ -191,7 +192,7 @@ DOUBTED = {
           ("Approved", "Submitted"), ("Bewilligt", "Eingereicht"), ("Offered", "Invited"))],
         *[named("loan_status", "Fully Paid", "Charged Off", word)
           for word in ("Current", "In Grace Period", "Forbearance", "Active", "Too new to rate")],
-        named("paid", "Paid as agreed", "90+ DPD", "Not booked"), named("p", "Good", "Bad", "Current"),
+        named("a", "Paid as agreed", "90+ DPD", "Not booked"), named("a", "Good", "Bad", "Current"),
         (table(outcome=("1", "3"), extra="8").rename({"outcome": "act_taken"}),
          {"prediction": "act_taken", "positive": ["1", "8"]}),
         *[(table(outcome=("1", "3"), extra="4").with_columns(pl.when(pl.int_range(N) % 24 == 2)
@@ -207,9 +208,10 @@ DOUBTED = {
           for end in ("Withdrawn", "Deferred", "DNA", "Did not attend", "Absent",
                       "Cancelled by clinic")],
         named("callback", "Invited", "Rejected", "Withdrawn"),
+        *[named("screen", "Advance", "Reject", each) for each in ("Hold", "Manual review")],
         *[named("answer", "yes", "no", each)
           for each in ("unclear", "no answer", "declined to answer", "unparseable", "Don't know")],
-        *[named("fall", *pair, each, favourable="negative") for each in ("LTFU", "Deceased", "Moved")
+        *[named("fall", *pair, word, favourable="negative") for word in ("LTFU", "Died", "Moved")
           for pair in (("Yes", "No"), ("Y", "N"), ("TRUE", "FALSE"), ("1", "0"), ("No", "Yes"))],
         named("loan", "Charged Off", "Fully Paid", "Current", favourable="negative"),
         named("decision", "Denied", "Approved", "Submitted", favourable="negative"),
@@ -272,7 +274,8 @@ OF_HARMS = (
     "||eviction_order|Granted|Dismissed||bail|Detention granted|Detention denied"
     "||case|Accepted for prosecution|Declined||tax_audit|Selected|Not selected"
     "||hospital_admission|Admitted|Not admitted||ruling|Granted|Denied"
-    "||claim|Denied|Denial reversed|Paid||smoker|Yes|No|No - former||test|Positive|Negative|Mixed"
+    "||claim|Denied|Denial reversed|Paid||job|Rejected|Offer declined|Hired||smoker|Yes|No"
+    "|No - former||test|Positive|Negative|Mixed"
 )
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
 CLEAN += [(table(outcome=("1", "4"), extra="2"), {"positive": ["1", "2"]})]
@@ -297,8 +300,8 @@ CLEAN += [
     *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
       for name, a, b, c in cells(
         "religion|Hindu|Muslim|None||disability|Visual|Motor|none||children|1|2|None"
-        "||region|North|South|Allier||nation|NI|EN|SC||arm|Masked|Open|Test||pay|Kaiser|All Savers|Oscar"
-        "||status|Citizen|Undocumented|Resident||hormone|+|-|+/-||disabled|-|yes|yes"
+        "||region|North|South|Allier||nation|NI|EN|SC||arm|Masked|Open|Test||pay|Kaiser|All Savers"
+        "|Oscar||status|Citizen|Undocumented|Resident||hormone|+|-|+/-||disabled|-|yes|yes"
         "||department|Total Rewards|Legal|Missing Persons Unit||team|Claims|Legal"
         "|Unknown caller desk"
         "||grade|A|B|A-||grade|B+|C|B||band|1-5|5-10|15||floor|1|2|Floor -1"

@@ -536,7 +536,7 @@ const undecidedCodes = (o) => {
 const favouredCodes = (o, q) => {
   const { refused, asked } = o, undecided = undecidedCodes(o), negative = q.favourable === "negative", plain = refused.length > 1 && !asked.some((name) => (negative ? !isPlainDenial(name) : isDenied(name) || isHarm(name, o.name)));
   const isApproved = (name) => APPROVED.includes(actionCode(name)), isFavoured = areActions(o) ? (name) => isApproved(name) && asked.every(isApproved)
-    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && (negative ? isAdverse(name) : isFavourable(name, asked))) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
+    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && (negative ? namesDenial(name) : isFavourable(name, asked))) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
   return o.cuts ? [] : refused.filter((code) => !undecided.includes(code) && isFavoured(o.names[code]));
 };
 const doubtOf = (counts, q, features) => {

@@ -26,7 +26,8 @@ const isUndecided = (value) => {
   return PATTERNS.withdrew.test(text) || (PATTERNS.undecided.test(text) && !isSettled(value)) || noOutcomeWord(value);
 };
 const isYes = (name) => meaning(name) === 1 || PATTERNS.yes.test(name.toLowerCase()), isNo = (name) => PATTERNS.no.test(name.toLowerCase());
-const isOfDenials = (column) => isHarm(column) || (isAdverse(column) && !PATTERNS.favoured.test(plainText(column).replace(everyMatch("negated"), " ")));
+const namesDenial = (name) => { const text = plainText(name).replace(everyMatch("declined_offer"), "offer"); return isAdverse(text) && !PATTERNS.favoured.test(text.replace(everyMatch("negated"), " ")); };
+const isOfDenials = (column) => isHarm(column) || namesDenial(column);
 const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
 const isFavourable = (name, beside = []) => isYes(plainText(name)) || PATTERNS.not_taken.test(plainText(name)) || beside.some((each) => PATTERNS.favourable_beside.test(`${plainText(name)}: ${plainText(each)}`)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && ![PATTERNS.negated, PATTERNS.less].some((p) => p.test(plainText(name))));
 // a name that is another one misspelt, in another form of its words, or annotated
@@ -94,7 +95,7 @@ const noOutcomes = (values, asked = [], column = "") => {
 // of words for no decision, those that the others make an outcome, as category_words.py finds them
 const meantOutcomes = (names, column, decided) => {
   const those = (...of) => names.filter((name) => of.some((each) => PATTERNS[each].test(plainText(name)))), judged = names.filter((name) => isSettled(name) || isFavourable(name));
-  const answers = those("action").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name))), results = those("result"), ofService = PATTERNS.service.test(column);
+  const answers = those("action").length && !those("of_hiring").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name))), results = those("result"), ofService = PATTERNS.service.test(column);
   const applied = !judged.every((name) => results.includes(name)), ended = !decided && (ofService || !applied);
   const pairs = names.some((name) => isOpposite(name, names) && !plainText(name).includes("complet"));
   const left = ended && !ofService && !PATTERNS.course.test(column) && (judged.length || pairs) ? those("left") : [];
