@@ -25,7 +25,8 @@ from fairgauge.values import Value, is_number, name_of
 
 _FIRST_ROWS = 1_000
 _PEOPLE = re.compile(
-    r"user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower",
+    r"user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower"
+    r"|member|student|claimant|ssn|mrn|(?<![a-z])(pat|cust|policy)[_\s]?(id|no|nr|num|number|key)",
     re.IGNORECASE,
 )
 _IDENTIFIER = (
@@ -125,8 +126,7 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
 def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int, int], ...]:
     """Return the columns of people that repeat, where that of persons may be of decisions."""
     stated = spec.person or ""
-    unsure = re.fullmatch(_IDENTIFIER, stated) and not _PEOPLE.search(stated)
-    if not unsure or cube.excluded.get(Uncounted.SAME_PERSON):
+    if not stated or _PEOPLE.search(stated) or cube.excluded.get(Uncounted.SAME_PERSON):
         return ()
     found = ((str(e.feature), e["distinct"], e["rows"])
              for e in repeated_ids(source, replace(spec, cluster=None)))  # fmt: skip

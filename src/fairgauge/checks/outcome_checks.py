@@ -225,21 +225,23 @@ def _favoured_levels(
     cube: Cube, axis: Axis, spec: Spec, undecided: Sequence[tuple[Value, int]]
 ) -> list[tuple[Value, int]]:
     # the refused outcomes that are favourable by their names: by HMDA's codes, or as a second word
-    # or another form of one that is stated
+    # or another form of one that is stated; where a denial is stated, other denials
     refused = [each for each in resolved.refused_levels(cube, axis, spec) if each not in undecided]
     names = [*map(name_of, spec.positive_of(axis.column) or (1,))]
     if words.are_actions(axis.column, cube.levels[axis]):
         approved = [e for e in refused if words.action_code(name_of(e[0])) in words.APPROVED]
         return approved if all(words.action_code(n) in words.APPROVED for n in names) else []
-    plain = spec.favourable is not Favourable.NEGATIVE and len(refused) + len(undecided) > 1
-    plain &= not any(words.is_denied(name) or words.is_harm(name, axis.column) for name in names)
+    negative = spec.favourable is Favourable.NEGATIVE
+    denied = [words.is_denied(name) or words.is_harm(name, axis.column) for name in names]
+    unlike = not all(map(words.is_plain_denial, names)) if negative else any(denied)
+    plain = not unlike and len(refused) + len(undecided) > 1
 
     def is_favoured(name: str) -> bool:
         if compact_reading(name) in map(compact_reading, names) or not re.search(_LETTER, name):
             return False  # `doubtful_names` warns of the same name in two spellings
         forms = [each for each in names if words.is_adverse(each) or not words.is_adverse(name)]
-        favoured = plain and words.is_favourable(name, names)
-        return favoured or any(words.is_form_of(name, each) for each in forms)
+        alike = words.is_of_denials(name) if negative else words.is_favourable(name, names)
+        return (plain and alike) or any(words.is_form_of(name, each) for each in forms)
 
     return [each for each in refused if is_favoured(name_of(each[0]))]
 

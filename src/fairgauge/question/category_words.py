@@ -232,7 +232,7 @@ def is_harm(value: str, column: str = "") -> bool:
 
 def is_of_risk(score: str) -> bool:
     """Return whether a higher score is more of a harm, by its name."""
-    return is_harm(score) or bool(re.search(r"(?<!low )\brisk\b", _fold(score)))
+    return is_harm(score) or bool(re.search(r"(?<!low )\brisk\b|\b(pd|lgd)\b", _fold(score)))
 
 
 def is_of_denials(column: str) -> bool:
@@ -333,6 +333,7 @@ def is_code_of_missing(name: str) -> bool:
 
 _WHOLE = re.compile(r"-?\d{1,9}")
 _MOST_CODES = 20
+_SHORT_CODES = {"0", "00", "9", "99", "77", "88", "97", "98", "-7", "-8", "-9"}
 
 
 def codes_of_missing(values: Iterable[Value]) -> list[Value]:
@@ -340,7 +341,7 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
 
     That is a negative number beside others, or one of nines (of two digits, also of eights and
     sevens) well beyond the others. Of many numbers, such as ages, none is a code. Among names it is
-    the only number, such as 9999 (beside words alone 0, 9 and 99, too), or lies beyond the others.
+    the only number, such as 9999 (beside words alone 0, 9 and 98, too), or lies beyond the others.
 
     >>> codes_of_missing([1, 2, 9]), codes_of_missing(["0", "1", "-9", "99"])
     ([9], ['-9', '99'])
@@ -348,9 +349,9 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     known = {name_of(value): value for value in values}
     numbers = [name for name in known if _WHOLE.fullmatch(name)]
     among_names = len(numbers) < len(known)
-    if among_names and len(numbers) == 1:
-        words = [name for name in known if not any(map(str.isdigit, name))]
-        short = ("0", "9", "99") if len(words) == len(known) - 1 >= 2 else ()
+    words = [name for name in known if not any(map(str.isdigit, name))]
+    short = _SHORT_CODES if len(words) == len(known) - len(numbers) >= 2 else set()
+    if among_names and (len(numbers) == 1 or short.issuperset(numbers)):
         return [known[n] for n in numbers if is_code_of_missing(str(int(n))) or n in short]
     if len(known) > _MOST_CODES and not among_names:
         return []
@@ -363,6 +364,8 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     # of 91, 93 ... 97 to 99, and of 10 back to 9
     step = max(second - first for first, second in pairwise(others))
     low, high = others[0], others[-1] + step
+    for n in sorted(map(int, codes)):
+        high += step * (high - step < n <= high)
     return [known[n] for n in codes if not low - step * (int(n) > 0) <= int(n) <= high]
 
 
@@ -372,8 +375,8 @@ def no_outcomes(
     """Return the outcomes that are of no decision, or often codes of missing ones.
 
     Beside 0 and 1, or 1 and 2, where these alone of successive numbers are among the outcomes,
-    every other one is such a code, and beside yes and no every other letter. So is every other
-    number where 1 is ``positive``, and 0 not, and every step before the decision beside a refusal.
+    every other one is such a code, and where yes or no is ``positive`` every third answer. So is
+    every other number where 1 is, and 0 not, and every step before the decision beside a refusal.
 
     >>> no_outcomes([0, 1, 0.5]), no_outcomes(["yes", "no", "9999", "n/a"])
     ([0.5], ['9999', 'n/a'])
@@ -408,9 +411,11 @@ def _stray_codes(values: Sequence[Value], positive: Sequence[Value]) -> list[Val
     if positive and is_one_of(0, known) and all(matches(1, each) for each in positive):
         numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", name_of(each)))
         codes += [each for each in numbers if not is_one_of(each, (0, 1))]
-    if any(map(is_yes, texts.values())) and any(map(is_no, texts.values())):
-        letters = (value for value, name in texts.items() if re.fullmatch(r"[^\W\d_]", name))
-        codes += [each for each in letters if not (is_yes(texts[each]) or is_no(texts[each]))]
+    answer, names = _pattern("yes_or_no"), texts.values()
+    plain = positive and all(answer.fullmatch(_fold(name_of(each))) for each in positive)
+    if plain and any(map(is_yes, names)) and any(map(is_no, names)):
+        others = (value for value, name in texts.items() if name[:1].isalpha())
+        codes += [each for each in others if not answer.search(_fold(each))]
     return codes
 
 
@@ -437,7 +442,7 @@ def _meant_outcomes(names: Collection[str], column: str, *, decided: bool) -> se
         return {n for n, text in plain.items() if any(_pattern(each).search(text) for each in of)}
 
     judged = {name for name in names if is_settled(name) or is_favourable(name)}
-    answers = any(map(_words("action").search, plain.values()))
+    answers = any(map(_words("action").search, plain.values())) and not those("of_hiring")
     recorded = any(re.search(r"ed\b", plain[name]) for name in judged)  # a model answers: approve
     found = set[str]()
     if those("severity", "part"):

@@ -26,7 +26,9 @@ def warned(frame: pd.DataFrame, **more: object) -> list[Diagnostic]:
     return [d for d in report.diagnostics if d.code is DiagnosticCode.REPEATED_ID]
 
 
-@pytest.mark.parametrize("column", ["user_id", "id", "Patient", "session id", "customer_number"])
+@pytest.mark.parametrize(
+    "column", ["user_id", "id", "Patient", "session id", "customer_number", "mrn", "policy_no"]
+)
 def test_an_id_that_repeats_is_told(column):
     (warning,) = warned(table(**{column: [i // 2 for i in range(ROWS)]}))
     assert (warning.level, warning.feature) == ("warning", column)

@@ -44,8 +44,8 @@ PLANTED = {
         "p", {"p": ["D" if each else "A" for each in P]},
         {"positive": "D", "preset": "us-lending", "reference": {"g": "a"}}),
     DiagnosticCode.NEVER_REPEATS: (
-        "decision_id", {"decision_id": range(N), "customer_id": [i // 5 for i in range(N)]},
-        {"person": "decision_id"}),
+        "claim_no", {"claim_no": range(N), "member_id": [i // 5 for i in range(N)]},
+        {"person": "claim_no"}),
     DiagnosticCode.STRATUM_IS_OUTCOME: (
         "h", {"h": ["xy"[each ^ (i % 97 < 2)] for i, each in enumerate(P)]},
         {"strata": "h", "rules": "|CDDPL| <= 0.4"}),
@@ -58,7 +58,7 @@ PLANTED = {
         "p", {"y": [1 - each for each in P[::-1]]}, {"label": "y"}),
     DiagnosticCode.STRATUM_OF_MISSING: ("h", {"h": every("Total", G)}, {"strata": "h"}),
     DiagnosticCode.PREDICTION_NOT_A_LABEL: (
-        "p", {"y": ["yes" if each else "no" for each in CLEAN["y"]], "p": every("maybe", WORDS)},
+        "p", {"y": ["yes" if each else "no" for each in CLEAN["y"]], "p": every("no, late", WORDS)},
         {"label": "y", "positive": "yes"}),
 }  # fmt: skip
 
@@ -286,8 +286,8 @@ def test_punctuation_is_spelling_in_a_condition(value, alike):
 def test_words_of_the_users_own_are_doubted_and_change_no_number(tmp_path):
     own = tmp_path / "ours.toml"
     own.write_text('[undecided]\nportuguese = ["em análise", "pendente"]\n', encoding="utf-8")
-    rows = table(p=every("Em  análise", WORDS))
-    asked = {"prediction": "p", "positive": "yes", "sensitive": "g", "rules": RULE}
+    rows = table(p=every("Em  análise", ["fit" if each else "unfit" for each in P]))
+    asked = {"prediction": "p", "positive": "fit", "sensitive": "g", "rules": RULE}
     plain = fg.audit(rows, **asked)
     assert (plain.verdict, plain.doubts) == (Outcome.PASS, ())
     for words in (own, {"undecided": "em análise|pendente"}, {"undecided": ["em análise"]}):

@@ -90,6 +90,9 @@ NO_GROUP = (
     "|Left blank|EEO form not returned|Applicant refused|Not collected (phone application)|Void"
     "|Didn't say|HMDA N/A|Cannot determine|To be completed|Purchased loan - no data|No EEO form"
     "|n.d.|Company total|Bank total|Whole trust|Dept n/k|Not yet assigned|No dept recorded|Combined"
+    "|UTD|NASK|Pt refused|Patient unable to answer|Unable to collect|Sex not documented|--None--"
+    "|To be confirmed|Pending|***|<10|xxx|Masked|Test patient|Statewide|Hospital average|Sex|NI|00"
+    "|97|-7|All payers"
 )
 FAVOURABLE = (
     "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
@@ -106,7 +109,8 @@ UNDECIDED = (
     "|Hiring Manager Review|Unable to contact|Hold|Waitlist|Waitlisted|Refer|Review|Phone screen"
     "|Under evaluation|Closed pending|Case open|Not graded|Candidate no longer interested"
     "|In consideration|Not yet dispositioned|Talent pool|Keep warm|Pipeline|Rate lock"
-    "|Submitted to UW"
+    "|Submitted to UW|Pend|In appeal|Unadjudicated|Waiting on provider|Clarification needed|Fallout"
+    "|No longer interested|Did not show|Rate lock expired"
 )
 HARMS = (
     "adverse_action deny_flag write_off written_off laid_off foreclosed evicted suspended expelled"
@@ -176,6 +180,10 @@ DOUBTED = {
         named("loan_status", "Fully Paid", "Charged Off",
               "Does not meet the credit policy. Status:Fully Paid"),
         *[named("action_taken", *codes) for codes in ACTIONS],
+        *[named("status", "Selected", "Not selected", each)
+          for each in ("Declined offer", "Offer rejected by candidate")],
+        *[named("claim", "Denied", "Paid", each, favourable="negative")
+          for each in ("Rejected", "Not approved", "Partial denial", "Closed without payment")],
     ],
     "undecided_outcomes": [
         *[(table(extra=word), {}) for word in UNDECIDED.split("|")],
@@ -185,7 +193,8 @@ DOUBTED = {
         *[named("status", *pair) for pair in (("Graduated", "Enrolled"), ("Hired", "Applied"),
           ("Approved", "Submitted"), ("Bewilligt", "Eingereicht"), ("Offered", "Invited"))],
         *[named("loan_status", "Fully Paid", "Charged Off", word)
-          for word in ("Current", "In Grace Period", "Forbearance", "Active")],
+          for word in ("Current", "In Grace Period", "Forbearance", "Active", "Too new to rate")],
+        named("a", "Paid as agreed", "90+ DPD", "Not booked"), named("a", "Good", "Bad", "Current"),
         (table(outcome=("1", "3"), extra="8").rename({"outcome": "act_taken"}),
          {"prediction": "act_taken", "positive": ["1", "8"]}),
         *[(table(outcome=("1", "3"), extra="4").with_columns(pl.when(pl.int_range(N) % 24 == 2)
@@ -201,8 +210,11 @@ DOUBTED = {
           for end in ("Withdrawn", "Deferred", "DNA", "Did not attend", "Absent",
                       "Cancelled by clinic")],
         named("callback", "Invited", "Rejected", "Withdrawn"),
+        *[named("screen", "Advance", "Reject", each) for each in ("Hold", "Manual review")],
         *[named("answer", "yes", "no", each)
           for each in ("unclear", "no answer", "declined to answer", "unparseable", "Don't know")],
+        *[named("fall", *pair, word, favourable="negative") for word in ("LTFU", "Died", "Moved")
+          for pair in (("Yes", "No"), ("Y", "N"), ("TRUE", "FALSE"), ("1", "0"), ("No", "Yes"))],
         named("loan", "Charged Off", "Fully Paid", "Current", favourable="negative"),
         named("decision", "Denied", "Approved", "Submitted", favourable="negative"),
         *[(table(outcome=(1, 0), extra=code), {"positive": ["1"]}) for code in (2, 3, 8, 9)],
@@ -219,7 +231,7 @@ CLEAN = [
         "||A|C|A-||Stage A|Stage C|Stage B||Active|Terminated|Retired||Pass|Fail|Merit"
         "||Distinction|Merit|Pass||Fully Paid|Charged Off|Late||Graduate|Dropout|Failed"
         "||Type 1|Type 3|Type 2||Low|High|Medium||Retained|Left|Promoted"
-        "||Approved|Denied|Denied (credit)||Hired|Offer declined|Rejected||Yes|No|Maybe later"
+        "||Approved|Denied|Denied (credit)||Hired|Offer declined|Rejected||Yes|No|No, never"
     )
 ]
 NO_HARMS = (
@@ -264,6 +276,8 @@ OF_HARMS = (
     "||eviction_order|Granted|Dismissed||bail|Detention granted|Detention denied"
     "||case|Accepted for prosecution|Declined||tax_audit|Selected|Not selected"
     "||hospital_admission|Admitted|Not admitted||ruling|Granted|Denied"
+    "||claim|Denied|Denial reversed|Paid||job|Rejected|Offer declined|Hired||smoker|Yes|No"
+    "|No - former||test|Positive|Negative|Mixed"
 )
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
 CLEAN += [(table(outcome=("1", "4"), extra="2"), {"positive": ["1", "2"]})]
@@ -288,7 +302,8 @@ CLEAN += [
     *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
       for name, a, b, c in cells(
         "religion|Hindu|Muslim|None||disability|Visual|Motor|none||children|1|2|None"
-        "||region|North|South|Allier||hormone|+|-|+/-||disabled|-|yes|yes"
+        "||region|North|South|Allier||nation|NI|EN|SC||arm|Masked|Open|Test||pay|Kaiser|All Savers"
+        "|Oscar||status|Citizen|Undocumented|Resident||hormone|+|-|+/-||disabled|-|yes|yes"
         "||department|Total Rewards|Legal|Missing Persons Unit||team|Claims|Legal"
         "|Unknown caller desk"
         "||grade|A|B|A-||grade|B+|C|B||band|1-5|5-10|15||floor|1|2|Floor -1"

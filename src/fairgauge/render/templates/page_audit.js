@@ -544,9 +544,9 @@ const undecidedCodes = (o) => {
 };
 // and those that are favourable by their names, as checks/outcome_checks.py finds them
 const favouredCodes = (o, q) => {
-  const { refused, asked } = o, undecided = undecidedCodes(o), plain = q.favourable !== "negative" && refused.length > 1 && !asked.some((name) => isDenied(name) || isHarm(name, o.name));
+  const { refused, asked } = o, undecided = undecidedCodes(o), negative = q.favourable === "negative", plain = refused.length > 1 && !asked.some((name) => (negative ? !isPlainDenial(name) : isDenied(name) || isHarm(name, o.name)));
   const isApproved = (name) => APPROVED.includes(actionCode(name)), isFavoured = areActions(o) ? (name) => isApproved(name) && asked.every(isApproved)
-    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && isFavourable(name, asked)) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
+    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && (negative ? namesDenial(name) : isFavourable(name, asked))) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
   return o.cuts ? [] : refused.filter((code) => !undecided.includes(code) && isFavoured(o.names[code]));
 };
 const doubtOf = (counts, q, features) => {

@@ -26,7 +26,8 @@ const isUndecided = (value) => {
   return PATTERNS.withdrew.test(text) || (PATTERNS.undecided.test(text) && !isSettled(value)) || noOutcomeWord(value);
 };
 const isYes = (name) => meaning(name) === 1 || PATTERNS.yes.test(name.toLowerCase()), isNo = (name) => PATTERNS.no.test(name.toLowerCase());
-const isOfDenials = (column) => isHarm(column) || (isAdverse(column) && !PATTERNS.favoured.test(plainText(column).replace(everyMatch("negated"), " ")));
+const namesDenial = (name) => { const text = plainText(name).replace(everyMatch("declined_offer"), "offer"); return isAdverse(text) && !PATTERNS.favoured.test(text.replace(everyMatch("negated"), " ")); };
+const isOfDenials = (column) => isHarm(column) || namesDenial(column);
 const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
 const isFavourable = (name, beside = []) => isYes(plainText(name)) || PATTERNS.not_taken.test(plainText(name)) || beside.some((each) => PATTERNS.favourable_beside.test(`${plainText(name)}: ${plainText(each)}`)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && ![PATTERNS.negated, PATTERNS.less].some((p) => p.test(plainText(name))));
 // a name that is another one misspelt, in another form of its words, or annotated
@@ -53,14 +54,13 @@ const isMisspelt = (a, b, edits) => {
 };
 const codesOfMissing = (values) => {
   const numbers = values.filter((v) => /^-?\d{1,9}$/.test(v)), amongNames = numbers.length < values.length;
-  if (amongNames && numbers.length === 1) {
-    const words = values.filter((v) => !/\d/.test(v)), short = words.length === values.length - 1 && words.length >= 2;
-    return numbers.filter((n) => PATTERNS.code_of_no_number.test(String(Number(n))) || (short && ["0", "9", "99"].includes(n)));
-  }
+  const words = values.filter((v) => !/\d/.test(v)), short = words.length === values.length - numbers.length && words.length >= 2 ? ["0", "00", "9", "99", "77", "88", "97", "98", "-7", "-8", "-9"] : [];
+  if (amongNames && (numbers.length === 1 || numbers.every((n) => short.includes(n)))) return numbers.filter((n) => PATTERNS.code_of_no_number.test(String(Number(n))) || short.includes(n));
   if (values.length > 20 && !amongNames) return [];
   const codes = numbers.filter((n) => PATTERNS[amongNames ? "code_of_no_number" : "code_of_missing"].test(n));
   const others = numbers.filter((n) => !codes.includes(n)).map(Number).sort((a, b) => a - b), step = Math.max(...others.slice(1).map((n, i) => n - others[i]));
-  return others.length < 2 || 2 * others.filter((n) => n % 10 === 9).length > others.length ? [] : codes.filter((n) => Number(n) < others[0] - step * (Number(n) > 0) || Number(n) > others[others.length - 1] + step);
+  const high = codes.map(Number).sort((a, b) => a - b).reduce((a, n) => a + step * (a - step < n && n <= a), others[others.length - 1] + step);
+  return others.length < 2 || 2 * others.filter((n) => n % 10 === 9).length > others.length ? [] : codes.filter((n) => Number(n) < others[0] - step * (Number(n) > 0) || Number(n) > high);
 };
 const missingNames = (values) => {
   const exempt = (v) => PATTERNS.exempt.test(plainText(v)), others = values.filter((v) => !meansMissing(v) && !exempt(v));
@@ -82,7 +82,8 @@ const noOutcomes = (values, asked = [], column = "") => {
   const first = has(0) ? 0 : has(1) ? 1 : 2, successive = [0, 1, 2].map((i) => has(first + i));
   if (successive[0] && successive[1] && !successive[2]) codes = names.filter((v) => ![first, first + 1].some((n) => meaning(v) === meaning(n)));
   else if (!successive.every(Boolean) && known.some((v) => typeof v === "string" && /\p{L}/u.test(v))) codes = names.filter((v) => /^-?\d{1,9}$/.test(v));
-  if (names.some((v) => isYes(v.trim())) && names.some((v) => isNo(v.trim()))) codes = [...codes, ...names.filter((v) => /^\p{L}$/u.test(v.trim()) && !isYes(v.trim()) && !isNo(v.trim()))];
+  const answer = PATTERNS.yes_or_no, plain = asked.length && asked.every((name) => answer.exec(plainText(name))?.[0] === plainText(name));
+  if (plain && names.some((v) => isYes(v.trim())) && names.some((v) => isNo(v.trim()))) codes = [...codes, ...names.filter((v) => /^\p{L}/u.test(v.trim()) && !answer.test(plainText(v)))];
   if (has(0) && asked.length && asked.every((name) => meaning(name) === 1)) codes = [...codes, ...names.filter((v) => /^-?[\d.]+$/.test(v) && ![0, 1].includes(meaning(v)))];
   const every = values.map(String), refused = every.filter((v) => !asked.some((name) => meaning(name) === meaning(v))), denied = every.some(isDenied);
   const harm = asked.some((name) => isAdverse(name) || isHarm(name)), paid = values.some((v) => typeof v === "string" && PATTERNS.paid_off.test(plainText(v)));
@@ -94,14 +95,14 @@ const noOutcomes = (values, asked = [], column = "") => {
 // of words for no decision, those that the others make an outcome, as category_words.py finds them
 const meantOutcomes = (names, column, decided) => {
   const those = (...of) => names.filter((name) => of.some((each) => PATTERNS[each].test(plainText(name)))), judged = names.filter((name) => isSettled(name) || isFavourable(name));
-  const answers = those("action").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name))), results = those("result"), ofService = PATTERNS.service.test(column);
+  const answers = those("action").length && !those("of_hiring").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name))), results = those("result"), ofService = PATTERNS.service.test(column);
   const applied = !judged.every((name) => results.includes(name)), ended = !decided && (ofService || !applied);
   const pairs = names.some((name) => isOpposite(name, names) && !plainText(name).includes("complet"));
   const left = ended && !ofService && !PATTERNS.course.test(column) && (judged.length || pairs) ? those("left") : [];
   return [...(!judged.length || answers ? those("may_be_action") : []), ...(ended ? those("may_be_outcome", ...(applied ? [] : ["may_be_one_of_several"])) : []), ...(those("severity", "part").length ? names.filter((name) => ["none", "nil", "absent"].includes(plainText(name))) : [])].filter((name) => !left.includes(name));
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)
-const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|bewerber|kunde|antrag|mitarbeiter/i;
+const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|member|student|claimant|ssn|mrn|(?<![a-z])(pat|cust|policy)[_\s-]?(id|no|nr|num|number|key)|bewerber|kunde|antrag|mitarbeiter/i;
 const IDENTIFIER = new RegExp(`^(.*[_\\s-])?(id|uuid|guid|\\w*nummer|(${PEOPLE.source})(in|steller)?)([_\\s-]?(id|no|nr|number|nummer|ref|key)\\.?)?$`, "i");
 const repeatedPeople = (table, used) => table.columns.find((c) => {
   const known = table.rows - c.blanks, few = PEOPLE.test(c.name) ? Math.min(known / 10, 10) : known / 10;
