@@ -5,13 +5,15 @@ It follows from what is better for a person: the user's to state (``favourable``
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
 from fairgauge.catalogue import distributions
+from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Imbalance, Metric, RowMetric
-from fairgauge.catalogue.lookup import selections_called
+from fairgauge.catalogue.lookup import find_rate, selections_called
 from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic, tested_as
 from fairgauge.enums import Better, Favourable
@@ -158,6 +160,25 @@ def adverse_sign(row: Statistic | RowMetric, favourable: Favourable) -> int:
     if row.among == (TN + FP if good else TP + FN):
         return 0  # a favourable decision in spite of the outcome may be a gift or a burden
     return -1 if good == (event == TP + FP) else 1
+
+
+def adverse_end(row: Metric | Statistic, favourable: Favourable) -> int:
+    """Return at which end of its numbers a group is worse off: 1 of the high one, 0 of neither.
+
+    Of how far apart groups are, it is the end that is far from 0, or from a ratio of 1.
+    """
+    selected = find_rate("selection_rate")
+    if isinstance(row, distributions.ConditionalDisparity) or getattr(row, "kind", "") == "flip":
+        return -adverse_sign(getattr(row, "margin", selected), favourable)
+    if isinstance(row, distributions.OverallStandardisedDifference):
+        mean = row.of if isinstance(row, distributions.OverallStandardisedMean) else selected
+        return adverse_sign(mean, favourable)
+    if isinstance(row, Contrast) or (isinstance(row, Spread) and math.isnan(row.neutral)):
+        turned = isinstance(row, Contrast) and row.order == "reference - group"
+        return adverse_sign(row.of, favourable) * (-1 if turned else 1)
+    if isinstance(row, Statistic) or (isinstance(row, RowMetric) and row.kind != "consistency"):
+        return adverse_sign(row, favourable)
+    return {row.range[0]: 1, row.range[1]: -1}.get(row.neutral, 0)
 
 
 def event_of(row: Rate) -> Cells | None:

@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 
 from fairgauge import errors
-from fairgauge.catalogue.across import Spread
-from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric
-from fairgauge.catalogue.directions import adverse_sign
-from fairgauge.catalogue.distributions import (
-    ConditionalDisparity,
-    OverallStandardisedDifference,
-    OverallStandardisedMean,
-)
-from fairgauge.catalogue.lookup import Catalogue, find_rate
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.directions import adverse_end, adverse_sign
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
@@ -193,25 +187,6 @@ def _largest_difference(cube: Cube, spec: Spec, row: Metric | Statistic) -> floa
             edges = (-math.inf, *axis.cuts, math.inf)
             return edges[last + 1] - edges[first]
     return math.inf
-
-
-def adverse_end(row: Metric | Statistic, favourable: Favourable) -> int:
-    """Return at which end of its numbers a group is worse off: 1 of the high one, 0 of neither.
-
-    Of how far apart groups are, it is the end that is far from 0, or from a ratio of 1.
-    """
-    selected = find_rate("selection_rate")
-    if isinstance(row, ConditionalDisparity) or getattr(row, "kind", "") == "flip":
-        return -adverse_sign(getattr(row, "margin", selected), favourable)
-    if isinstance(row, OverallStandardisedDifference):
-        mean = row.of if isinstance(row, OverallStandardisedMean) else selected
-        return adverse_sign(mean, favourable)
-    if isinstance(row, Contrast) or (isinstance(row, Spread) and math.isnan(row.neutral)):
-        turned = isinstance(row, Contrast) and row.order == "reference - group"
-        return adverse_sign(row.of, favourable) * (-1 if turned else 1)
-    if isinstance(row, Statistic) or (isinstance(row, RowMetric) and row.kind != "consistency"):
-        return adverse_sign(row, favourable)
-    return {row.range[0]: 1, row.range[1]: -1}.get(row.neutral, 0)
 
 
 def depends_on_favourable(spec: Spec) -> bool:

@@ -31,7 +31,6 @@ periods are absent than usual: so many times as many."""
 PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
 
-
 Detector = StrEnum("Detector", {"E_DETECTOR": "e-detector", "ASYMPTOTIC": "asymptotic e-detector"})
 """What raises the alarm of a comparison."""
 
