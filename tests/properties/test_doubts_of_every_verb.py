@@ -220,7 +220,7 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
         ("find",),
     ),
     "predictions that no label has": (
-        DiagnosticCode.PREDICTION_NOT_A_LABEL, "p", planted("p", "maybe", "no"),
+        DiagnosticCode.PREDICTION_NOT_A_LABEL, "p", planted("p", "no later", "no"),
         ("audit", "compare", "compare_models", "why", "find"),
     ),
 }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +46,7 @@ _MOST_READ = 200_000
 _IN_ORDER, _OTHERWISE, _SURELY = 0.8, 0.02, 20.0
 """Of copies, which part is in order and may stand otherwise; how many coincidences are lacking."""
 _FEW_COPIES = 3
+_FEWEST_COUNTS = 4
 _FEWEST_COMPARED, _UNSORTED, _FEWEST_IN_PLACE = 100, 1.1, 3
 """Runs of equal rows, beside different rows too, of an unsorted table, and their mean length."""
 # of different rows with a value of their own, the share from which those that stand again are many.
@@ -139,8 +141,11 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     # Where every row stands several times, the cells of the counts have a common divisor. Counts of
     # other rows hardly ever have one, so that rows are read only then, or where they are few. Of
     # people only those without an identifier count several times, and a cell may be odd.
-    if spec.count or spec.cluster or cube.min_cell is not None or cube.rows == 0:
+    if spec.cluster or cube.min_cell is not None or cube.rows == 0:
         return ()  # rows of one cluster may be alike: intervals are of clusters
+    if spec.count:
+        few = source is not None and not _is_lazy(source) and cube.rows <= _MOST_COMPARED
+        return _pasted_counts(_values_of_columns(source), spec.count) if source and few else ()
     first, unnamed = cube.tables[0], 0
     times_of = first.sums["rows"][first.sums["rows"] > 0].astype(np.int64)
     divisor = int(np.gcd.reduce(times_of))
@@ -164,6 +169,18 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     if spec.of_people or not _are_multiples(times_of, combinations, again=False):
         return ()
     return ("times", divisor), ("different", len(times_of)), ("cells", 1)
+
+
+def _pasted_counts(
+    columns: Mapping[str, Sequence[object]], count: str
+) -> tuple[tuple[str, int], ...]:
+    # a table that stands several times: those of other people have other counts
+    rows = Counter(zip(*columns.values(), strict=True))
+    times = next(iter(rows.values()), 1)
+    again = times > 1 and {*rows.values()} == {times}
+    if again and len({*columns.get(count, ())}) >= _FEWEST_COUNTS:
+        return ("times", times), ("different", len(rows))
+    return ()
 
 
 def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) -> dict[str, int]:

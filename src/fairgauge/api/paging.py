@@ -14,7 +14,7 @@ from fairgauge.api.running import Run, start_run
 from fairgauge.catalogue.directions import adverse_sign, better_of, favours_the_least, has_direction
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.checks.coded_numbers import SHARES_APART, TIMES_APART, ZERO, ZERO_BY_NAME
+from fairgauge.checks import coded_numbers
 from fairgauge.cube import plan
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
@@ -234,8 +234,9 @@ def page_data() -> dict[str, Any]:
         "near_9": plan.NEAR_9,
         "least_of_9": plan.LEAST_OF_9,
         "least": plan.LEAST,
-        "zeros": {**ZERO_BY_NAME, "": ZERO},
-        "apart": [TIMES_APART, *SHARES_APART],
+        "zeros": {**coded_numbers.ZERO_BY_NAME, "": coded_numbers.ZERO},
+        "apart": [coded_numbers.TIMES_APART, *coded_numbers.SHARES_APART],
+        "spread": [coded_numbers.FEWEST_SPREAD, coded_numbers.WHOLE_STEP],
         "same_person": str(Uncounted.SAME_PERSON),
         "rates": list(_rates()),
         "presets": {

@@ -33,6 +33,8 @@ _FILLED, _TIMES_OTHERS, _FINE = (0.03, 0.4), 8, 100
 # that this is; by what the column is, of scores, and of other numbers, which may be counts
 ZERO_BY_NAME = {"never_zero": (0.2, 86.0, 0.1), "age": (0.5, 8.0, 0.3), "measured": (0.1, 0.5, 0.3)}
 _ZERO_OF_SCORES, ZERO = (0.1, 0.1, 0.2), (0.1, 8.0, 0.25)
+# how many intervals numbers are spread over, none of them a whole step from the one before
+FEWEST_SPREAD, WHOLE_STEP = 4, 1.4
 # that share among numbers that a condition chooses
 _ZEROS_OF_CHOSEN = 0.5
 # how many times as large as others numbers of another unit are, and how many of all are of it
@@ -148,7 +150,7 @@ def _coded_zeros(column: str, low: Sums, rows: Sums, of_score: bool, chosen: boo
     median = low[np.searchsorted(rows.cumsum(), of_all / 2)]
     names = [name for name in ZERO_BY_NAME if words.is_column_of(name, column)]
     limits = [ZERO_BY_NAME[name] for name in names[:1]] + [_ZERO_OF_SCORES] * of_score
-    if not names and not words.is_column_of("often_zero", column):
+    if not names and _is_spread(low, rows, median) and not words.is_column_of("often_zero", column):
         limits.append(ZERO)
     is_code = any(
         held <= max(share, _ZEROS_OF_CHOSEN * chosen) * of_all
@@ -156,6 +158,14 @@ def _coded_zeros(column: str, low: Sums, rows: Sums, of_score: bool, chosen: boo
         for share, least, part in limits
     )
     return held if is_code else 0
+
+
+def _is_spread(low: Sums, rows: Sums, median: float) -> bool:
+    # whether numbers are no grid of a few, such as of tariffs, of which 0 may be one
+    held = np.flatnonzero((rows > 0) & (low >= 0))
+    below = held[low[held] <= median]
+    steps = low[below[1:]] / low[below[:-1] + 1]
+    return len(held) >= FEWEST_SPREAD and bool((steps < WHOLE_STEP).all())
 
 
 def _numbers_apart(

@@ -99,7 +99,7 @@ def outlying_codes(rows: NDArray[np.number[Any]], cuts: Sequence[float]) -> dict
         elif code <= _FAR_BELOW:
             of_scale = bool(ordinary[high <= NEARBY * code].any())
         else:  # other negative numbers, or none but -1, 0 and 1
-            several = ordinary[low >= 1].any() or ordinary[(low >= 0) & (high < 1)].sum() > 1
+            several = ordinary[low >= 1].any() or ordinary[(low >= 0) & (high <= 1)].sum() > 1
             of_scale = bool(ordinary[high <= -LEAST].any() or not several)
         if held and not of_scale:
             found[code] = held

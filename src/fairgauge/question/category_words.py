@@ -414,8 +414,8 @@ def _stray_codes(values: Sequence[Value], positive: Sequence[Value]) -> list[Val
     answer, names = _pattern("yes_or_no"), texts.values()
     plain = positive and all(answer.fullmatch(_fold(name_of(each))) for each in positive)
     if plain and any(map(is_yes, names)) and any(map(is_no, names)):
-        others = (value for value, name in texts.items() if name[:1].isalpha())
-        codes += [each for each in others if not answer.search(_fold(each))]
+        others = (v for v, name in texts.items() if name[:1].isalpha() and not is_adverse(name))
+        codes += [v for v in others if not (answer.search(_fold(v)) or is_favourable(v))]
     return codes
 
 

@@ -551,6 +551,8 @@ NUMBERS = {
     "attendance": (100 - DRAWN.gamma(2, 4, N)).clip(55).round(1),
     "bmi": DRAWN.normal(27, 5, N).clip(14, 60).round(1),
     "fee": PAY,
+    "deductible": DRAWN.choice([250, 500, 1_000, 2_500], N),
+    "payout": DRAWN.choice([50, 75, 100], N),
     "satisfaction": DRAWN.integers(1, 6, N),
     "share": DRAWN.beta(5, 2, N),
     "stay": (0.1 + DRAWN.gamma(2, 2, N)).round(1),
@@ -559,6 +561,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize(("column", "code", "uses"), [
     ("attendance", 0, "averaged cut"), ("bmi", 0, "averaged cut"), ("stay", 0, ""), ("fee", 0, ""),
+    ("deductible", 0, ""), ("payout", 0, ""),
     ("satisfaction", 9, "averaged cut weight"), ("stay", 9, ""), ("bmi", 77, "averaged cut weight"),
     ("share", -1, "averaged cut"), ("fee", 3, "averaged cut"), ("stay", 700, "averaged cut"),
     ("attendance", 99, ""), ("satisfaction", 0, ""), ("stay", 99, "averaged cut weight"),

@@ -154,6 +154,7 @@ DOUBTED = {
         *[copied(times, numbered) for times in (2, 5, 9, 10) for numbered in (False, True)],
         copied(10, numbered=True, place="in place"),
         (pl.concat([few_columns()] * 9).sample(fraction=1, shuffle=True, seed=1), {}),
+        (pl.concat([tabulated()[0]] * 3), tabulated()[1]),
         (pl.concat([few_columns(3_000).select("sex", "outcome")] * 2), {}),
         (copied(2, numbered=True)[0].with_columns("JA-" + pl.col("row").cast(pl.String)), {}),
     ],

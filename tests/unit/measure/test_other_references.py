@@ -34,8 +34,8 @@ def test_of_two_groups_a_reference_that_fails_itself_is_named() -> None:
     [note] = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_DECIDES]
     assert note.message == (
         "the rule DI >= 0.8 holds for 'M', compared with 'F'; compared with 'M' "
-        "instead, 'F' would fail: name another reference (--reference); if it is meant, accept "
-        "it (--accept reference_decides:g)"
+        "instead, 'F' would fail: name another reference (--reference), or recode rows of 'F' that "
+        "are spelt otherwise (--recode); if it is meant, accept it (--accept reference_decides:g)"
     )
     for reference in ({"g": "M"}, "best"):  # fails, as it should
         assert not turned(fg.audit(counts_of(rates), reference=reference, rules=["DI >= 0.8"]))

@@ -245,10 +245,17 @@ const areOfTwoTimes = (of, named) => {
   const rising = Math.log(ofMany / ofFew) + range(many - few).reduce((a, i) => a + Math.log(few + 1 + i), 0);
   return named || (ofMany / (many + 1)) * Math.exp(rising / (many - few)) >= 20;
 };
+// whether a table of counts stands several times: those of other people have other counts
+const pastedCounts = (q, table) => {
+  const rows = new Map(), codes = table.columns.map((c) => CODES.get(c));
+  for (let row = 0; row < table.rows; row++) { const key = codes.map((of) => of[row]).join(); rows.set(key, (rows.get(key) ?? 0) + 1); }
+  const [times, ...others] = new Set(rows.values());
+  return times > 1 && !others.length && new Set(q.count.values).size >= 4 ? [["times", times], ["different", rows.size]] : [];
+};
 // what shows that rows are copies of others, as api/_first_rows.py finds it
 const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
-  if (q.count) return [];
+  if (q.count) return table.rows <= MOST_COMPARED ? pastedCounts(q, table) : [];
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
   let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, inOrder = false, named = false, again = false, whole = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
   if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
@@ -281,7 +288,7 @@ const codedNumbers = ({ name, cases }, cuts) => {
     if (!held || !(code > 0 ? code > most : code < least)) return [];
     const isOfScale = code === 9 ? ordinary.some((k) => edges[k] >= data.near_9) || held < data.least_of_9 * bins.reduce((a, k) => a + (isYears(k) ? 0 : cases[k]), 0)
       : code > 0 ? ordinary.some((k) => edges[k] >= data.nearby * code) : code <= -99 ? ordinary.some((k) => edges[k + 1] <= data.nearby * code)
-      : ordinary.some((k) => edges[k + 1] <= -data.least) || !(ordinary.some((k) => edges[k] >= 1) || ordinary.filter((k) => edges[k] >= 0 && edges[k + 1] < 1).length > 1);
+      : ordinary.some((k) => edges[k + 1] <= -data.least) || !(ordinary.some((k) => edges[k] >= 1) || ordinary.filter((k) => edges[k] >= 0 && edges[k + 1] <= 1).length > 1);
     return isOfScale ? [] : [edges.indexOf(code) - 1];
   });
   const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
@@ -291,7 +298,9 @@ const codedNumbers = ({ name, cases }, cuts) => {
 // the rows of 0, few and far below all others, as placeholders are
 const codedZeros = (name, edges, cases, cut) => {
   const zero = edges.indexOf(-data.least), sums = cases.map((_, k) => cases.slice(0, k + 1).reduce((a, n) => a + n, 0)), all = sums.at(-1), median = edges[sums.findIndex((n) => n >= all / 2)];
-  const of = Object.keys(data.zeros).find((each) => PATTERNS[each]?.test(plainText(name))) ?? (PATTERNS.often_zero.test(plainText(name)) ? null : "");
+  const held = range(cases.length).filter((k) => cases[k] && edges[k] >= 0), [fewest, step] = data.spread;
+  const isSpread = held.length >= fewest && held.every((k, i) => !i || edges[k] > median || edges[k] < step * edges[held[i - 1] + 1]);
+  const of = Object.keys(data.zeros).find((each) => PATTERNS[each]?.test(plainText(name))) ?? (PATTERNS.often_zero.test(plainText(name)) || !isSpread ? null : "");
   const [share, lowest, part] = data.zeros[of] ?? [0], least = Math.max(lowest, part * median);
   return cut > 0 && cases[zero] && cases[zero] <= share * all && cases.every((n, k) => !n || k === zero || edges[k] >= least) ? [cases[zero]] : [];
 };
