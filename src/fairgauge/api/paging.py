@@ -234,9 +234,8 @@ def page_data() -> dict[str, Any]:
         "near_9": plan.NEAR_9,
         "least_of_9": plan.LEAST_OF_9,
         "least": plan.LEAST,
-        "zeros": {**coded_numbers.ZERO_BY_NAME, "": coded_numbers.ZERO},
+        "zeros": coded_numbers.ZERO_BY_NAME,
         "apart": [coded_numbers.TIMES_APART, *coded_numbers.SHARES_APART],
-        "spread": [coded_numbers.FEWEST_SPREAD, coded_numbers.WHOLE_STEP],
         "same_person": str(Uncounted.SAME_PERSON),
         "rates": list(_rates()),
         "presets": {

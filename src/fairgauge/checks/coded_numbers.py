@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 
 from fairgauge.cube.cube import Cube, Sums
-from fairgauge.cube.plan import CODES, LEAST, NEARBY, OLDEST, OUTCOMES, YEARS, Axis, outlying_codes
+from fairgauge.cube.plan import (
+    AROUND_NUMBERS,
+    CODES,
+    LEAST,
+    NEARBY,
+    OLDEST,
+    OUTCOMES,
+    YEARS,
+    Axis,
+    outlying_codes,
+)
 from fairgauge.enums import DiagnosticCode, Role, Task
 from fairgauge.question import category_words as words
 from fairgauge.question.recoding import UNKNOWN
@@ -32,9 +42,9 @@ _FILLED, _TIMES_OTHERS, _FINE = (0.03, 0.4), 8, 100
 # where 0 is a code: the largest share of it, the least of the others, and the part of their median
 # that this is; by what the column is, of scores, and of other numbers, which may be counts
 ZERO_BY_NAME = {"never_zero": (0.2, 86.0, 0.1), "age": (0.5, 8.0, 0.3), "measured": (0.1, 0.5, 0.3)}
-_ZERO_OF_SCORES, ZERO = (0.1, 0.1, 0.2), (0.1, 8.0, 0.25)
+_ZERO_OF_SCORES, _ZERO = (0.1, 0.1, 0.2), (0.1, 8.0, 0.25)
 # how many intervals numbers are spread over, none of them a whole step from the one before
-FEWEST_SPREAD, WHOLE_STEP = 4, 1.4
+_FEWEST_SPREAD, _WHOLE_STEP = 4, 1.4
 # that share among numbers that a condition chooses
 _ZEROS_OF_CHOSEN = 0.5
 # how many times as large as others numbers of another unit are, and how many of all are of it
@@ -138,20 +148,21 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
         coded |= impossible
     if axis.column != spec.weight:  # rows of weight 0 do not count
         others = np.where(coded, 0, rows)
-        found[0] = _coded_zeros(axis.column, low, others, of_score, bool(chosen)) * (least > 0)
+        found[0] = _coded_zeros(axis, low, others, of_score, bool(chosen)) * (least > 0)
         found |= _numbers_apart(low, high, others, (least, most))
     return found
 
 
-def _coded_zeros(column: str, low: Sums, rows: Sums, of_score: bool, chosen: bool) -> float:
+def _coded_zeros(axis: Axis, low: Sums, rows: Sums, of_score: bool, chosen: bool) -> float:
     # the rows of 0, few and far below all others, as placeholders are
     zero, of_all = low == -LEAST, rows.sum()
     held, lowest = rows[zero].sum(), low[(rows > 0) & ~zero].min(initial=np.inf)
     median = low[np.searchsorted(rows.cumsum(), of_all / 2)]
-    names = [name for name in ZERO_BY_NAME if words.is_column_of(name, column)]
+    names = [name for name in ZERO_BY_NAME if words.is_column_of(name, axis.column)]
     limits = [ZERO_BY_NAME[name] for name in names[:1]] + [_ZERO_OF_SCORES] * of_score
-    if not names and _is_spread(low, rows, median) and not words.is_column_of("often_zero", column):
-        limits.append(ZERO)
+    spread = axis.cuts == AROUND_NUMBERS and _is_spread(low, rows, median)
+    if spread and not names and not words.is_column_of("often_zero", axis.column):
+        limits.append(_ZERO)
     is_code = any(
         held <= max(share, _ZEROS_OF_CHOSEN * chosen) * of_all
         and lowest >= max(least, part * median)
@@ -165,7 +176,7 @@ def _is_spread(low: Sums, rows: Sums, median: float) -> bool:
     held = np.flatnonzero((rows > 0) & (low >= 0))
     below = held[low[held] <= median]
     steps = low[below[1:]] / low[below[:-1] + 1]
-    return len(held) >= FEWEST_SPREAD and bool((steps < WHOLE_STEP).all())
+    return len(held) >= _FEWEST_SPREAD and bool((steps < _WHOLE_STEP).all())
 
 
 def _numbers_apart(

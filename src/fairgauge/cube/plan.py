@@ -58,8 +58,8 @@ _IDENTIFIERS = frozenset(
      Role.SAMPLE_STRATUM)
 )  # fmt: skip
 
-CODES = (-9999, -999, -99, -9, -8, -7, -1, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 1111,
-         7777, 8888, 9999, 99_999, 999_999, 9_999_999, 99_999_999, 999_999_999)  # fmt: skip
+CODES = (-9999, -999, -99, -9, -8, -7, -1, 9, 99, 777, 888, 999, 1111, 7777, 8888, 9999, 99_999,
+         999_999, 9_999_999, 99_999_999, 999_999_999)  # fmt: skip
 """Numbers that codes of missing values often are: intervals hide them, so they count apart."""
 YEARS = (1899.5, 2100.0)
 OLDEST = 120.0
@@ -71,11 +71,12 @@ NEAR_9, LEAST_OF_9 = 2**2.5, 0.01
 """From where numbers are of one scale with 9, and the part of all that 9 is where it is a code."""
 AROUND_CODES = tuple(sorted({
     *(edge for code in CODES for edge in (code - 0.5, float(code))),
-    *(code * NEARBY for code in CODES if abs(code) >= 77),
-    *(2 ** (step / 2) for step in range(-8, 27)),  # where numbers begin, and their median
-    -LEAST, 0.0, OLDEST, *YEARS,
+    *(code * NEARBY for code in CODES if abs(code) >= 99),
+    *(2.0**step for step in range(-4, 14)),  # where numbers begin, and their median
+    -LEAST, 0.0, NEAR_9, OLDEST, *YEARS,
 }))  # fmt: skip
-
+AROUND_NUMBERS = tuple(sorted({*AROUND_CODES, *(2 ** (step + 0.5) for step in range(-4, 14))}))
+"""The same, which also show whether numbers are spread or a grid of a few: of averaged ones."""
 _AROUND_LARGE_CODES = tuple(edge for edge in AROUND_CODES if edge >= NEAR_9)  # those of weights
 
 # a code that no scale with other negative numbers ends at
@@ -492,8 +493,9 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     coded = [axis.column for axis in numbers if not axis.bounds]
     coded += [condition.column for condition in spec.where if condition.cuts]
     for column in dict.fromkeys([*coded, *filter(None, (spec.count, spec.weight))]):
-        of_weights = column == spec.weight and column not in coded
-        axes.append(Axis(Role.CODES, column, _AROUND_LARGE_CODES if of_weights else AROUND_CODES))
+        edges = _AROUND_LARGE_CODES if column == spec.weight else AROUND_CODES
+        averaged = moments and column in (spec.label, spec.prediction)
+        axes.append(Axis(Role.CODES, column, AROUND_NUMBERS if averaged else edges))
         # sums of numbers can be moved to another centre where it is known which rows have one
         known = [axis for axis in outcome if axis.role in OUTCOMES and moments]
         tables.append([*known, axes[-1]])
@@ -626,7 +628,7 @@ def answer_plan(question: SwapQuestion) -> Plan:
         axes.append(Axis(Role.PREDICTION, question.answer, _cuts_of_positive(spec)))
     else:
         axes.append(Axis(Role.SCORE, question.answer, (0.0,)))
-        coded.append(Axis(Role.CODES, question.answer, AROUND_CODES))
+        coded.append(Axis(Role.CODES, question.answer, AROUND_NUMBERS))
         moments = _score_moments(question.answer)
     asked = Spec(sensitive=spec.sensitive, intersections=spec.intersections, count=spec.count)
     made = tuple(map(partial(read_as, spec), (*axes, *coded)))

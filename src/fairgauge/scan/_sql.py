@@ -250,7 +250,8 @@ def _bin_number(value: str, axis: Axis, columns: Columns) -> str:
         point = columns.constant(axis.cuts[middle])
         return f"CASE WHEN {value} {sign} {point} THEN {over} ELSE {under} END"
 
-    return f"CASE WHEN {value} IS NOT NULL THEN {search(0, len(axis.cuts))} END"
+    first = f"WHEN NOT ({value} {sign} {columns.constant(axis.cuts[0])}) THEN 0"  # of most weights
+    return f"CASE {first} WHEN {value} IS NOT NULL THEN {search(1, len(axis.cuts))} END"
 
 
 def _grid_code(value: str, axis: Axis, columns: Columns) -> str:

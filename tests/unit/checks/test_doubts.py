@@ -560,9 +560,9 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize(("column", "code", "uses"), [
-    ("attendance", 0, "averaged cut"), ("bmi", 0, "averaged cut"), ("stay", 0, ""), ("fee", 0, ""),
+    ("attendance", 0, "averaged"), ("bmi", 0, "averaged cut"), ("stay", 0, ""), ("fee", 0, ""),
     ("deductible", 0, ""), ("payout", 0, ""),
-    ("satisfaction", 9, "averaged cut weight"), ("stay", 9, ""), ("bmi", 77, "averaged cut weight"),
+    ("satisfaction", 9, "averaged cut weight"), ("stay", 9, ""), ("bmi", 99, "averaged cut weight"),
     ("share", -1, "averaged cut"), ("fee", 3, "averaged cut"), ("stay", 700, "averaged cut"),
     ("attendance", 99, ""), ("satisfaction", 0, ""), ("stay", 99, "averaged cut weight"),
 ])  # fmt: skip

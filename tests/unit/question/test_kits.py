@@ -189,6 +189,12 @@ def test_a_file_of_ones_own_is_a_preset(tmp_path):
     text = render(report, "markdown", full=True)
     assert "House rule 7" in text
     assert "### Bonuses" in text
+    path.write_text(
+        KIT.replace("{{ page() }}\n\n{{ rules() }}", "Rules: {{ rules() }}\n{{ page() }}")
+    )
+    near = render(filed(str(path)), "markdown", full=True)
+    assert "\0" not in near
+    assert {line for line in text.split("\n") if line.startswith("|")} <= {*near.split("\n")}
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     def placed(made: Callable[[], Iterable[tree.Block]]) -> Callable[[], str]:
         def place() -> str:
             held.append(tuple(made()))
-            return f"\0{len(held) - 1}\0" if held[-1] else ""
+            return f"\n\n\0{len(held) - 1}\0\n\n" if held[-1] else ""  # a part is no text
 
         return place
 
@@ -126,7 +126,7 @@ def _block(text: str, held: list[tuple[tree.Block, ...]]) -> Iterator[tree.Block
         yield from _block("\n".join(lines[1:]), held)
     elif text.startswith("- "):
         yield tree.Items(tuple(item.replace("\n", " ") for item in text[2:].split("\n- ")))
-    elif text:
+    elif text.strip("-"):
         yield tree.Paragraph(" ".join(lines))
 
 

@@ -295,13 +295,10 @@ const codedNumbers = ({ name, cases }, cuts) => {
   const others = cases.slice(0, -1).map((n, k) => ([...found, ...impossible].includes(k) ? 0 : n));
   return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(codedZeros(name, edges, others, least), numbersApart(edges, others, least, most));
 };
-// the rows of 0, few and far below all others, as placeholders are
+// the rows of 0, few and far below all others, in columns whose names state what is never 0
 const codedZeros = (name, edges, cases, cut) => {
   const zero = edges.indexOf(-data.least), sums = cases.map((_, k) => cases.slice(0, k + 1).reduce((a, n) => a + n, 0)), all = sums.at(-1), median = edges[sums.findIndex((n) => n >= all / 2)];
-  const held = range(cases.length).filter((k) => cases[k] && edges[k] >= 0), [fewest, step] = data.spread;
-  const isSpread = held.length >= fewest && held.every((k, i) => !i || edges[k] > median || edges[k] < step * edges[held[i - 1] + 1]);
-  const of = Object.keys(data.zeros).find((each) => PATTERNS[each]?.test(plainText(name))) ?? (PATTERNS.often_zero.test(plainText(name)) || !isSpread ? null : "");
-  const [share, lowest, part] = data.zeros[of] ?? [0], least = Math.max(lowest, part * median);
+  const of = Object.keys(data.zeros).find((each) => PATTERNS[each].test(plainText(name))), [share, lowest, part] = data.zeros[of] ?? [0], least = Math.max(lowest, part * median);
   return cut > 0 && cases[zero] && cases[zero] <= share * all && cases.every((n, k) => !n || k === zero || edges[k] >= least) ? [cases[zero]] : [];
 };
 // the fewer of the numbers below and above where there are none, as of another unit
