@@ -35,7 +35,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_LACKING, _ONE_SIDED, _NO_CHANCE = 0.1, 0.8, 1e-6
+_LACKING, _ONE_SIDED, _NO_CHANCE = 0.1, 0.9, 1e-6
 _FAR_APART, _ERRORS_APART = 0.1, 5.0
 # a correlation, and of how many rows it is significant (p < 0.001)
 _REVERSED, _FEWEST_REVERSED = 0.5, 40
