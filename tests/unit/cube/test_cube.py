@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.cube import cube as cube_module
 from fairgauge.cube.build import Counted, build, code_values
 from fairgauge.cube.cube import Cube, aggregate, read_cube
 from fairgauge.cube.plan import Plan, plan
@@ -216,3 +217,11 @@ def test_cells_are_summed_alike_whether_few_or_many_are_held(values, monkeypatch
     for name in sums:
         assert found[0].sums[name].tolist() == found[1].sums[name].tolist()
     assert found[0].codes.tolist() == sorted(map(list, set(map(tuple, codes.tolist()))))
+
+
+def test_a_number_that_no_computer_counts_is_no_cube():
+    found = made(["a"], [1]).to_dict()
+    found["tables"][0]["codes"] = [[10**30]] * 2
+    counts = {name: value for name, value in found.items() if name != "digest"}
+    with pytest.raises(CubeError, match="not a fairgauge cube file"):
+        Cube.from_dict(counts | {"digest": cube_module._digest(counts)})
