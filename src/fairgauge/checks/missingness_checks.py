@@ -102,6 +102,10 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     apart = {e.column for e in spec.where} - {a.column for a in cube.plan.axes if a.role in checked}
     for column, value, rows, _ in (e for e in cube.left_out if e[1] and e[0] in {"", *apart}):
         facts: dict[str, Any] = {"condition": value, "rows": rows, "total": total}
+        recoding = spec.recoding(column)
+        listed = recoding.category_of if recoding and not words.means_missing(value) else ()
+        if any(words.is_form_of(value, name) for name in listed):
+            continue  # `doubtful_names` warns of what may have been recoded
         if column:
             facts |= {"condition": f"{column} = {value}", "column": column, "value": value,
                       "line": spec.recoding_line(column, {UNKNOWN: [value]})}  # fmt: skip

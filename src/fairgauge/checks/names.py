@@ -244,13 +244,15 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     # one of several spellings of a category that has others is noted alone, unless it may be
     # misspelt itself: a value that is not recoded is then nearly the same
     for column, value in sorted(cube.unseen):
-        axes = [axis for axis in cube.plan.axes if axis.column == column]
-        known = [name_of(v) for axis in axes for v in cube.levels[axis]]
-        recoding = spec.recoding(column)
-        left_over = [name for name in known if recoding and name not in recoding.names]
-        path = f"recode.{column}"
-        if closest(value, left_over) is not None:
-            yield from unmatched_value(path, value, left_over, cube, axes)
+        axes = [axis for axis in cube.plan.axes if axis.column == column and not axis.bins]
+        known = {name_of(v): n for axis in axes for v, n in levels_with_cases(cube, axis)}
+        left = [e for e in cube.left_out if e[1] and column in {each.column for each in spec.where}]
+        every = {name: n for of, name, n, _ in left if of == column} | known
+        recoding, path = spec.recoding(column), f"recode.{column}"
+        names = recoding.names if recoding else ()
+        left_over = {(column, name): n for name, n in every.items() if name not in names}
+        if closest(value, [name for _, name in left_over]) is not None:
+            yield from unmatched_value(path, value, left_over)
         else:
             found = unmatched_name(path, value, known)
             spelt_otherwise = recoding and recoding.category_of.get(value) in known

@@ -15,6 +15,8 @@ from typing import Any
 from fairgauge.errors import Problem, SpecError, listing, problems_where, quote, refuse, suggest
 from fairgauge.question.category_words import is_column_of
 from fairgauge.question.features import read_features
+from fairgauge.question.option_types import PRESET, WORDS
+from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
 
@@ -106,10 +108,9 @@ class Kit:
         return (*options, *(f"document.{key}" for key in self.document if not stated.get(key)))
 
 
-@cache
 def kit_names() -> tuple[str, ...]:
     """Return the names of all presets."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+    return PRESET.words
 
 
 def kit_or_none(name: object) -> Kit | None:
@@ -150,26 +151,32 @@ def _read_kit(file: Path) -> Mapping[str, Any]:
         found = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(Problem(f"preset {file}", str(error))) from None
-    kit, audit = (
-        table if isinstance(table := found.get(name), dict) else {} for name in ("kit", "audit")
-    )
+    kit, audit = (_table(found, name) for name in ("kit", "audit"))
     own = {*_NOT_OPTIONS, "name", "options"}
     rows = {each.name: each for each in fields(Kit) if each.name not in own}
     types = {key: _TYPES.get(str(each.type), object) for key, each in rows.items()}
     wrong = [key for key in kit if key in rows and not isinstance(kit[key], types[key])]
-    unknown, known = sorted(kit.keys() - rows), {"terms", "words", *kit}
-    absent = [key for key in sorted(rows.keys() - known) if rows[key].default is MISSING]
-    at, allowed = f"preset {file}", ", ".join(sorted(rows))
-    no_limit = not (audit.get("rules") or kit.get("no_limit"))
-    refuse(problems_where(
+    needed = sorted(rows.keys() - {"terms", "words", *kit})
+    absent = [key for key in needed if rows[key].default is MISSING]
+    at, no_limit = f"preset {file}", not (audit.get("rules") or kit.get("no_limit"))
+    problems: list[Problem] = []
+    keys = [("kit", kit, [*rows]), ("audit", audit, [*BY_NAME, *_NOT_OPTIONS])]
+    keys += [(f"audit.{n}", _table(audit, n), [*BY_NAME]) for n in ("with_score", "with_amounts")]
+    for name, table, allowed in keys:
+        Location(f"{at} [{name}]", problems).report_unknown_keys(table, allowed)
+    WORDS.read(_table(kit, "words"), Location(f"{at} [kit.words]", problems))
+    refuse(problems + problems_where(
         (not audit, at, "has no table [audit]"),
         (wrong, at, f"[kit] has {listing(wrong)} of another type than it needs"),
-        (unknown, at, f"[kit] has {listing(unknown)}. Allowed: {allowed}"),
         (absent, at, f"[kit] lacks {listing(absent)}"),
         (not audit.get("metrics"), at, "[audit] names no metrics"),
         (no_limit, at, "has neither rules nor no_limit, that no limit is set"),
     ))  # fmt: skip
     return found
+
+
+def _table(tables: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return table if isinstance(table := tables.get(name), dict) else {}
 
 
 def all_kits() -> tuple[Kit, ...]:

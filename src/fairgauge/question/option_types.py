@@ -18,7 +18,6 @@ from fairgauge.errors import SpecError, display, listing, quote, suggest
 from fairgauge.question import features, readers
 from fairgauge.question.category_words import OWN_MEANINGS, OwnWords
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
-from fairgauge.question.kits import find_kit, kit_names
 from fairgauge.question.readers import Location, plain_meaning, read_table
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.question.rules import read_rules, write_rules
@@ -307,14 +306,6 @@ def _read_any_values(value: object, at: Location) -> tuple[Value, ...]:
     return readers.read_values(value, at) if value != [] else ()
 
 
-def _read_preset(value: object, at: Location) -> str | None:
-    try:
-        return find_kit(str(value)).name
-    except SpecError as error:
-        at.problems += [each._replace(path=at.path) for each in error.problems]
-        return None
-
-
 def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
     # read doubts that are accepted: a code, written with blanks or not, and a column
     found = []
@@ -352,9 +343,11 @@ def _read_checks(value: object, at: Location) -> OwnWords:
     return tuple(sorted(found.items()))
 
 
+_PRESETS = tuple(sorted(path.stem for path in Path(__file__).parents[1].glob("kits/*.toml")))
+
 # fmt: off
 COLUMN = OptionType(read=readers.read_column, schema=_TEXT, metavar="COL")
-PRESET = OptionType(read=_read_preset, schema=_TEXT | {"examples": [*kit_names()]}, metavar="NAME", words=kit_names())
+PRESET = OptionType(read=lambda value, _at: str(value), schema=_TEXT | {"examples": [*_PRESETS]}, metavar="NAME", words=_PRESETS)
 REPLICATES = OptionType(read=readers.read_replicates, schema=_TEXT, plain=lambda value: value and value.written, metavar="'COLS; RULE'")
 VALUE = OptionType(read=readers.read_value, schema=_SCALAR, metavar="VALUE")
 RANGE = OptionType(

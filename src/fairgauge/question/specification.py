@@ -72,7 +72,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     at = Location()
     problems = at.problems
     given: dict[str, Any] = {}  # every reader returns the type of its field
-    for name, value in separated(_add_preset(options)).items():
+    for name, value in separated(_add_preset(options, at)).items():
         if name not in BY_NAME:
             problems.append(_unknown_option(name))
         elif value is not None:
@@ -158,8 +158,8 @@ def ask_rows(source: Any, **options: object) -> Spec:
 
 def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
     """Return a specification of some options, others passed over, for what audits no rows."""
-    options = _add_preset(options) if "preset" in names else options
     at = Location(problems=[_unknown_option(name) for name in options if name not in BY_NAME])
+    options = _add_preset(options, at) if "preset" in names else options
     # every reader returns the type of its field
     given: dict[str, Any] = read_keys(options, {n: BY_NAME[n].type.read for n in names}, at)
     refuse(at.problems)
@@ -188,9 +188,14 @@ def _unknown_option(name: str) -> Problem:
     return Problem(name, f"unknown option.{near} Allowed: {', '.join(BY_NAME)}")
 
 
-def _add_preset(options: Mapping[str, object]) -> Mapping[str, object]:
-    found = kit_or_none(options.get("preset"))
-    return options if found is None else {**options, **found.options_for(options)}
+def _add_preset(options: Mapping[str, object], at: Location) -> Mapping[str, object]:
+    if (name := options.get("preset")) is None:
+        return options
+    try:
+        return {**options, **find_kit(str(name)).options_for(options)}
+    except SpecError as error:
+        at.problems += error.problems
+        return {**options, "preset": None}
 
 
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
@@ -449,7 +454,8 @@ def unknown_columns(asked: Iterable[tuple[str, str]], columns: Sequence[str]) ->
             absent.setdefault(path, []).append(name)
     for path, names in absent.items():
         parts = [part.strip() for part in re.split("[,*]", names[0])]
-        hint = suggest(names[0], columns) or f" It has {listing(columns) or 'no columns'}"
+        # also next to the nearest name, which may be of something else: "wage" for "age"
+        hint = f"{suggest(names[0], columns)} It has {listing(columns) or 'no columns'}"
         hint = f" Name {listing(parts)} one by one" if {*parts} <= {*columns} else hint
         what = f"column{'s' * (len(names) > 1)} {listing(names, 3)}"
         yield Problem(path, f"no {what} in the data.{hint}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, Axis, quartiles
+from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge.identity import FeatureId, is_named, texts_of
@@ -131,11 +131,11 @@ def other_references(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
 def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of unknown values in the question that the data need not have."""
     axes = [a for a in cube.plan.axes if a.role is Role.FEATURE and not a.cuts]
-    levels = [level for axis in axes for level in cube.levels[axis]]
+    levels = [(a.column, *level) for a in axes for level in levels_with_cases(cube, a)]
     for i, value in enumerate(() if spec.where else spec.unknown):  # other rows may have them
-        if not is_one_of(value, levels):
-            others = [name_of(each) for each in levels if not is_one_of(each, spec.unknown)]
-            yield from unmatched_value(f"unknown[{i}]", name_of(value), others, cube, axes)
+        if not is_one_of(value, [level for _, level, _ in levels]):
+            others = {(c, name_of(v)): n for c, v, n in levels if not is_one_of(v, spec.unknown)}
+            yield from unmatched_value(f"unknown[{i}]", name_of(value), others)
 
 
 def idle_rules(
@@ -259,20 +259,18 @@ def unmatched_name(path: str, name: str, known: Iterable[str]) -> Diagnostic:
 
 
 def unmatched_value(
-    path: str, name: str, known: Sequence[str], cube: Cube, axes: Iterable[Axis]
+    path: str, name: str, known: Mapping[tuple[str, str], int]
 ) -> Iterator[Diagnostic]:
-    """Warn of a value that no row has: where some have a form of it, they are what is in doubt."""
-    found = {
-        (axis.column, name_of(value)): rows
-        for axis in axes
-        for value, rows in levels_with_cases(cube, axis)
-        if not axis.bins and name_of(value) in known and is_form_of(name_of(value), name)
-    }
+    """Warn of a value that no row has: where some have a form of it, they are what is in doubt.
+
+    ``known`` are the rows of the values that there are, each with its column.
+    """
+    found = {each: rows for each, rows in known.items() if is_form_of(each[1], name)}
     for (column, value), rows in found.items():
         code = DiagnosticCode.MISSPELT
         yield Diagnostic.warning(code, path=path, name=name, column=column, value=value, rows=rows)
     if not found:
-        yield unmatched_name(path, name, known)
+        yield unmatched_name(path, name, {value for _, value in known})
 
 
 _PER_CENT = 80.0

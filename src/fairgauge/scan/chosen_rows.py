@@ -229,7 +229,7 @@ class _ChosenRows(_RowsOfSource):
 
     def _doubtful_values(self, cube: Cube, kept: _Masks) -> _LeftOut:
         # of columns that no check reads: kept, what means a missing value or a total, and codes of
-        # missing ones, kept among categories or excluded among numbers
+        # missing ones, kept among categories or excluded among numbers; what may have been recoded
         for i, (axis, asked) in enumerate(zip(self.axes, self.spec.where, strict=True)):
             by = cube.plan.axis(Role.CODES, axis.column) if axis.bins else axis
             if by is None or axis.column in _checked_columns(self.spec):
@@ -246,7 +246,8 @@ class _ChosenRows(_RowsOfSource):
                 found = {by.cuts.index(code): canonical(code) for code in codes}
             else:
                 masks[i] = np.ones_like(kept[i])
-                found = _doubtful_levels(axis, cube.levels[axis], kept[i], asked)
+                unseen = [name for column, name in cube.unseen if column == axis.column]
+                found = _doubtful_levels(axis, cube.levels[axis], kept[i], asked, unseen)
             table = next(each for each in cube.tables if by in each.axes)
             meets, own = _cells_that_meet(table, masks), table.codes_of([by])[:, 0]
             for code, level in found.items():
@@ -382,18 +383,21 @@ def _missing_words(column: str, levels: _Values) -> list[Value]:
 
 
 def _doubtful_levels(
-    axis: Axis, levels: _Values, kept: NDArray[np.bool_], asked: RowCondition
+    axis: Axis, levels: _Values, kept: NDArray[np.bool_], asked: RowCondition, unseen: list[str]
 ) -> dict[int, Value]:
-    # what means a missing value or a total, and is kept, and codes of missing values
+    # what means a missing value or a total, and is kept, codes of missing values, and forms of what
+    # a recoding lists, and no row has
     names = [*map(name_of, levels)]
     codes = [v for v in words.codes_of_missing(levels)
              if not words.may_be_group(name_of(v), axis.column, names)]  # fmt: skip
     missing = _missing_words(axis.column, levels)
+    categories = axis.recoding.names if axis.recoding else ()
     return {
         i: level
         for i, level in enumerate(levels)
         if not is_one_of(level, asked.values)
         if level in codes
+        or (level not in categories and any(words.is_form_of(names[i], each) for each in unseen))
         or (kept[i] and (level in missing or words.is_total(name_of(level), names)))
     }
 

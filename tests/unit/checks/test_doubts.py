@@ -87,6 +87,17 @@ def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(code):
     assert (stated.level, stated["accepted"]) == (Level.NOTE, True)
 
 
+@pytest.mark.parametrize("where", ["h = yes", "h != no"])
+def test_a_value_misspelt_in_the_recoding_of_a_condition_leaves_no_pass(where):
+    asked = {"prediction": "p", "sensitive": "g", "rules": RULE, "where": where,
+             "recode": {"h": {"yes": ["y", "Caucasion"]}}}  # fmt: skip
+    rows = table(h=every("Caucasian", ["no" if i % 5 == 0 else "y" for i in range(N)]))
+    found, accepted = fg.audit(rows, **asked), fg.audit(rows, **asked, accept="misspelt:h")
+    assert [(each.code, each.column) for each in found.doubts] == [("misspelt", "h")]
+    assert (found.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+    assert numbers(found) == numbers(accepted)
+
+
 @pytest.mark.parametrize(("more", "groups"), [
     ({"exclude_groups": "Unknown"}, "Unknown"), ({"sensitive": "region"}, "NA"),
 ])  # fmt: skip

@@ -200,7 +200,10 @@ def test_a_file_of_ones_own_is_a_preset(tmp_path):
 @pytest.mark.parametrize(
     ("kit", "message"),
     [
-        (KIT.replace("title =", "titel ="), "'titel'"),
+        (KIT.replace("title =", "titel ="), r"\[kit\].titel: unknown key. Did you mean 'title'\?"),
+        (KIT + '[kit.words]\nnuon = "staff"', r"words\].nuon: unknown key. Did you mean 'noun'\?"),
+        (KIT + "min_shar = 0.02", r"\[audit\].min_shar: unknown key. Did you mean 'min_share'\?"),
+        (KIT + '[audit.with_score]\nreferenc = "best"', "referenc: .* Did you mean 'reference'"),
         (KIT.replace('read = "official text"\n', ""), "lacks 'read'"),
         (KIT.replace("[audit]", "[audits]"), r"no table \[audit\]"),
         (KIT.replace("filing =", "period ="), "lacks 'filing'"),

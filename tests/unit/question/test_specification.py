@@ -77,10 +77,10 @@ def test_a_specification_is_a_frozen_value():
         spec.label = "y"
 
 
-def test_unknown_columns_name_the_nearest_or_what_there_is():
+def test_unknown_columns_name_the_nearest_and_what_there_is():
     assert problems(["sexe", "y"], label="z") == [
         "label: no column 'z' in the data. It has 'sexe', 'y'",
-        "sensitive[0]: no column 'sex' in the data. Did you mean 'sexe'?",
+        "sensitive[0]: no column 'sex' in the data. Did you mean 'sexe'? It has 'sexe', 'y'",
     ]
     assert problems(["sex", "race"], sensitive="sex,race") == [
         "sensitive[0]: no column 'sex,race' in the data. Name 'sex', 'race' one by one"

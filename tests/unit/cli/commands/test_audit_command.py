@@ -104,8 +104,10 @@ Use default, exact, bootstrap or bayes
   rules[0]: cannot read 'DI >> 0.8'; write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' \
 or '|METRIC| <= X'
   rules[1].metric: no metric named 'XDI'. Did you mean 'DI'? See: fairgauge metrics
-  label: no column 'aproved' in the data. Did you mean 'approved'?
-  sensitive[0]: no column 'sx' in the data. Did you mean 'sex'?"""
+  label: no column 'aproved' in the data. Did you mean 'approved'? \
+It has 'approved', 'predicted', 'sex', 'region', 'age'
+  sensitive[0]: no column 'sx' in the data. Did you mean 'sex'? \
+It has 'approved', 'predicted', 'sex', 'region', 'age'"""
     )
 
 
