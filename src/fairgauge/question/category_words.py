@@ -61,13 +61,7 @@ def sources() -> dict[str, str]:
 
 @lru_cache(maxsize=1_024)
 def _fold(text: str) -> str:
-    r"""Return a text as words are listed: without case, accents and brackets, its words parted.
-
-    >>> _fold(" Prefer_NOT  to answer"), _fold("D\xe9sistement"), _fold("De\u0301sist\xe9e")
-    ('prefer not to answer', 'desistement', 'desistee')
-    >>> _fold("(blank)"), _fold("NotDeclared."), _fold("k. A.")
-    ('blank', 'not declared', 'k. a')
-    """
+    """Return a text as words are listed: without case, accents and brackets, its words parted."""
     return _strip(fold_accents(parted(text)))
 
 
@@ -105,13 +99,7 @@ _ALSO_CLASSES = {"none", "nil"}
 
 
 def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
-    """Return whether a word for a missing value may be a group beside other ``names``.
-
-    >>> may_be_group("None", "religion", ["None", "Hindu"]), may_be_group("None", "Sex", ["None"])
-    (True, False)
-    >>> [may_be_group("NA", "place", ["NA", *names]) for names in (["ZA", "BW"], ["Rome", "Bonn"])]
-    [True, False]
-    """
+    """Return whether a word for a missing value may be a group beside other ``names``."""
     others = [_fold(each) for each in names if each != name and not means_missing(each)]
     of_sex = bool(others) and all(map(_pattern("man_or_woman").search, others))
     if of_sex or _pattern("of_all_people").search(_fold(column)):
@@ -183,9 +171,6 @@ def missing_words(values: Collection[Value]) -> list[Value]:
     """Return the values of a column that usually mean that it is missing, codes apart.
 
     Beside numbers, or bands of them, "Exempt" is one, too.
-
-    >>> missing_words(["36", "50%-60%", "NA", "Exempt"]), missing_words(["Exempt", "Non-exempt"])
-    (['NA', 'Exempt'], [])
     """
     plain = {value: _fold(name_of(value)) for value in values if not means_missing(value)}
     exempt = {value for value, name in plain.items() if _pattern("exempt").search(name)}
@@ -342,9 +327,6 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     That is a negative number beside others, or one of nines (of two digits, also of eights and
     sevens) well beyond the others. Of many numbers, such as ages, none is a code. Among names it is
     the only number, such as 9999 (beside words alone 0, 9 and 98, too), or lies beyond the others.
-
-    >>> codes_of_missing([1, 2, 9]), codes_of_missing(["0", "1", "-9", "99"])
-    ([9], ['-9', '99'])
     """
     known = {name_of(value): value for value in values}
     numbers = [name for name in known if _WHOLE.fullmatch(name)]
@@ -377,11 +359,6 @@ def no_outcomes(
     Beside 0 and 1, or 1 and 2, where these alone of successive numbers are among the outcomes,
     every other one is such a code, and where yes or no is ``positive`` every third answer. So is
     every other number where 1 is, and 0 not, and every step before the decision beside a refusal.
-
-    >>> no_outcomes([0, 1, 0.5]), no_outcomes(["yes", "no", "9999", "n/a"])
-    ([0.5], ['9999', 'n/a'])
-    >>> no_outcomes([0, 1, 2], [1]), no_outcomes(["Hired", "Rejected", "Interview"], ["Hired"])
-    ([2], ['Interview'])
     """
     every = [*values]
     texts, asked = [each for each in every if isinstance(each, str)], [*map(name_of, positive)]
@@ -463,11 +440,6 @@ def classes_of_missing(values: Iterable[Value]) -> list[Value]:
     """Return the classes that usually mean a missing value: names, and codes among names or codes.
 
     A negative number whose opposite is a class, too, is one of a scale.
-
-    >>> classes_of_missing(["sales", "N/A", "9999", "none"]), classes_of_missing([1, 2, 3, -9])
-    (['N/A', '9999'], [-9])
-    >>> classes_of_missing([-1, 0, 1]), classes_of_missing(["2024", "2025", "later"])
-    ([], [])
     """
     by_name = {name_of(value): value for value in values}
     texts = [name for name, value in by_name.items()
@@ -502,11 +474,7 @@ _NO_GROUP = {"race": ("6", "7", "8"), "ethnicity": ("3", "4", "5"), "sex": ("3",
 
 
 def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
-    """Return the codes of a column of race, ethnicity or sex that state none.
-
-    >>> no_groups("applicant_race_1", [5, 6]), no_groups("co-applicant_sex", ["2", "04"])
-    ([6], ['04'])
-    """
+    """Return the codes of a column of race, ethnicity or sex that state none."""
     found = re.search(_COLUMN_OF_GROUPS, column.casefold())
     none = [] if found is None else [*_NO_GROUP[found[1] or found[2]]]
     names = {value: name_of(value).strip().casefold() for value in values}
@@ -524,11 +492,7 @@ def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
 
 @lru_cache(maxsize=1_024)
 def action_code(name: str) -> str:
-    """Return the code of a name of an action, without leading zeros, and other text as it is.
-
-    >>> action_code("Loan originated"), action_code("03"), action_code("1.0"), action_code("yes")
-    ('1', '3', '1', 'yes')
-    """
+    """Return the code of a name of an action, without leading zeros, and other text as it is."""
     text = name.strip().casefold()
     forms = ((code, rf"0*{code}(\.0+)?", of) for code, of in ACTION_NAMES.items())
     found = (c for c, code, of in forms if re.fullmatch(rf"{code}|({code}[\W_]+)?({of})", text))
@@ -536,13 +500,7 @@ def action_code(name: str) -> str:
 
 
 def are_actions(column: str, values: Iterable[Value]) -> bool:
-    """Return whether a column has what became of applications in HMDA data.
-
-    >>> are_actions("action_taken", [1, 3]), are_actions("x", ["01", "03"])
-    (True, False)
-    >>> are_actions("action_taken", [1, 2, 3, "NA"]), are_actions("disposition", [1, 2, 3])
-    (True, False)
-    """
+    """Return whether a column has what became of applications in HMDA data."""
     names = [name_of(value) for value in values]
     codes = sum(action_code(name) in ACTION_NAMES for name in names)
     # a stray value or two does not hide what the others are
@@ -560,9 +518,6 @@ def no_decisions(column: str, values: Collection[Value], asked: Sequence[Value])
     """Return the outcomes of a column that are no decisions as those asked for are.
 
     Requests for a preapproval are none beside applications, and applications none beside requests.
-
-    >>> no_decisions("action_taken", [1, 3, 4, 7], [1]), no_decisions("x", ["yes", "open"], ["yes"])
-    ([4, 7], ['open'])
     """
     if not are_actions(column, values):
         return no_outcomes(values, asked, column)

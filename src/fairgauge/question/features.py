@@ -409,11 +409,7 @@ def _read_probabilities(table: object, at: Location) -> Probabilities | None:
 
 
 def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, object]]:
-    r"""Read ``NAME: GROUP=COL, GROUP=COL; KEY=VALUE``.
-
-    >>> parse_probabilities(["race: Black=p_b, White=p_w; assume=given_group"], Location())
-    [{'name': 'race', 'probabilities': {'Black': 'p_b', 'White': 'p_w'}, 'assume': 'given_group'}]
-    """
+    """Read ``NAME: GROUP=COL, GROUP=COL; KEY=VALUE``."""
     tables = []
     for i, text in enumerate(texts):
         first, *others = readers.split(text, ";")

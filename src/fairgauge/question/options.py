@@ -329,13 +329,7 @@ BY_NAME = {each.name: each for each in OPTIONS}
 
 
 def flag_of(name: str, value: Any, flag: str = "") -> str:
-    r"""Return an option as a shell takes it: its flag (or one that is written alike), and a value.
-
-    >>> print(flag_of("unknown", ["refused, or no answer"]))
-    --unknown 'refused\, or no answer'
-    >>> print(flag_of("reference", {"sex*race": ["F", "Black"]}))
-    --reference 'sex\*race=F & Black'
-    """
+    """Return an option as a shell takes it: its flag (or one that is written alike), and a value."""
     row = BY_NAME[name]
     return shlex.join(word for text in row.type.write(value) for word in (flag or row.flag, text))
 

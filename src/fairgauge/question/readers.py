@@ -251,13 +251,7 @@ class ReplicateWeights:
 
     @property
     def factors(self) -> tuple[float, ...]:
-        """Return the factor of every replicate's squared deviation from the full estimate.
-
-        >>> read_replicates("w1-w80; acs", Location()).factors[0]
-        0.05
-        >>> round(read_replicates("w1-w4; fay 0.5", Location()).factors[0], 3)
-        1.0
-        """
+        """Return the factor of every replicate's squared deviation from the full estimate."""
         n = len(self.columns)
         if self.rule == "jkn":
             return self.numbers if len(self.numbers) == n else self.numbers * n
@@ -307,11 +301,7 @@ def unescape(text: str) -> str:
 
 
 def escape(value: object) -> str:
-    r"""Return the text of a value with its special characters escaped.
-
-    >>> print(escape("a=b"), escape(1.0), escape(True))
-    a\=b 1 true
-    """
+    """Return the text of a value with its special characters escaped."""
     return re.sub(r"([=:*,])", r"\\\1", _text(value))
 
 
@@ -351,11 +341,7 @@ def parse_sensitive(texts: Texts, at: Location) -> list[str | dict[str, object]]
 
 
 def parse_listed_features(texts: Texts, at: Location) -> list[str | dict[str, object]]:
-    """Read ``A,B:1,2,C``, where numbers after ``B:`` are cut points of B, and the forms of one.
-
-    >>> parse_listed_features(["sex,age:40,60,race"], Location())
-    ['sex', {'column': 'age', 'cuts': [40.0, 60.0]}, 'race']
-    """
+    """Read ``A,B:1,2,C``, where numbers after ``B:`` are cut points of B, and the forms of one."""
     listed: list[str] = []
     for part in (part for text in texts for part in split(text, ",")):
         number = isinstance(_finite(part.partition(":")[0]), float)
@@ -415,12 +401,6 @@ def parse_positive(
     """Read values separated by commas, or a cut (``>50000``).
 
     Values after the name of a column of outcomes and ``=`` are those of this column.
-
-    >>> at = Location("positive")
-    >>> parse_positive([">50000"], at)
-    {'above': 50000.0}
-    >>> parse_positive(["y=yes,1", "p=a"], at, ["y", "p"]), parse_positive(["y=1"], at)
-    ({'y': ['yes', '1'], 'p': ['a']}, ['y=1'])
     """
     by_column: dict[str, list[str]] = {}
     column = ""
@@ -501,11 +481,7 @@ def _finite(text: str) -> float | str:
 
 
 def parse_words(texts: Texts, at: Location) -> object:
-    """Read ``KEY=TEXT``; a key of a group's name has its feature and value: ``groups.sex.F``.
-
-    >>> parse_words(["noun=applicants", "groups.sex.F=women"], Location("words"))
-    {'noun': 'applicants', 'groups': {'sex': {'F': 'women'}}}
-    """
+    """Read ``KEY=TEXT``; a key of a group's name has its feature and value: ``groups.sex.F``."""
     table: dict[str, Any] = {}
     for text in texts:
         key, equals, word = text.partition("=")

@@ -79,13 +79,7 @@ class Recoding:
         return found
 
     def apply(self, values: Sequence[Value]) -> list[Value]:
-        """Return the category of each value; values of none stay as they are.
-
-        >>> Recoding("sex", (("Male", ("M", 1)), ("unknown", ("?",)))).apply(["M", 1, "?", "F"])
-        ['Male', 'Male', None, 'F']
-        >>> Recoding("age", (("inside", ("25-60",)),)).apply([24, 25, "60", "NA"])
-        ['24', 'inside', 'inside', 'NA']
-        """
+        """Return the category of each value; values of none stay as they are."""
         found: list[Value] = [
             value if name is None else None if name == UNKNOWN else name
             for value, name in zip(values, self.categories_of(values), strict=True)
@@ -140,11 +134,7 @@ _RANGE = (
 
 
 def ranges_of(text: str) -> list[tuple[float, float]]:
-    """Return the ranges of numbers that a text names, their ends included; none if it names none.
-
-    >>> ranges_of("25-60"), ranges_of("<25 or 60+"), ranges_of("25"), ranges_of("Zone 1-3")
-    ([(25.0, 60.0)], [(-inf, 24.999999999999996), (60.0, inf)], [], [])
-    """
+    """Return the ranges of numbers that a text names, with their ends; none of other texts."""
     found = []
     for part in re.split(r"\s+or\s+", text.strip()):
         if (read := re.fullmatch(_RANGE, part)) is None:
@@ -244,9 +234,6 @@ def not_numbers(
 
     ``texts`` may be cut off after some more than are shown. ``listed`` are the values that are
     listed as unknown already; a column that is not ``recoded`` has no such list.
-
-    >>> not_numbers("n", ["0,25"], recoded=False).partition("; ")[2]
-    'write plain numbers with a point for the decimals, and an empty cell for none'
     """
     every = sorted(set(texts))
     infinite = [text for text in every if text.strip(" +-").casefold() in ("inf", "infinity")]
@@ -266,11 +253,7 @@ def not_numbers(
 
 
 def recoding_flag(line: str) -> str:
-    r"""Return a line of recodings as a flag to paste, and the name of the option.
-
-    >>> print(recoding_flag('sex = {unknown = ["Don\'t know"]}'))
-    --recode 'sex = {unknown = ["Don'"'"'t know"]}' (recode)
-    """
+    """Return a line of recodings as a flag to paste, and the name of the option."""
     return f"--recode {shlex.quote(line)} (recode)"
 
 

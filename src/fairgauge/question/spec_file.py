@@ -70,10 +70,6 @@ def overridden(keys: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 
     These replace them; recodings and conditions replace those of the same column alone, and texts
     of the document those of the same key.
-
-    >>> file = {"label": "y", "where": {"year": 2025, "site": "A"}}
-    >>> overridden(file, {"label": "z", "where": ["site = B"]})
-    {'label': 'z', 'where': [{'year': [2025]}, 'site = B']}
     """
     found = {**keys, **given}
     if isinstance(keys.get("document"), Mapping) and isinstance(given.get("document"), Mapping):

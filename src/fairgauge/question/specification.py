@@ -118,7 +118,7 @@ def ask_rows(source: Any, **options: object) -> Spec:
     def group(value: Value) -> Value:
         return next((name for part in parts if (name := label(part, value)) != value), value)
 
-    def names(groups: Iterable[str]) -> tuple[str, ...]:
+    def names(groups: Iterable[Value]) -> tuple[str, ...]:
         return tuple(name_of(group(name)) for name in groups)
 
     changes: dict[str, Any] = {
@@ -198,6 +198,7 @@ def _add_preset(options: Mapping[str, object], at: Location) -> Mapping[str, obj
         return {**options, "preset": None}
 
 
+# fmt: off
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     try:
         _ = spec.catalogue
@@ -212,7 +213,6 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     own = find_kit(spec.preset) if spec.preset else None
     default = Spec()
     low, high = spec.score_range
-    # fmt: off
     yield from problems_where(
         (not (spec.sensitive or spec.intersections or spec.probabilities), "sensitive", "name at least one sensitive feature (--sensitive COL)"),
         (spec.candidate and in_use is None, "candidate", "needs the model in use, whose decisions are its prediction or its score"),
@@ -241,7 +241,6 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         *((spec.prediction is None and spec.score and not low <= value <= high, "threshold", f"{f'{value:g}' if 'threshold' in given else f'the default, {value:g},'} is outside the range of the score, {low:g} to {high:g}; set another threshold (--threshold T) or the range of the score (--score-range LOW HIGH)")
           for value in (spec.threshold if isinstance(spec.threshold, tuple) else ())),
     )
-    # fmt: on
     seen = {spec.label: "the label", in_use: "the model in use"}
     for i, column in enumerate(spec.candidate):
         if column in seen:
@@ -262,13 +261,11 @@ _NOT_OF_PEOPLE = {
 
 def refuse_beyond_audits(spec: Spec, verb: str) -> None:
     """Refuse what only an audit takes account of: the design of a survey, and probabilities."""
-    # fmt: off
     if (design := spec.design) is not None:
         raise SpecError(Problem(design, f"{verb} knows no variance under the design of a survey: audit with it, or state the primary sampling units alone (cluster)"))
     if spec.probabilities:
         names = ", ".join(quote(each.name) for each in spec.probabilities)
         raise SpecError(Problem("probabilities", f"{names}: {verb} needs recorded groups, not their probabilities; audit the feature alone (fairgauge audit), or name a column of recorded groups"))
-    # fmt: on
 
 
 _OF_OUTCOMES = (enums.Favourable.POSITIVE, enums.Favourable.NEGATIVE, enums.Favourable.NEITHER)
@@ -285,10 +282,8 @@ def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
         yield Problem("favourable", message)
         return
     best = spec.reference is enums.ReferenceRule.BEST
-    # fmt: off
     yield from problems_where(
-        (best and (unstated or favourable is enums.Favourable.NEITHER), "reference", f"best needs to know which outcome is better for a person: state {errors.alternatives(allowed[:2])} (favourable, --favourable), or another reference"),
-    )
+        (best and (unstated or favourable is enums.Favourable.NEITHER), "reference", f"best needs to know which outcome is better for a person: state {errors.alternatives(allowed[:2])} (favourable, --favourable), or another reference"))
     if own is None:
         return
     stated = dict(spec.reference) if isinstance(spec.reference, tuple) else {}
@@ -302,7 +297,6 @@ def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
         (of_amounts and own.with_amounts.get("reference", fixed) != fixed, "reference", f"contradicts the preset {quote(own.name)}, whose reference for amounts is {own.with_amounts.get('reference')}; remove it"),
         (meant != favourable and not (of_amounts and meant == enums.Favourable.POSITIVE), "favourable", f"{favourable} contradicts the preset {quote(own.name)}, in which {quote(own.words.get('positive', meant))} is the favourable outcome; remove it, and state the values that mean it (--positive)"),
     )
-    # fmt: on
 
 
 def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
@@ -311,7 +305,6 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
     named = {each.name: each.columns[0][0] for each in spec.probabilities}
     names, example = sorted(named), named | dict.fromkeys(spec.recorded, "GROUP")
     chosen = spec.reference in (enums.ReferenceRule.LARGEST, enums.ReferenceRule.BEST)
-    # fmt: off
     apart = f"cannot be combined with {listing(names)}, of which only probabilities are known"
     yield from problems_where(
         *((each.column in names, "probabilities", f"{quote(each.column)} is given by its column and by probabilities, too") for each in spec.sensitive),
@@ -325,7 +318,6 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
         (chosen, "reference", f"is chosen from groups that are recorded; name the group that others are compared with, of every feature, such as {flag_of('reference', example)}; the groups of a feature without one are compared with all other groups"),
         (spec.profile is not enums.Profile.DOCUMENTED, "profile", "of smclarify knows recorded groups alone; remove it"),
     )
-    # fmt: on
 
 
 def same_in_a_stratum(
@@ -354,7 +346,6 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
     numeric[spec.score] = "is the score"
     if isinstance(spec.positive, Above) or spec.task is enums.Task.REGRESSION:
         numeric |= dict.fromkeys((spec.label, spec.prediction, *spec.candidate), "holds numbers")
-    # fmt: off
     for each in spec.recode:
         column, names, path = quote(each.column), each.names, f"recode.{each.column}"
         listed = quote(each.ranges[0][1]) if each.ranges else ""
@@ -364,7 +355,7 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
             yield Problem(path, f"{column} has no categories, only unknown values, of which {listed} is a range: list them one by one, or exclude the range by a condition (where, --where {quote(f'{each.column} <= NUMBER')})")
         elif each.column in numeric and names:
             yield Problem(path, f"{column} {numeric[each.column]}, and has no categories such as {quote(names[0])}: list as unknown the values that mean that the number is not known, and nothing else")
-    # fmt: on
+# fmt: on
 
 
 def _wrong_columns_of_positive(spec: Spec) -> list[Problem]:

@@ -3,7 +3,12 @@
 import pytest
 
 from fairgauge.question import readers as argument_syntax
+from fairgauge.question.conditions import RowCondition
+from fairgauge.question.features import parse_probabilities
+from fairgauge.question.options import flag_of
 from fairgauge.question.readers import Location
+from fairgauge.question.recoding import Recoding, not_numbers, ranges_of, recoding_flag
+from fairgauge.question.spec_file import overridden
 
 
 @pytest.mark.parametrize(
@@ -103,3 +108,48 @@ def test_numbers(text, meant):
     number = argument_syntax.parse_number([text], Location("seed"))
     assert number == meant
     assert type(number) is type(meant)
+
+
+def test_flags_are_read_and_written():
+    at, syntax = Location("flag"), argument_syntax
+    assert syntax.parse_positive([">50000"], at) == {"above": 50000.0}
+    by_column = syntax.parse_positive(["y=yes,1", "p=a"], at, ["y", "p"])
+    assert (by_column, syntax.parse_positive(["y=1"], at)) == (
+        {"y": ["yes", "1"], "p": ["a"]}, ["y=1"])  # fmt: skip
+    listed = syntax.parse_listed_features(["sex,age:40,60,race"], at)
+    assert listed == ["sex", {"column": "age", "cuts": [40.0, 60.0]}, "race"]
+    named = syntax.parse_words(["noun=applicants", "groups.sex.F=women"], at)
+    assert named == {"noun": "applicants", "groups": {"sex": {"F": "women"}}}
+    (race,) = parse_probabilities(["race: B=p_b, W=p_w; known=k"], at)
+    assert race == {"name": "race", "probabilities": {"B": "p_b", "W": "p_w"}, "known": "k"}
+    assert list(map(syntax.escape, ("a=b", 1.0, True))) == [r"a\=b", "1", "true"]
+    assert flag_of("unknown", ["refused, or no answer"]) == r"--unknown 'refused\, or no answer'"
+    assert flag_of("reference", {"sex*race": ["F", "B"]}) == r"--reference 'sex\*race=F & B'"
+    condition = RowCondition("race", ("A or B", 1, None))
+    assert condition.to_text() == 'race = "A or B" or 1 or (missing)'
+    assert not at.problems
+
+
+def test_replicate_weights_have_factors():
+    for text, factor in (("w1-w80; acs", 0.05), ("w1-w4; fay 0.5", 1.0)):
+        factors = argument_syntax.read_replicates(text, Location()).factors
+        assert factors[0] == pytest.approx(factor)
+
+
+def test_recodings_are_of_values_and_ranges():
+    assert [ranges_of(text) for text in ("25-60", "25", "Zone 1-3")] == [[(25.0, 60.0)], [], []]
+    below, above = ranges_of("<25 or 60+")
+    assert (below[1] < 25, above) == (True, (60.0, float("inf")))
+    sex = Recoding("sex", (("Male", ("M", 1)), ("unknown", ("?",))))
+    assert sex.apply(["M", 1, "?", "F"]) == ["Male", "Male", None, "F"]
+    age = Recoding("age", (("inside", ("25-60",)),))
+    assert age.apply([24, 25, "60", "NA"]) == ["24", "inside", "inside", "NA"]
+    line = recoding_flag('sex = {unknown = ["Don\'t know"]}')
+    assert line == """--recode 'sex = {unknown = ["Don'"'"'t know"]}' (recode)"""
+    assert not_numbers("n", ["0,25"], recoded=False).endswith("an empty cell for none")
+
+
+def test_conditions_of_a_file_give_way_to_those_of_their_column():
+    file = {"label": "y", "where": {"year": 2025, "site": "A"}}
+    given = {"label": "z", "where": ["site = B"]}
+    assert overridden(file, given) == {"label": "z", "where": [{"year": [2025]}, "site = B"]}

@@ -11,9 +11,16 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.question import category_words
 from fairgauge.question.category_words import (
+    action_code,
+    are_actions,
+    classes_of_missing,
     codes_of_missing,
     is_undecided,
+    may_be_group,
     means_missing,
+    missing_words,
+    no_decisions,
+    no_groups,
     no_outcomes,
 )
 from fairgauge.render.formats import render
@@ -93,6 +100,37 @@ def test_names_mean_what_they_are_listed_for(question):
             name, *others = example.split(" / ")
             given = [others] if question in BESIDE_OTHERS else others
             assert getattr(category_words, question)(name, *given) is meant, example
+
+
+def test_values_are_found_next_to_others():
+    assert codes_of_missing([1, 2, 9]) == [9]
+    assert codes_of_missing(["0", "1", "-9", "99"]) == ["-9", "99"]
+    assert no_outcomes([0, 1, 0.5]) == [0.5]
+    assert no_outcomes(["yes", "no", "9999", "n/a"]) == ["9999", "n/a"]
+    assert no_outcomes([0, 1, 2], [1]) == [2]
+    assert no_outcomes(["Hired", "Rejected", "Interview"], ["Hired"]) == ["Interview"]
+    assert classes_of_missing(["sales", "N/A", "9999", "none"]) == ["N/A", "9999"]
+    assert classes_of_missing([1, 2, 3, -9]) == [-9]
+    assert classes_of_missing([-1, 0, 1]) == classes_of_missing(["2024", "2025", "later"]) == []
+    assert missing_words(["36", "50%-60%", "NA", "Exempt"]) == ["NA", "Exempt"]
+    assert missing_words(["Exempt", "Non-exempt"]) == []
+    assert may_be_group("None", "religion", ["None", "Hindu"])
+    assert not may_be_group("None", "Sex", ["None"])
+    assert may_be_group("NA", "place", ["NA", "ZA", "BW"])
+    assert not may_be_group("NA", "place", ["NA", "Rome", "Bonn"])
+
+
+def test_codes_of_hmda_are_known_by_column_and_name():
+    names = ("Loan originated", "03", "1.0", "yes")
+    assert [action_code(name) for name in names] == ["1", "3", "1", "yes"]
+    assert are_actions("action_taken", [1, 3])
+    assert are_actions("action_taken", [1, 2, 3, "NA"])
+    assert not are_actions("x", ["01", "03"])
+    assert not are_actions("disposition", [1, 2, 3])
+    assert no_decisions("action_taken", [1, 3, 4, 7], [1]) == [4, 7]
+    assert no_decisions("x", ["yes", "open"], ["yes"]) == ["open"]
+    assert no_groups("applicant_race_1", [5, 6]) == [6]
+    assert no_groups("co-applicant_sex", ["2", "04"]) == ["04"]
 
 
 def every(words: dict[str, str]) -> list[str]:
