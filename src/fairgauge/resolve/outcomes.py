@@ -175,9 +175,6 @@ def ways_of_writing(levels: Iterable[Value], positive: Iterable[Value] = ()) -> 
     """Return the ways in which values write whether something is so; none where they state more.
 
     They are one way where the positive values name an outcome in all of them.
-
-    >>> ways_of_writing([1, "yes"]), len(ways_of_writing([1, "yes"], [1, "yes"]))
-    ([{'1'}, {'yes'}], 1)
     """
     texts = {name_of(level).casefold() for level in levels}
     held = [coding & texts for coding in CODINGS if coding & texts]
@@ -395,11 +392,7 @@ def sums_of_known(cube: Cube, axes: Sequence[Axis]) -> tuple[int, dict[str, floa
 
 
 def share_determined(positive: Sums, rows: Sums) -> float:
-    """Return the smaller share of both outcomes that are those of most rows of their stratum.
-
-    >>> share_determined(np.array([98.0, 0.0, 2.0]), np.array([100.0, 60.0, 2.0]))
-    0.967741935483871
-    """
+    """Return the smaller share of both outcomes that are those of most rows of their stratum."""
     negative = rows - positive
     if not positive.sum() or not negative.sum():
         return 0.0

@@ -253,11 +253,7 @@ MANY_UNCLUSTERED = 0.05
 
 
 def missing_group(column: str) -> str:
-    """Return the reason that rows lack a group of a sensitive feature.
-
-    >>> missing_group("sex"), missing_group("label")
-    ('missing sex', 'missing label (sensitive feature)')
-    """
+    """Return the reason that rows lack a group of a sensitive feature."""
     apart = " (sensitive feature)" if column in _NAMES_OF_OTHERS else ""
     return f"missing {column}{apart}"
 
@@ -273,20 +269,12 @@ def missing_in_condition(column: str) -> str:
 
 
 def missing_stratum(column: str, strata: int) -> str:
-    """Return the reason that rows are in no number within strata, of so many columns.
-
-    >>> missing_stratum("branch", 1), missing_stratum("branch", 2)
-    ('missing stratum', 'missing branch (stratum)')
-    """
+    """Return the reason that rows are in no number within strata, of so many columns."""
     return f"missing {f'{column} (stratum)' if strata > 1 else Role.STRATUM}"
 
 
 def unit_excluded(reason: str, unit: str) -> str:
-    """Return what is excluded for a reason: rows where nobody knows of how many cases or people.
-
-    >>> unit_excluded("missing count", "cases"), unit_excluded("missing weight", "cases")
-    ('rows', 'cases')
-    """
+    """Return what is excluded for a reason: rows where nobody knows of how many cases or people."""
     known = reason == Uncounted.NO_WEIGHT and unit != "people"
     return unit if known or reason not in {*Uncounted} else "rows"
 

@@ -9,6 +9,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Level
 from fairgauge.errors import SpecError
+from fairgauge.resolve.outcomes import share_determined, ways_of_writing
 
 
 def table(n: int = 2_000) -> pd.DataFrame:
@@ -55,3 +56,13 @@ def test_a_constant_label_is_warned_of(value):
     assert DiagnosticCode.ONE_LABEL in warned(found)
     good = fg.audit(rows.assign(y=rows.good), **asked, sensitive="sex")
     assert DiagnosticCode.ONE_LABEL not in warned(good)
+
+
+def test_yes_and_1_are_two_ways_of_writing_unless_both_are_named():
+    assert ways_of_writing([1, "yes"]) == [{"1"}, {"yes"}]
+    assert len(ways_of_writing([1, "yes"], [1, "yes"])) == 1
+
+
+def test_the_smaller_share_of_outcomes_that_strata_determine():
+    of_strata = np.array([98.0, 0.0, 2.0]), np.array([100.0, 60.0, 2.0])
+    assert share_determined(*of_strata) == pytest.approx(60 / 62)

@@ -7,6 +7,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
+from fairgauge.resolve.resolution import missing_group, missing_stratum, unit_excluded
 
 ROWS = 200
 WITHOUT_A = [i % 5 == 0 for i in range(ROWS)]
@@ -36,3 +37,12 @@ def test_rows_with_a_group_of_any_of_four_features_are_used(order):
     report = fg.audit(table(), prediction="ok", sensitive=list(order))
     assert (report.data.used, is_least(report)) == (ROWS, False)
     assert "all used" in str(report)
+
+
+def test_reasons_name_what_rows_lack():
+    assert missing_group("sex") == "missing sex"
+    assert missing_group("label") == "missing label (sensitive feature)"
+    assert missing_stratum("branch", 1) == "missing stratum"
+    assert missing_stratum("branch", 2) == "missing branch (stratum)"
+    assert unit_excluded("missing count", "cases") == "rows"
+    assert unit_excluded("missing weight", "cases") == "cases"
