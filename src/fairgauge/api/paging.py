@@ -19,7 +19,7 @@ from fairgauge.cube import plan
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
 from fairgauge.measure.exploration import explored, rates_data
-from fairgauge.question.kits import all_kits
+from fairgauge.question.kits import find_kit, kit_names
 from fairgauge.question.kits import find_kit as preset_of
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, read_options, with_config
@@ -213,7 +213,7 @@ def page(*, preset: str | None = None, config: Config = None, lang: str = "en") 
 
 def page_presets() -> tuple[str, ...]:
     """Return the presets whose every option the page can answer."""
-    return tuple(each.name for each in all_kits() if each.page)
+    return tuple(name for name in kit_names() if find_kit(name).page)
 
 
 def page_data() -> dict[str, Any]:
@@ -241,7 +241,7 @@ def page_data() -> dict[str, Any]:
         "presets": {
             made.name: {"title": made.title, "words": dict(made.words), "no_limit": made.no_limit,
                         "options": dict(made.options), "crossed": made.intersect}
-            for made in all_kits() if made.page
+            for made in map(find_kit, kit_names()) if made.page
         },
         "check": _check(),
     }  # fmt: skip

@@ -30,7 +30,7 @@ from fairgauge.question.option_types import OptionType, number
 from fairgauge.question.readers import Location, items, plain_meaning, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
-from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of_rule
+from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of
 from fairgauge.resolve.question_checks import limits_only_the_better_off
 from fairgauge.results.monitor_results import SMALLEST_GROUP
 from fairgauge.start.records import dataclass, fields, replace
@@ -319,7 +319,7 @@ def _question_mistakes(rule: MonitorRule, path: str, question: Spec | None) -> l
         if name not in audited
     ]
     row = rule.own or question.catalogue.row(rule.metric)
-    unmet = list(unmet_needs_of_rule(row, question, path))
+    unmet = list(unmet_needs_of(row, question, f"{path}.metric"))
     problems += unmet
     rate, dependent = contrasted_rate(row), question.weight or question.cluster
     alone = rule.definition is None and not unmet  # a rate, which no interval of a comparison is of

@@ -347,15 +347,14 @@ def separated(options: Mapping[str, object]) -> Mapping[str, object]:
     recorded: list[object] = []
     unrecorded: list[object] = []
     for each in items(sensitive):
-        if not isinstance(each, Mapping):
-            recorded.append(each)
-        elif "probabilities" in each and "column" not in each:
+        table = each if isinstance(each, Mapping) else {}
+        if "probabilities" in table and "column" not in table:
             unrecorded.append(each)
-        else:
-            named = {k: v for k, v in each.items() if isinstance(v, Probabilities)}
-            unrecorded += [replace(v, name=str(k)) for k, v in named.items()]
-            others = {k: v for k, v in each.items() if k not in named}
-            recorded += [others] if others or not named else []
+            continue
+        named = {k: v for k, v in table.items() if isinstance(v, Probabilities)}
+        unrecorded += [replace(v, name=str(k)) for k, v in named.items()]
+        others = {k: v for k, v in table.items() if k not in named}
+        recorded += [] if named and not others else [others if named else each]
     if not unrecorded:
         return options
     given = options.get("probabilities")
@@ -375,15 +374,11 @@ def _read_columns(columns: object, at: Location) -> tuple[tuple[str, str], ...]:
     return tuple((str(group), column) for group, column in columns.items())
 
 
-def _read_path(value: object, at: Location) -> str:
-    at.expect(isinstance(value, str), "the path of a file", value)
-    return str(value)
-
-
 _KEYS: Mapping[str, Reader] = {
     "name": read_column, "probabilities": _read_columns, "known": read_column,
-    "known_drawn": read_word(KnownDrawn), "table": _read_path, "on": read_column,
-    "assume": read_word(Assume), "tolerance": readers.read_number(0, 0.5),
+    "known_drawn": read_word(KnownDrawn),
+    "table": lambda path, at: at.expect(isinstance(path, str), "the path of a file", path) and path,
+    "on": read_column, "assume": read_word(Assume), "tolerance": readers.read_number(0, 0.5),
 }  # fmt: skip
 
 

@@ -177,8 +177,3 @@ def _read_kit(file: Path) -> Mapping[str, Any]:
 
 def _table(tables: Mapping[str, Any], name: str) -> dict[str, Any]:
     return table if isinstance(table := tables.get(name), dict) else {}
-
-
-def all_kits() -> tuple[Kit, ...]:
-    """Return every preset, by name."""
-    return tuple(map(find_kit, kit_names()))

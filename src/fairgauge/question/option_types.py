@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge import enums
 from fairgauge.errors import SpecError, display, listing, quote, suggest
+from fairgauge.identity import name_of_values
 from fairgauge.question import features, readers
 from fairgauge.question.category_words import OWN_MEANINGS, OwnWords
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
 from fairgauge.question.readers import Location, plain_meaning, read_table
-from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
+from fairgauge.question.recoding import read_recodings, write_recodings
 from fairgauge.question.rules import read_rules, write_rules
 from fairgauge.start.records import dataclass, field, fields, replace
 from fairgauge.values import Json, Value, canonical, name_of
@@ -382,14 +383,16 @@ INTERSECTIONS = OptionType(
     write=lambda columns: ["*".join(map(readers.escape, each)) for each in columns])
 REFERENCE = OptionType(
     read=_read_reference, schema={"anyOf": [{"enum": list(enums.ReferenceRule)}, _schema_by_column(one_or_many(_SCALAR))]},
-    plain=lambda value: {name: plain_meaning(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
+    plain=lambda value: {name: plain_meaning(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, metavar="R", repeatable=True,
+    write=lambda value: [f"{readers.escape(name)}={readers.escape(name_of_values(group))}" for name, group in value.items()] if isinstance(value, Mapping) else [str(value)])
 MARGINS = OptionType(
     read=read_margins, schema=_schema_by_column({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
     write=lambda margins: [f"{name}={margin!r}" for name, margin in margins.items()], metavar="RATE=MARGIN", repeatable=True)
 RULES = OptionType(
     read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=lambda texts, _at: [*texts], write=write_rules, metavar="RULE", repeatable=True)
 RECODE = replace(
-    RULES, read=read_recodings, plain=plain_recodings, write=write_recodings, metavar="FILE",
+    RULES, read=read_recodings, write=write_recodings, metavar="FILE",
+    plain=lambda recodings: {of.column: {name: list(held) for name, held in of.categories} for of in recodings},
     schema=one_or_many(_TEXT, _schema_by_column(_schema_by_column(one_or_many(_SCALAR)))))
 CONDITIONS = replace(
     RULES, read=read_conditions, plain=plain_conditions, write=write_conditions, metavar="CONDITION",

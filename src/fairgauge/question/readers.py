@@ -30,7 +30,6 @@ from typing import Any, Literal, SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, SpecError, display, quote, suggest
-from fairgauge.identity import name_of_values
 from fairgauge.start.records import dataclass, fields
 from fairgauge.values import Value, canonical, is_number, name_of, sort_key, to_double, unique_keys
 
@@ -448,13 +447,6 @@ def parse_reference(texts: Texts, at: Location) -> str | dict[str, str]:
     return named
 
 
-def write_reference(value: str | Mapping[str, Value | Sequence[Value]]) -> list[str]:
-    """Write a word, or ``COL=VALUE`` once for each feature."""
-    if isinstance(value, Mapping):
-        return [f"{escape(name)}={escape(name_of_values(group))}" for name, group in value.items()]
-    return [str(value)]
-
-
 def parse_margins(texts: Texts, at: Location) -> dict[str, float]:
     """Read ``RATE=MARGIN``."""
     margins: dict[str, float] = {}
@@ -584,11 +576,10 @@ def _read_yaml(text: str) -> object:
         Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", resolved, first)
     try:
         return yaml.load(text, Loader=Loader)  # noqa: S506 - a SafeLoader
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ValueError(f"{error.problem}{line}") from None
     except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ValueError(f"{getattr(error, 'problem', error)}{line}") from None
 
 
 _NUMBER_YAML = r"[-+]?(?:\.\d+|(?:0|[1-9]\d*)(?:\.\d*)?)(?:[eE][-+]?\d+)?"

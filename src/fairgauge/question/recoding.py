@@ -160,11 +160,6 @@ def has_categories(recoding: Recoding | None) -> bool:
     return recoding is not None and bool(recoding.names)
 
 
-def plain_recodings(recodings: Recodings) -> Json:
-    """Return recodings as a specification file has them."""
-    return {of.column: {name: list(held) for name, held in of.categories} for of in recodings}
-
-
 def read_recodings(value: object, at: Location) -> Recodings:
     """Read tables of categories, paths of files and texts of TOML; those of a column join."""
     given: dict[str, list[object]] = {}

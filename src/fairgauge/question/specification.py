@@ -500,20 +500,18 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
         if asked not in SETS:  # the ratio of a rate needs what its difference needs
             named += [(f"metrics[{i}]", row) for row in catalogue.expand([asked])[:1]]
     for path, row in named:
-        reason = unmet_need(row, spec)
-        if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
-            yield Problem(path, _suggest_options(row, reason, spec))
+        yield from unmet_needs_of(row, spec, path, [ReasonCode.NEEDS_COLUMNS])
     for i, rule in enumerate(spec.rules):
-        yield from unmet_needs_of_rule(rule.row, spec, f"rules[{i}]")
+        yield from unmet_needs_of(rule.row, spec, f"rules[{i}].metric")
 
 
-def unmet_needs_of_rule(row: Metric | Statistic, spec: Spec, path: str) -> Iterator[Problem]:
-    """Yield what the metric or rate of a rule needs that the specification does not give it."""
-    if (reason := unmet_need(row, spec)) is not None:
-        yield Problem(f"{path}.metric", _suggest_options(row, reason, spec))
-
-
-def _suggest_options(row: Metric | Statistic, reason: Reason, spec: Spec) -> str:
+def unmet_needs_of(
+    row: Metric | Statistic, spec: Spec, path: str, codes: Iterable[ReasonCode] = ReasonCode
+) -> Iterator[Problem]:
+    """Yield what a metric or a rate needs that the specification does not give it."""
+    reason = unmet_need(row, spec)
+    if reason is None or reason.code not in codes:
+        return
     missing = sorted(row.needs - given_columns(spec))
     columns = " and ".join(f"a {need}" for need in missing)
     low, high = spec.score_range
@@ -524,7 +522,7 @@ def _suggest_options(row: Metric | Statistic, reason: Reason, spec: Spec) -> str
         ReasonCode.NEEDS_FEATURES: "needs columns to compare rows by; add features (--features COL,...)",
         ReasonCode.NEEDS_STRATA: "needs strata; add strata (--strata COL)",
     }
-    return f"{row.name} {wanted[reason.code]}"
+    yield Problem(path, f"{row.name} {wanted[reason.code]}")
 
 
 SHARED = (

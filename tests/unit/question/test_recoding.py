@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.question.option_types import RECODE
 from fairgauge.question.readers import Location
-from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
+from fairgauge.question.recoding import read_recodings, write_recodings
 from fairgauge.render import render
 
 SEX = {"sex": {"Male": ["M", "male "], "unknown": ["", "Decline to answer"]}}
@@ -29,7 +30,7 @@ def test_every_form_is_one_recoding(tmp_path):
     ]  # fmt: skip
     for form in forms:
         problems = []
-        assert plain_recodings(read_recodings(form, Location("recode", problems))) == SEX, form
+        assert RECODE.plain(read_recodings(form, Location("recode", problems))) == SEX, form
         assert problems == []
 
 
@@ -40,7 +41,7 @@ def test_what_is_written_is_read_as_it_was(name):
     recoding = {name: {name: [1, True, 2.5, name]}}
     problems = []
     assert (
-        plain_recodings(read_recodings(write_recodings(recoding), Location("recode", problems)))
+        RECODE.plain(read_recodings(write_recodings(recoding), Location("recode", problems)))
         == recoding
     )
     assert problems == []

@@ -154,13 +154,14 @@ def presets_command(name: str | None) -> None:
     fairgauge presets nyc-ll144
     fairgauge audit applicants.csv --preset nyc-ll144 --prediction hired --sensitive sex --sensitive race
     """  # noqa: D301, E501 - the paragraph mark of click
-    from fairgauge.question.kits import all_kits, find_kit
+    from fairgauge.question.kits import find_kit, kit_names
 
     if name is not None:
         print_result(_describe_kit(find_kit(name)))
         return
     formatter = click.HelpFormatter(width=_WIDTH)
-    formatter.write_dl([(kit.name, f"{kit.jurisdiction}: {_status(kit)}") for kit in all_kits()])
+    kits = map(find_kit, kit_names())
+    formatter.write_dl([(kit.name, f"{kit.jurisdiction}: {_status(kit)}") for kit in kits])
     print_result(formatter.getvalue())
 
 
