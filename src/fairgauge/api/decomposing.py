@@ -23,7 +23,7 @@ from fairgauge.errors import CubeError, DataError, Problem, listing, problems_wh
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.question.features import Feature, read_controls, read_strata
+from fairgauge.question.features import Feature, read_features, read_strata
 from fairgauge.question.kits import find_kit
 from fairgauge.question.option_types import read_margins
 from fairgauge.question.options import BY_NAME, Options, with_options
@@ -222,7 +222,8 @@ def _read_controls(
 ) -> tuple[tuple[Feature, ...], dict[str, Any]]:
     asked = dict(asked)
     given = [asked.pop("controls", None), given][given is not None]
-    controls = read_controls(given, at["controls"]) if given is not None else ()
+    read = read_features(given, at["controls"], quantiles=True) if given is not None else ()
+    controls = tuple(replace(each, control=True) for each in read)
     if isinstance(data, Cube):
         own = asked.pop("strata", None)
         known = data.asked.strata if own is None else read_strata(own, at["strata"])

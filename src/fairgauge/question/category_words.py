@@ -93,7 +93,6 @@ def is_opposite(name: str, others: Collection[str]) -> bool:
     return positive != text and any(_fold(other).startswith(positive) for other in others)
 
 
-_TWO, _MANY = 2, 4
 _ALSO_CLASSES = {"none", "nil"}
 """Names of missing values that are names of classes as often."""
 
@@ -104,11 +103,11 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     of_sex = bool(others) and all(map(_pattern("man_or_woman").search, others))
     if of_sex or _pattern("of_all_people").search(_fold(column)):
         return False
-    opposite = len(names) <= _TWO or "+" in names
-    codes = len(names) > _TWO and all(re.fullmatch("[A-Z]{2,5}", each) for each in names)
+    opposite = len(names) <= 2 or "+" in names
+    codes = len(names) > 2 and all(re.fullmatch("[A-Z]{2,5}", each) for each in names)
     own = f"{_fold(column)} {_fold(name)}"
     return (
-        (len(names) >= _MANY and bool(_pattern("own_code").search(own)))
+        (len(names) >= 4 and bool(_pattern("own_code").search(own)))
         or bool(_pattern("own_word").search(own))
         or _strip(name) in _ALSO_CLASSES
         or (name.strip() == "-" and opposite)
@@ -204,7 +203,7 @@ def is_adverse(name: str) -> bool:
 def is_plain_denial(name: str) -> bool:
     """Return whether a word or two are a denial, and not what an applicant declined."""
     text = _pattern("declined_offer").sub("offer", _fold(name))
-    return is_adverse(text) and len(text.split()) <= _TWO
+    return is_adverse(text) and len(text.split()) <= 2
 
 
 def is_harm(value: str, column: str = "") -> bool:
@@ -483,7 +482,7 @@ def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
     untold = {value: n for value, n in names.items() if _pattern("untold").search(n)}
     others = {n for n in names.values() if n not in untold.values() and not means_missing(n)}
     plain = {n for n in others if len(n) == 1 or _pattern("man_or_woman").search(n)}
-    codes = plain and all(n in plain or len(n) == _TWO for n in others)
+    codes = plain and all(n in plain or len(n) == 2 for n in others)
     # neither urban nor unemployed beside rural and employed, nor a grade
     codes = codes and not others & {"r", "e"} and not others <= {*"abcde"}
     coded = len(others) > 1 and (codes or _pattern("race_or_sex").search(_fold(column)))

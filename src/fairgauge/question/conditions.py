@@ -272,8 +272,7 @@ def write_conditions(conditions: Mapping[str, Json]) -> list[str]:
 def read_conditions(value: object, at: Location) -> Conditions:
     """Read a table of columns and values, or texts; a column has one condition."""
     found: dict[str, RowCondition] = {}
-    tables = [value] if isinstance(value, Mapping) else items(value)
-    for i, table in enumerate(tables):
+    for i, table in enumerate(items(value)):
         if isinstance(table, Mapping):
             read = [_read_table(str(column), of, at[column]) for column, of in table.items()]
         elif isinstance(table, str):
@@ -299,8 +298,7 @@ def read_conditions(value: object, at: Location) -> Conditions:
 
 
 def _values_and_ranges(values: object, at: Location) -> tuple[tuple[Value, ...], tuple[Range, ...]]:
-    listed = [values] if values is None or isinstance(values, Mapping) else items(values)
-    if not listed:
+    if not (listed := items(values)):
         at.report("must hold at least one value")
     plain = [each for each in listed if not isinstance(each, Mapping)]
     known = [read_value(each, at) for each in plain if each is not None]

@@ -149,12 +149,6 @@ def read_strata(value: object, at: Location, *, quantiles: bool = False) -> tupl
     return strata
 
 
-def read_controls(value: object, at: Location) -> tuple[Feature, ...]:
-    """Read the controls of why, of which there may be more than strata."""
-    features = read_features(value, at, quantiles=True)
-    return tuple(replace(each, control=True) for each in features)
-
-
 def strata_named(plain: object) -> str | None:
     """Return the columns of strata as a sentence names them, from what a specification file has."""
     if plain is None:

@@ -236,9 +236,7 @@ def _read_positive(value: object, at: Location) -> features.Positive:
     if set(value) == {"above"} and readers.is_finite(value["above"]):
         return features.Above(float(value["above"]))
     if set(value) <= {"above"}:
-        at.report(
-            f"must be values, {{COLUMN = VALUE, ...}} or {{above = NUMBER}}, not {display(value)}"
-        )
+        at.expect(False, "values, {COLUMN = VALUE, ...} or {above = NUMBER}", value)
         return ()
     return features.ByColumn(tuple(
         (str(column), readers.read_values(values, at[column]))

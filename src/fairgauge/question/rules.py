@@ -178,6 +178,8 @@ def read_rules(value: object, at: Location) -> tuple[Rule, ...]:
 
 
 def _read_rule(item: object, at: Location) -> Rule | None:
+    if isinstance(item, Rule):
+        return item
     if isinstance(item, str):
         try:
             metric, *limits = _split_limit(item)
@@ -185,11 +187,9 @@ def _read_rule(item: object, at: Location) -> Rule | None:
             at.report(error.problems[0].message)
             return None
         at_least, at_most = (None if math.isinf(end) else end for end in limits)
-        return check_rule({"metric": metric, "at_least": at_least, "at_most": at_most}, at)
+        item = {"metric": metric, "at_least": at_least, "at_most": at_most}
     if isinstance(item, Mapping):
         return check_rule(item, at)
-    if isinstance(item, Rule):
-        return item
     at.report(f"must be a rule, such as 'selection_rate.ratio >= 0.8', not {display(item)}")
     return None
 

@@ -44,12 +44,8 @@ _AS_HERE = """\
 Write: fg.audit(label=y_true, prediction=y_pred, sensitive={"sex": sex})
 or:    fg.audit(frame, label="y", prediction="p", sensitive="sex")"""
 
-_NEEDED = (
-    "label", "prediction", "score", "score_range", "strata", "features", "weight",
-)  # fmt: skip
+_NEEDED = ("label", "prediction", "score", "score_range", "strata", "features", "weight")
 """The options that a metric may need, or not allow."""
-
-
 EVERY_DISPARITY = "disparity"
 """The name of the margin of all disparities that have none of their own."""
 MODELS_INSTEAD = (
@@ -253,9 +249,8 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
 
 
 _NOT_OF_PEOPLE = {
-    **dict.fromkeys(("count", "weight", "cluster"), ""),
+    "count": "", "weight": "", "cluster": "", "candidate": "",
     "score": ", or give one row for each person, with the score that counts, such as the highest, without person",
-    "candidate": "",
 }
 
 
