@@ -154,8 +154,8 @@ def _read_kit(file: Path) -> Mapping[str, Any]:
     kit, audit = (_table(found, name) for name in ("kit", "audit"))
     own = {*_NOT_OPTIONS, "name", "options"}
     rows = {each.name: each for each in fields(Kit) if each.name not in own}
-    types = {key: _TYPES.get(str(each.type), object) for key, each in rows.items()}
-    wrong = [key for key in kit if key in rows and not isinstance(kit[key], types[key])]
+    types = {key: _TYPES.get(str(rows[key].type), object) for key in kit if key in rows}
+    wrong = [key for key, type_ in types.items() if not isinstance(kit[key], type_)]
     needed = sorted(rows.keys() - {"terms", "words", *kit})
     absent = [key for key in needed if rows[key].default is MISSING]
     at, no_limit = f"preset {file}", not (audit.get("rules") or kit.get("no_limit"))

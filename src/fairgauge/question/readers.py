@@ -30,20 +30,18 @@ from typing import Any, Literal, SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, SpecError, display, quote, suggest
-from fairgauge.start.records import dataclass, fields
+from fairgauge.start.records import dataclass, field, fields
 from fairgauge.values import Value, canonical, is_number, name_of, sort_key, to_double, unique_keys
 
 Word = TypeVar("Word", bound=StrEnum)
 
 
+@dataclass(slots=True, eq=False)
 class Location:
     """Where a value of a question is written, with the problems found in the question so far."""
 
-    __slots__ = ("path", "problems")
-
-    def __init__(self, path: str = "", problems: list[Problem] | None = None) -> None:
-        self.path = path
-        self.problems: list[Problem] = [] if problems is None else problems
+    path: str = ""
+    problems: list[Problem] = field(default_factory=list)
 
     def __getitem__(self, key: object) -> Location:
         """Return the location of a part, such as ``rules[0].metric``."""

@@ -541,9 +541,9 @@ class SwapQuestion:
 
     item: str  # the columns of what was asked, under which name, and of which model
     variant: str
-    model: str | None
-    family: str | None  # the text that items are made from; None where each is of its own
-    placebo: tuple[Value, ...]  # values whose variants are irrelevant edits
+    model: str | None = None
+    family: str | None = None  # the text that items are made from; None where each is of its own
+    placebo: tuple[Value, ...] = ()  # values whose variants are irrelevant edits
     spec: Spec  # the options that are shared with audits
 
     @property
@@ -610,8 +610,7 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     problems = [Problem(n, f"remove it: {why}") for n, why in _REFUSED.items() if n in options]
     at = Location(problems=problems)
     readers: dict[str, Reader] = {**dict.fromkeys(COLUMNS, read_column), "placebo": read_values}
-    own: dict[str, Any] = {**dict.fromkeys(COLUMNS), "placebo": ()}
-    own |= read_keys(options, readers, at)
+    own = read_keys(options, readers, at)
     rest = {name: v for name, v in options.items() if name not in readers}
     try:
         spec = read_part(SHARED, rest)
