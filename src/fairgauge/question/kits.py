@@ -129,9 +129,8 @@ def find_kit(name: str) -> Kit:
     """Return a preset; refuse the name of none, and a file that lacks something."""
     file = _file(name)
     if file is None:
-        names = kit_names()
-        allowed = f"{', '.join(names)}, or a .toml file of your own"
-        message = f"no preset {quote(name)}.{suggest(name, names)} Allowed: {allowed}"
+        allowed = f"{', '.join(kit_names())}, or a .toml file of your own"
+        message = f"no preset {quote(name)}.{suggest(name, kit_names())} Allowed: {allowed}"
         raise SpecError(Problem("preset", message))
     tables = _read_kit(file)
     options = dict(tables["audit"])

@@ -27,7 +27,6 @@ from fairgauge.question.category_words import OwnWords, is_code_of_missing, mean
 from fairgauge.question.conditions import Conditions
 from fairgauge.question.features import Above, ByColumn, Feature, Positive, Probabilities
 from fairgauge.question.option_types import DOCUMENT_KEYS, Document, Words
-from fairgauge.question.readers import ReplicateWeights, items
 from fairgauge.question.recoding import Recoding, Recodings, write_recodings
 from fairgauge.question.rules import Rule
 from fairgauge.start.records import dataclass, field, fields, replace
@@ -103,7 +102,7 @@ class Spec:
     weight: Column = option(None, types.COLUMN, "Column of sampling weights", counted=True, effect="the rows have different weights")
     cluster: Column = option(None, types.COLUMN, "Column identifying clusters of non-independent rows (for example user or session)", counted=True, effect="the intervals are computed differently")
     strata_of_sample: Column = option(None, types.COLUMN, "Column of the strata that a survey was sampled within; cluster then names its primary sampling units", counted=True, effect="the intervals are computed differently")
-    replicate_weights: ReplicateWeights | None = option(None, types.REPLICATES, "Replicate weights of a survey, and the rule of their variance", syntax="'PWGTP1-PWGTP80; acs'. Rules: brr, fay K, jk1, jkn FACTORS, acs.", counted=True, effect="the intervals are computed differently")
+    replicate_weights: syntax.ReplicateWeights | None = option(None, types.REPLICATES, "Replicate weights of a survey, and the rule of their variance", syntax="'PWGTP1-PWGTP80; acs'. Rules: brr, fay K, jk1, jkn FACTORS, acs.", counted=True, effect="the intervals are computed differently")
     lonely: enums.Lonely = option(enums.Lonely.REFUSE, types.word(enums.Lonely, "L"), "Strata of the sample with one sampling unit: no interval, or about the mean of all", effect="the intervals are computed differently")
     person: Column = option(None, types.COLUMN, "Column identifying people, who are counted in place of rows", counted=True, effect="people are counted differently", comparable=False)
     per_person: enums.Person = option(enums.Person.ANY, types.word(enums.Person, "P"), "What counts of a person: any favourable decision, or each (as clusters)", counted=True, effect="people are counted differently", comparable=False)
@@ -341,7 +340,7 @@ def parse_flag(
     at = syntax.Location(row.name, problems)
     if row.type is not types.POSITIVE:
         return row.type.parse(texts, at)
-    columns = [c for name in ("label", "prediction", "candidate") for c in items(given.get(name))]
+    columns = [c for name in ("label", "prediction", "candidate") for c in syntax.items(given.get(name))]
     return syntax.parse_positive(texts, at, [*map(str, columns)])
 
 

@@ -506,14 +506,12 @@ def parse(path: Path) -> object:
     kinds: dict[str, Literal["TOML", "YAML", "JSON"]] = {
         ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON",
     }  # fmt: skip
-    kind = kinds.get(path.suffix.lower())
+    message = f"has no suffix of a specification file; use {', '.join(kinds)}"
     try:
-        if kind is None:
-            message = f"has no suffix of a specification file; use {', '.join(kinds)}"
-        elif path.stat().st_size > _LARGEST or not path.is_file():
+        if kind := kinds.get(path.suffix.lower()):
+            if path.stat().st_size <= _LARGEST and path.is_file():
+                return loads(path.read_text(encoding="utf-8-sig"), kind)
             message = "is not a specification: it is a folder, a device, or larger than 256 kB"
-        else:
-            return loads(path.read_text(encoding="utf-8-sig"), kind)
     except OSError as error:
         message = f"cannot be read: {error.strerror}"
     except UnicodeDecodeError:

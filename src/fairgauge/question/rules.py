@@ -30,7 +30,6 @@ _LIMIT = (
     rf"(?i)(?:(?P<low>{_NUMBER})\s*<=\s*)?(?P<bar>\|?)\s*(?P<metric>[^<>|]+?)\s*(?P=bar)"
     rf"\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})"
 )
-_PERCENT = rf"(?P<number>{_NUMBER})\s*%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +74,10 @@ class Rule:
         return self.low - slack <= value <= self.high + slack
 
     def to_dict(self) -> dict[str, Any]:
-        ends = {"at_least": self.low, "at_most": self.high}
-        limits = {key: end for key, end in ends.items() if not math.isinf(end)}
-        named = {"features": [*self.features], "groups": [*self.groups]}
-        names = {key: listed for key, listed in named.items() if listed}
-        how = {"decide": str(self.decide), "insufficient": str(self.insufficient)}
-        return {"metric": self.metric, **limits, **names, **how}
+        keys = {"metric": self.metric, "at_least": self.low, "at_most": self.high}
+        keys |= {"features": [*self.features], "groups": [*self.groups]}
+        stated = {key: value for key, value in keys.items() if value not in ([], inf, -inf)}
+        return stated | {"decide": str(self.decide), "insufficient": str(self.insufficient)}
 
 
 def rule(
@@ -159,8 +156,8 @@ def _split_limit(text: str) -> tuple[str, float, float]:
             case low, "", "<=":
                 return metric, float(low), bound
     message = "write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
-    if (percent := re.search(_PERCENT, text)) is not None:
-        message = f"shares are written as {float(percent['number']) / 100:g}, not in per cent"
+    if (percent := re.search(rf"({_NUMBER})\s*%", text)) is not None:
+        message = f"shares are written as {float(percent[1]) / 100:g}, not in per cent"
     raise SpecError(Problem("rule", f"cannot read {quote(text)}; {message}"))
 
 
@@ -258,7 +255,6 @@ def _read_metric(asked: object, at: Location) -> tuple[str, Statistic | Metric |
 
 def _bounds(asked: Mapping[str, object], at: Location) -> tuple[float, float]:
     low, high, between = (asked.get(key) for key in ("at_least", "at_most", "between"))
-    before = len(at.problems)
     if between is not None:
         if low is not None or high is not None:
             at.report("takes either between, or at_least and at_most")
@@ -268,10 +264,9 @@ def _bounds(asked: Mapping[str, object], at: Location) -> tuple[float, float]:
         low, high = between
     if low is None and high is None:
         at.report("has no limit; give at_least, at_most or between")
+        return -inf, inf
     lowest = -inf if low is None else _end(low, at["at_least"])
     highest = inf if high is None else _end(high, at["at_most"])
-    if len(at.problems) > before:
-        return -inf, inf
     if lowest > highest:
         at.report(f"is impossible: at least {lowest:g} and at most {highest:g}")
     if math.isinf(lowest) and math.isinf(highest):

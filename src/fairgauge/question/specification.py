@@ -548,9 +548,8 @@ class SwapQuestion:
 
     @property
     def feature(self) -> tuple[str, ...]:
-        if self.spec.intersections:
-            return self.spec.intersections[0]
-        return (self.spec.sensitive[0].column,)
+        (feature,) = self.spec.recorded.values()
+        return feature.columns
 
     @property
     def decides(self) -> bool:
