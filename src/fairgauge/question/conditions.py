@@ -306,6 +306,7 @@ def _values_and_ranges(values: object, at: Location) -> tuple[tuple[Value, ...],
     return (*known, *([None] * (len(known) < len(plain)))), tuple(ranges)
 
 
+_KEYS = {"low", "high", "closed"}
 NOT = "not"
 """The key of the values of a specification file that no row may have."""
 
@@ -313,12 +314,7 @@ NOT = "not"
 def _read_range(table: Mapping[str, object], at: Location) -> Range:
     low, high = (_read_end(table.get(key)) for key in ("low", "high"))
     closed = table.get("closed")
-    if (
-        {*table} != {"low", "high", "closed"}
-        or low is None
-        or high is None
-        or closed not in list(Ends)
-    ):
+    if set(table) != _KEYS or low is None or high is None or closed not in list(Ends):
         at.report(f"{_INTERVAL}; not {display(table)}")
         return Range(-math.inf, math.inf, Ends.BOTH)
     return Range(low, high, Ends(str(closed)))
