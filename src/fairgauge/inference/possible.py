@@ -41,7 +41,14 @@ from fairgauge.inference.missing_values import (
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, ungrouped_by_kind, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.references import CountsBySide, Measure, Rivals, add_others, sides_of_unknown
+from fairgauge.resolve.references import (
+    CountsBySide,
+    Measure,
+    Rivals,
+    add_others,
+    side_of_all,
+    sides_of_unknown,
+)
 from fairgauge.results.estimates import ComparisonKey, Estimate
 from fairgauge.results.scopes import OVERALL
 from fairgauge.start.records import dataclass
@@ -62,6 +69,7 @@ class WorstCase:
     """The least and the greatest value of a rate or comparison, whatever some rows do not state.
 
     ``outcomes``: whether rows lack an outcome, which only takes back a pass, and not a group.
+    ``groupless``: how many rows beside these have their outcomes, but no group.
     ``at_most``: whether there may be fewer such rows, since counts are protected.
     ``wider``: of each end, how much further the limit of an interval is from the value there.
     ``attained``: whether some table has it; what bounds all tables only takes back a pass.
@@ -71,9 +79,16 @@ class WorstCase:
     high: float
     rows: int
     outcomes: bool = False
+    groupless: int = 0
     at_most: bool = False
     wider: tuple[float, float] = (1.0, 1.0)
     attained: bool = True
+
+    def facts(self) -> dict[str, int | bool | None]:
+        """Return how many rows lack what, as a reason states it."""
+        return {
+            "rows": self.rows, "groupless": self.groupless or None, "at_most": self.at_most or None
+        }  # fmt: skip
 
 
 Cases = dict[ComparisonKey, tuple[WorstCase, ...]]
@@ -102,8 +117,8 @@ def rate_cases(
                 outcome.class_scope,
                 outcome.threshold_of(rate),
             )
-            if rows := cases.rows_of(i):
-                case = replace(cases.case(low[i], high[i], wider[:, i]), rows=rows)
+            case = cases.case(low[i], high[i], wider[:, i], i)
+            if case.rows:
                 found[key] = (*found.get(key, ()), case)
     return found
 
@@ -233,12 +248,12 @@ def _possible_shares(
     if isinstance(of, Rate) and not counted.protected:
         for outcomes in (False, True):
             cases = _PossibleShares(counted, outcome, of, profile, outcomes=outcomes)
-            if cases.rows:
+            if cases.rows_of():
                 yield cases
     # of weighted rows, and of clusters, the sums that bound a variance are not counted
     elif simple and of is not None and ungrouped_rows(counted, "n"):
         numbers = _PossibleNumbers(counted, outcome, of, profile)
-        if numbers.rows:
+        if numbers.rows_of():
             yield numbers
 
 
@@ -270,8 +285,8 @@ class _PossibleShares:
     """The ends of a share of rows over all that rows of unknown group or outcome may be.
 
     Without ``outcomes``, rows that have what the share needs, and no group, may be of any; with
-    them, missing outcomes may have any value, too. ``rows`` is how many rows lack one, ``apart``
-    how many without a group are, or may be, of every side.
+    them, missing outcomes may have any value, too. ``apart`` is how many rows without a group are,
+    or may be, of every side.
     """
 
     attained = True
@@ -286,23 +301,19 @@ class _PossibleShares:
         outcomes: bool,
     ) -> None:
         self.outcomes, self._rate, self._groups = outcomes, rate, len(counted.groups)
+        self._whole = side_of_all(self._groups)
         measure: Measure = "w" if counted.weighted else "n"
         self._known, unknown = sides_and_unknown(counted, outcome, profile, measure)
         kinds, (may, are) = np.arange(len(counted.crossing.unknown)), sides_of_unknown(counted)
-        without = ungrouped_by_kind(counted, "n")
-        self.rows, self._others, self._lacking = round(without.sum()), 0, np.zeros(self._groups)
+        self.apart = self._lacking = ungrouped_by_kind(counted, "n") @ (may | are)
+        self._groupless = np.zeros_like(self.apart)
         if outcomes:
             known, apart = sides_and_unknown(counted, outcome, profile, "n")
-            each = (
-                known.states(np.array([known.whole]), open_missing=True),
-                apart.states(kinds, open_missing=True),
-            )
-            without = each[1].sum(axis=(1, 2))
-            self.rows = int(sum(_incomplete(states, rate).sum() for states in each))
-            self._others = int(without.sum() - _incomplete(each[1], rate).sum())
-            every = known.states(np.arange(self._groups), open_missing=True)
-            self._lacking = _incomplete(every, rate)
-        self.apart = without @ (may | are)
+            own = known.states(np.arange(len(self.apart)), open_missing=True)
+            states = apart.states(kinds, open_missing=True)
+            self.apart = states.sum(axis=(1, 2)) @ (may | are)
+            without = _incomplete(states, rate) @ (may | are)
+            self._lacking, self._groupless = _incomplete(own, rate) + without, self.apart - without
         states = self._states(unknown, kinds)
         self._may, self._are = (np.tensordot(1.0 * of.T, states, 1) for of in (may, are))
         self._weighted = counted.weighted
@@ -311,15 +322,17 @@ class _PossibleShares:
         states = _needed_states(sides.states(which, open_missing=self.outcomes), self._rate)
         return states if self.outcomes else complete_rows(states)
 
-    def rows_of(self, group: int) -> int:
-        """Return how many rows of a group, or that may be of it, do not state what it needs."""
-        return round(float(self._lacking[group] + self.apart[group]))
+    def rows_of(self, side: int | None = None) -> int:
+        """Return how many rows of a side, or of all, do not state what it needs."""
+        return round(float(self._lacking[self._whole if side is None else side]))
 
-    def case(self, low: float, high: float, wider: Array) -> WorstCase:
-        rows, by = self.rows + self._others, (float(wider[0]), float(wider[1]))
+    def case(self, low: float, high: float, wider: Array, side: int | None = None) -> WorstCase:
+        """Return the ends of a comparison, or of the rate of a side."""
+        groupless = round(float(self._groupless[self._whole if side is None else side]))
         return WorstCase(
-            float(low), float(high), rows, outcomes=self.outcomes, wider=by, attained=self.attained
-        )
+            float(low), float(high), self.rows_of(side), self.outcomes, groupless=groupless,
+            wider=(float(wider[0]), float(wider[1])), attained=self.attained,
+        )  # fmt: skip
 
     def of(self, which: Index, needed: Array | float = 0.0) -> Limits:
         """Return the least and the greatest rate of some sides, with rows of unknown group.
@@ -378,7 +391,7 @@ class _PossibleShares:
         return np.full((2, 1), _relative_standard_error(np.array(ends), now).max(initial=1.0))
 
     def standardised(self, low: Array, high: Array) -> Limits:
-        overall = self.of(np.array([self._known.whole]))[0]
+        overall = self.of(np.array([self._whole]))[0]
         deviation = np.sqrt(overall * (1 - overall))
         return quotient(100 * low, deviation), quotient(100 * high, deviation)
 
@@ -398,8 +411,8 @@ class _PossibleShares:
 class _PossibleNumbers(_PossibleShares):
     """The ends of another number of sides over all groups that rows without one may be of.
 
-    They are no nearer than those of any table. Where none are known, ``rows`` is 0, as where many
-    rows lack an outcome, too.
+    They are no nearer than those of any table. Where none are known, no row is stated to lack a
+    group, as where many lack an outcome, too.
     """
 
     attained = False
@@ -407,9 +420,10 @@ class _PossibleNumbers(_PossibleShares):
     def __init__(
         self, counted: GroupCounts, outcome: OutcomeMasks, of: Statistic, profile: Profile
     ) -> None:
-        self.outcomes, self._groups, self._others = False, len(counted.groups), 0
+        self.outcomes, self._groups = False, len(counted.groups)
+        self._whole = side_of_all(self._groups)
         without, (may, are) = ungrouped_by_kind(counted, "n"), sides_of_unknown(counted)
-        self.apart, self._lacking = without @ (may | are), np.zeros(self._groups)
+        self.apart, self._groupless = without @ (may | are), np.zeros(may.shape[1])
         every = np.arange(len(self.apart))
         known = CountsBySide(counted, outcome, profile).pick(every, np.zeros_like(every))
         more = most_unknown(counted, outcome, profile, every, "n")
@@ -417,7 +431,7 @@ class _PossibleNumbers(_PossibleShares):
         of_cells = isinstance(of, (Quotient, Blend))
         complete = (ALL.count(more.counts(of.needs)) if of_cells else of.size(more)).max()
         many = without.sum() - complete >= max(1.0, MANY_MISSING * counted.cases.min(initial=0.0))
-        self.rows = 0 if ends is None or many else round(without.sum())
+        self._lacking = self.apart * (ends is not None and not many)
         self._ends_of_sides = np.empty((4, 0)) if ends is None else ends
         # of numbers that do not vary yet, nothing bounds how much wider an interval would be
         constant = ~(self._ends_of_sides[2] > 0)

@@ -203,6 +203,7 @@ class Excluded:
         own, others = lacking(counts.counts["n"]), lacking(counts.unknown["n"])
         self.ungrouped = round(ungrouped_rows(counts, "n"))
         self.incomplete = round(float(sum(map(np.sum, (*own, others[0])))))
+        self._groupless = self.ungrouped - round(float(others[0].sum()))
         measure: Measure = "w" if counts.weighted else "n"
         self._of_sides, self._undecided = map(add_others, lacking(counts.counts[measure]))
         self._of_none, self._whole = ungrouped_rows(counts, measure), len(own[0])
@@ -277,10 +278,11 @@ class Excluded:
 
     def reason(self, alone: Outcome, by_groups: bool = False) -> Reason:
         """Return that rows without a label or score, or a group, could change what others show."""
-        code, rows = ReasonCode.MISSING_OUTCOMES, self.incomplete
-        if by_groups or not rows:
-            code, rows = ReasonCode.MISSING_GROUPS, self.ungrouped
-        return Reason.of(code, rows=rows, alone=str(alone), **self._unit)
+        of = {"rows": self.incomplete, "groupless": self._groupless or None}
+        code = ReasonCode.MISSING_OUTCOMES
+        if by_groups or not self.incomplete:
+            code, of = ReasonCode.MISSING_GROUPS, {"rows": self.ungrouped}
+        return Reason.of(code, **of, alone=str(alone), **self._unit)
 
 
 class _Chooser:

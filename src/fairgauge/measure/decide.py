@@ -385,7 +385,7 @@ def _leave_open(
     code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
     known = math.isfinite(worst.low)  # else anywhere
     return Outcome.INCONCLUSIVE, Reason.of(
-        code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit, alone=str(alone),
+        code, **worst.facts(), unit=measured.unit, alone=str(alone),
         by_value=by_value or None, **({"low": worst.low, "high": worst.high} if known else {}),
     )  # fmt: skip
 
@@ -426,7 +426,8 @@ def _add_worst_case(
         ends = {"low": low, "high": high}
     elif reason.code is not ReasonCode.SIGNIFICANT_OUTSIDE or not _includes_none(moved, rule):
         return reason
-    return Reason.of(reason.code, **dict(reason.parameters), missing=worst.rows, unit=unit, **ends)
+    missing = worst.rows + worst.groupless
+    return Reason.of(reason.code, **dict(reason.parameters), missing=missing, unit=unit, **ends)
 
 
 def _decide_by_sample(
@@ -523,7 +524,8 @@ def _add_needed_rows(reason: Reason, each: Estimate, rule: Rule, measured: Measu
     crossing = [w for w in cases if _decide_range(w.low, w.high, rule) is Outcome.INCONCLUSIVE]
     kept_open: dict[str, int | str | bool | None] = {}
     if crossing:
-        kept_open = {"open_rows": crossing[0].rows, "open_groups": not crossing[0].outcomes or None}
+        rows = crossing[0].rows + crossing[0].groupless
+        kept_open = {"open_rows": rows, "open_groups": not crossing[0].outcomes or None}
     elif each.value is not None and rule.allows(each.value):
         bounded = {worst.outcomes for worst in cases}
         many = next(_many_missing(each, rule, measured, bounded), None)

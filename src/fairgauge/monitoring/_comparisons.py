@@ -335,8 +335,8 @@ def _reason_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> R
         if case.low < each.low or case.high > each.high:
             code = ReasonCode.MISSING_OUTCOMES if case.outcomes else ReasonCode.MISSING_GROUPS
             return Reason.of(
-                code, rows=case.rows, at_most=case.at_most or None, unit=measured.unit,
-                low=case.low, high=case.high, by_value=True,
+                code, **case.facts(), unit=measured.unit, low=case.low, high=case.high,
+                by_value=True,
             )  # fmt: skip
     if lacking := not_counted(measured.uncounted):
         what, lost, unit = lacking

@@ -33,7 +33,7 @@ def test_counts_state_what_their_rows_showed_or_their_cells_show(monkeypatch):
     cells = int((counts.tables[0].sums["rows"] > 0).sum())
     assert (warned["different"], warned["times"]) == (cells, 2)
     assert warned.message.startswith(
-        f"every combination of the counted columns stands 2 times or a multiple of it ({cells} "
+        f"every combination of the counted columns occurs 2 times or a multiple of that ({cells} "
     )
 
 

@@ -117,7 +117,7 @@ UNCLEAR = SwapVerdict.CANNOT_TELL, "unclear_answers"
 
 
 @pytest.mark.parametrize(
-    ("value", "code", "why"), [("N/A", "undecided_outcomes", "not decided or are not known")]
+    ("value", "code", "why"), [("N/A", "undecided_outcomes", "is no decision, or an unknown one")]
 )
 def test_values_that_may_be_no_refusals_are_warned_of_and_nothing_is_equivalent(value, code, why):
     table = decisions()

@@ -118,6 +118,10 @@ def test_nothing_passes_because_failing_predictions_are_blank(rule):
     verdict = next(v for v in report.verdicts if v.outcome is Outcome.INCONCLUSIVE)
     assert verdict.reason.code is ReasonCode.MISSING_OUTCOMES
     assert "rows without a prediction could change that" in verdict.says
+    lacking, ungrouped = int(data.p.isna().sum()), data.index[data.p.notna()][:9]
+    unsure = fg.audit(data.assign(g=data.g.mask(data.index.isin(ungrouped))), **ASKED, rules=rule)
+    said = f"the {lacking:,} rows without a prediction and the 9 rows without a known g could"
+    assert any(said in each.says for each in unsure.verdicts)
 
 
 def test_a_warning_names_the_groups_and_their_shares():

@@ -37,7 +37,7 @@ def test_a_page_warns_of_what_an_audit_of_its_rows_warns_of():
     assert fg.explore(rows, **asked, exact=True).warnings == ()
     twice = pl.concat([rows, rows])
     (doubled,) = fg.explore(twice, **asked, exact=True).warnings
-    assert "every row stands 2 times" in doubled
+    assert "every row occurs 2 times" in doubled
     (again,) = fg.audit(twice, **asked).explore(exact=True).warnings
     assert again.split(";")[0] == doubled.split(";")[0]
     some = pl.concat([rows, rows[:200].with_columns(pl.col("amount") + 100)])

@@ -296,9 +296,9 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     assert each.level is Level.WARNING
     assert each.message == (
         "90 rows have 'action_taken' = 4, 5 or 6, which in HMDA data are no decisions "
-        "(withdrawn, incomplete or purchased); they count as not positive. To count decided rows "
-        "alone: --where 'action_taken != 4 or 5 or 6' (where=\"...\"); if it is meant, accept it "
-        "(--accept undecided_outcomes:action_taken)"
+        "(withdrawn, incomplete or purchased); such rows count as not positive. To count decided "
+        "rows only: --where 'action_taken != 4 or 5 or 6' (where=\"...\"); if it is meant, accept "
+        "it (--accept undecided_outcomes:action_taken)"
     )
     assert not found(ACTIONS, UNDECIDED, **HMDA, where=each["condition"])
     (more,) = found(ACTIONS, UNDECIDED, **HMDA, where="action_taken != 4")
@@ -306,7 +306,7 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     assert more["rows"] == 60
     (wrong,) = found(ACTIONS.with_columns(pl.col("action_taken").replace([4, 5, 6], 9)),
                      UNDECIDED, **HMDA)  # fmt: skip
-    assert "have 'action_taken' = 9, which is no HMDA code; they count" in wrong.message
+    assert "have 'action_taken' = 9, which is no HMDA code; such rows" in wrong.message
 
 
 MISSING = (
@@ -376,7 +376,7 @@ def test_groups_that_are_missing_with_one_outcome_are_warned_of():
         (each,) = warned
         assert (each.level, each.feature) == ("warning", "g")
         assert each.message.replace("\N{NO-BREAK SPACE}", " ") == (
-            "g is not known of 31 of 100 rows with approved = 0, and 12 of 100 with 1 (chi-square "
+            "g is not known for 31 of 100 rows with approved = 0, and 12 of 100 with 1 (chi-square "
             "test of equal shares: p < 0.001): gaps between the rows whose group is known may "
             "differ from those of all; record it where it is missing, or contradictory"
         )

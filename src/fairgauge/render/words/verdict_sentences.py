@@ -60,7 +60,8 @@ def _facts_in_units(verdict: Verdict) -> dict[str, Any]:
 
 def _may_lack(verdict: Verdict) -> dict[str, Any]:
     needs = verdict.definition.needs if verdict.definition else ()
-    outcomes = [need for need in ("label", "prediction", "score") if need in needs]
+    roles = spoken().terms["role"]
+    outcomes = [roles[need] for need in ("label", "prediction", "score") if need in needs]
     feature = verdict.feature and called(verdict.feature)
     return {"lacking": spoken().listing(outcomes, "or"), "of_feature": feature}
 

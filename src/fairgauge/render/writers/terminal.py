@@ -96,11 +96,13 @@ def _reasons(shown: object) -> Iterator[str]:
         return
     for each in shown.by_rule:
         if each.outcome is not Outcome.PASS:
-            worst = next(one for one in each.verdicts if one.outcome is each.outcome)
+            worst, *more = (one for one in each.verdicts if one.outcome is each.outcome)
             groups = judged_groups(shown, worst)
-            of = f" ({groups_called(groups, worst.feature)})" if groups else ""
-            outcome = in_words(verdict_word(each.outcome)).upper()
-            yield printable(f"  {each.rule}: {outcome}{of}: {worst.says}")
+            of = groups_called(groups, worst.feature) if groups else ""
+            if of and more:
+                of = spoken().terms["more"].format(first=of, n=len(more))
+            outcome = in_words(verdict_word(each.outcome)).upper() + f" ({of})" * bool(of)
+            yield printable(f"  {each.rule}: {outcome}: {worst.says}")
 
 
 def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> list[str]:

@@ -41,6 +41,9 @@ def test_quiet_prints_the_verdict_and_the_reason_of_each_rule_that_does_not_pass
         "  true_positive_rate.ratio >= 0.8: NOT EVALUATED (F (sex)): the group"
     )
     assert reason.endswith("has no observed positives (TP + FN = 0)")
+    three = fg.confusion("race", {name: {"fp": 9, "tn": 21} for name in "ABC"})
+    several = render(fg.audit(three, rules="DI >= 0.8"), "text", quiet=True)
+    assert "INCONCLUSIVE (A (race) and 2 more): " in several
 
 
 def test_in_python_nothing_refers_to_options_of_the_command_line():
