@@ -494,6 +494,10 @@ def _read_cube(found: Saved) -> Cube:
         )
         for positions, each in zip(plan.tables, found["tables"], strict=True)
     )
+    sizes = {axis: axis.bins or len(held) for axis, held in levels.items()}
+    for each in tables:
+        if not ((each.codes >= -1) & (each.codes < [sizes[axis] for axis in each.axes])).all():
+            raise ValueError("a cell has a value that is none of its column")
     if (min_cell := found.get("min_cell")) is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
