@@ -25,6 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.plan import (
+    AROUND_WEIGHTS,
+    CODES,
     GROUPED,
     REPLICATE,
     WEIGHTS,
@@ -579,6 +581,8 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
     if not axes:
         totals = {m: np.array([s.sum()]) for m, s in sums.items()}
         return CountTable(axes, np.zeros((1, 0), dtype=np.int64), totals)
+    for at in (i for i, axis in enumerate(axes) if axis.cuts == AROUND_WEIGHTS):
+        codes = _join_lower_weights(codes, at)
     widths = codes.max(axis=0, initial=0) + 2
     if np.prod(widths.astype(float)) >= 2**62:
         unique, inverse = np.unique(codes, axis=0, return_inverse=True)
@@ -596,6 +600,23 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
         for m, s in sums.items()
     }
     return CountTable(axes, unique, summed)
+
+
+def _join_lower_weights(codes: Codes, at: int) -> Codes:
+    # All intervals up to the largest that is of no code are it, in any sum of counts: no smaller
+    # weight shows a code. So the largest alone decides it where it is none, as nearly always.
+    own, others = codes[:, at], codes.copy()
+    others[:, at] = 0
+    cells = np.unique(others, axis=0, return_inverse=True)[1].reshape(-1)
+    largest, ordinary = np.full(len(codes), -1), ~are_codes(own)
+    np.maximum.at(largest, cells[ordinary], own[ordinary])
+    others[:, at] = np.maximum(own, largest[cells])
+    return others
+
+
+def are_codes(intervals: Codes) -> NDArray[np.bool_]:
+    """Return which intervals of weights end at a code."""
+    return np.isin(np.append(AROUND_WEIGHTS, np.inf)[intervals], CODES)
 
 
 def round_sums(plan: Plan, table: CountTable) -> CountTable:

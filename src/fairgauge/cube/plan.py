@@ -77,7 +77,7 @@ AROUND_CODES = tuple(sorted({
 }))  # fmt: skip
 AROUND_NUMBERS = tuple(sorted({*AROUND_CODES, *(2 ** (step + 0.5) for step in range(-4, 14))}))
 """The same, which also show whether numbers are spread or a grid of a few: of averaged ones."""
-_AROUND_LARGE_CODES = tuple(edge for edge in AROUND_CODES if edge >= NEAR_9)  # those of weights
+AROUND_WEIGHTS = tuple(edge for edge in AROUND_CODES if edge >= NEAR_9)
 
 # a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
@@ -493,7 +493,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     coded = [axis.column for axis in numbers if not axis.bounds]
     coded += [condition.column for condition in spec.where if condition.cuts]
     for column in dict.fromkeys([*coded, *filter(None, (spec.count, spec.weight))]):
-        edges = _AROUND_LARGE_CODES if column == spec.weight else AROUND_CODES
+        edges = AROUND_WEIGHTS if column == spec.weight else AROUND_CODES
         averaged = moments and column in (spec.label, spec.prediction)
         axes.append(Axis(Role.CODES, column, AROUND_NUMBERS if averaged else edges))
         # sums of numbers can be moved to another centre where it is known which rows have one

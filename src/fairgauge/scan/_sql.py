@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.build import Coded, Counted, build, code_values
-from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
+from fairgauge.cube.cube import Cube, are_codes
+from fairgauge.cube.plan import AROUND_WEIGHTS, LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.source import (
@@ -122,10 +122,14 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
     axes = [axis for axis in plan.axes if axis.limited]
     if columns.looks and axes:  # a column of too many values is reported before the scan
         check_values(_first_values(axes, limit, relation, columns, run), columns.texts, limit)
-    records = run(select(plan, relation, columns))
-    cells = _fetch_cells(plan, records, columns, limit)
     try:
-        return cube_of_records(plan, cells, columns, limit)
+        for by_largest in (True, False):
+            records = run(select(plan, relation, columns, by_largest=by_largest))
+            cells = _fetch_cells(plan, records, columns, limit)
+            cube = cube_of_records(plan, cells, columns, limit, by_largest=by_largest)
+            if not _largest_are_codes(cube):
+                break
+        return cube
     except UnreadableNumbers as error:  # a cell has one of them
         _, wrong = columns.read(error.column, plan)
         texts = f"(SELECT {wrong} AS b FROM {relation}) AS texts"
@@ -133,16 +137,31 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
         raise UnreadableNumbers(plan, error.column, (text for (text,) in found)) from None
 
 
-def select(plan: Plan, relation: str, columns: Columns) -> str:
-    """Write the query: keys of every axis, the number of the table, and all sums."""
+def _largest_are_codes(cube: Cube) -> bool:
+    # whether the largest weights are often codes, so that those below are to be known
+    of = ((t, i) for t in cube.tables for i, a in enumerate(t.axes) if a.cuts == AROUND_WEIGHTS)
+    return any(are_codes(table.codes[:, i]).any() for table, i in of)
+
+
+def _grouped_axes(plan: Plan, *, by_largest: bool) -> list[int]:
+    axes = enumerate(plan.axes)
+    return [i for i, axis in axes if not (by_largest and axis.cuts == AROUND_WEIGHTS)]
+
+
+def select(plan: Plan, relation: str, columns: Columns, *, by_largest: bool = False) -> str:
+    """Write the query: keys of every axis, the number of the table, and all sums.
+
+    ``by_largest``: whether in place of an interval of weights stands the largest of each cell.
+    """
+    grouped = _grouped_axes(plan, by_largest=by_largest)
     numbers = plan.numeric_columns
     written = [columns.read(column, plan) for column in numbers]
     read = [f"{columns.key_of(a)} AS k{i}" for i, a in enumerate(plan.axes) if not a.bins]
     read += [f"{number} AS v{i}" for i, (number, _) in enumerate(written)]
     texts = {i: wrong for i, (_, wrong) in enumerate(written) if wrong}
     read += [f"{wrong} AS b{i}" for i, wrong in texts.items()]
-    keys = [f"k{i}" for i in range(len(plan.axes))]
-    for i, axis in enumerate(plan.axes):
+    keys = {i: f"k{i}" for i in grouped}
+    for i, axis in ((i, plan.axes[i]) for i in grouped):
         if axis.bins:
             keys[i] = f"{_bin_number(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}"
     values = [f"v{i}" for i in range(len(numbers))]
@@ -154,17 +173,17 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
         f"CASE WHEN v{i} {above} v{i} < {least} THEN {least} ELSE v{i} END AS l{i}" for i in limited
     ]
     values += [f"{value} AS {name}" for name, value in _sql_factors(plan, columns).items()]
-    names = [f"k{i}" for i in range(len(plan.axes))]
-    sets = [", ".join(f"k{i}" for i in table) for table in plan.tables]
-    which, by = "0", ", ".join(names) or "()"
+    names = [f"k{i}" if i in keys else f"max(w) AS k{i}" for i in range(len(plan.axes))]
+    sets = [", ".join(f"k{i}" for i in table if i in keys) for table in plan.tables]
+    which, by = "0", ", ".join(f"k{i}" for i in keys) or "()"
     if _uses_grouping_sets(plan, columns):
-        which = " + ".join(f"grouping({name}) * {1 << i}" for i, name in enumerate(names))
+        which = " + ".join(f"grouping(k{i}) * {1 << i}" for i in keys)
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
     made = (f"{each} AS s{i}" for i, each in enumerate(_sums(plan, columns, texts)))
     sums = ", ".join([*names, f"{which} AS t", *made])
     return (
         f"WITH r AS (SELECT {', '.join(read)} FROM {relation}), "
-        f"s AS (SELECT {', '.join([*keys, *values])} FROM r) "
+        f"s AS (SELECT {', '.join([*keys.values(), *values])} FROM r) "
         f"SELECT {sums} FROM s GROUP BY {by}"
     )
 
@@ -315,7 +334,9 @@ def _fetch_cells(
     return cells
 
 
-def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: int) -> Cube:
+def cube_of_records(
+    plan: Plan, records: list[Record], columns: Columns, limit: int, *, by_largest: bool = False
+) -> Cube:
     """Make a cube of what the query of `select` answered."""
     axes = len(plan.axes)
     after = axes + 2 + len(plan.measures)
@@ -324,7 +345,8 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
     tables, cells = [tuple(range(axes))], [np.arange(len(records))]
     if _uses_grouping_sets(plan, columns):
         tables, which = list(plan.tables), np.array(fields[axes], dtype=np.int64)
-        masks = [sum(1 << i for i in range(axes) if i not in table) for table in tables]
+        grouped = _grouped_axes(plan, by_largest=by_largest)
+        masks = [sum(1 << i for i in grouped if i not in table) for table in tables]
         cells = [np.flatnonzero(which == mask) for mask in masks]
     seen = list(_ranges_seen(plan, fields[after + 3 :]))
     check_numbers(plan, seen)
@@ -333,6 +355,8 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
         int(_zero_for_nan(fields[i])[cells[0]].sum()) for i in (axes + 1, after + 1, after + 2)
     )
     excluded = {Uncounted.NO_COUNT: without_count, Uncounted.NO_WEIGHT: without_weight}
+    for i in {*range(axes)}.difference(_grouped_axes(plan, by_largest=by_largest)):
+        fields[i] = plan.axes[i].bins_of(np.array(fields[i], dtype=np.float64)).tolist()
     keys = [
         code_values(axis, _decode_keys(axis, fetched, columns))
         for axis, fetched in zip(plan.axes, fields, strict=False)
