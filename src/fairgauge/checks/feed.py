@@ -32,12 +32,16 @@ _DEVIATIONS = 6.0
 _VOLUME, _OF_VOLUME, _OF_ONE, _NEARLY_TWICE = math.log(4 / 3), 4.3, 2.5, math.log(1.8)
 """A volume is unusual from a third on, and from so many usual deviations on; of several periods in
 a row by their average, to which each counts for 2.5 deviations at most."""
-_LAST_WEEKDAYS = 4
+_LAST_WEEKDAYS, _FEWEST_STEPS, _STEEPEST = 4, 21, 0.1
+"""What is usual of a volume follows its growth, as the median of three weeks shows it, up to 10% a
+week: 1% a day, or seasons that move it by 15%, are no findings."""
 _FEWEST_FREE, _ROWS_OF_ONE_VALUE = 2, 50
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
 _FEWER_ERRORS = 1 / 3
 """No model loses two thirds of its errors from one period to the next."""
+_LESS_AGREED = 0.7
+"""Of what label and prediction agree beyond chance, 64% is left where 40% of labels are filled."""
 # what numbers are rounded to, rather than copies, and the smallest part of what is expected of
 # Pearson's statistic that counts
 _ROUNDED, _SMALLEST_PART = 5, 0.1
@@ -163,9 +167,13 @@ def _overdue(feed: Feed) -> Iterator[Suspected]:
 def _volume(feed: Feed) -> Iterator[Suspected]:
     by_weekday, by_kind, deviations = (defaultdict[int, list[float]](list) for _ in range(3))
     multiples, change, recent = _find_multiples(feed), Change(), list[float]()
+    steps = list[float]()  # from one of a weekday to the next
     for t, period in enumerate(feed.periods):
         each, value = period.rows, math.log(max(period.rows.rows, 1))
-        same, alike = by_weekday[period.weekday][-_LAST_WEEKDAYS:], by_kind[period.kind]
+        of_weekday, alike = by_weekday[period.weekday], by_kind[period.kind]
+        last = steps[-max(3 * len(by_weekday), _FEWEST_STEPS) :]
+        step = float(np.clip(median(last), -_STEEPEST, _STEEPEST)) if len(last) >= FEWEST else 0.0
+        same = [n + step * k for k, n in enumerate(of_weekday[: -1 - _LAST_WEEKDAYS : -1], 1)]
         compared = bool(same) and sum(map(len, by_kind.values())) >= FEWEST
         usual = _usual_volume(value, same, alike) if compared else value
         sampling = 2 / math.sqrt(math.exp(value) + math.exp(usual))
@@ -192,7 +200,8 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
             continue
         if compared:
             past.append((value - median(same)) / of_usual)
-        by_weekday[period.weekday].append(value)
+        steps += [value - before for before in of_weekday[-1:]]
+        of_weekday.append(value)
         alike.append(value)
 
 
@@ -350,6 +359,32 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
         yield from found
 
 
+def _filled_labels(feed: Feed) -> Iterator[Suspected]:
+    # A value of the label has lost rows, and the others agree less with the predictions, beyond
+    # chance: in another population, predictions would change, too. Labels that are due alone.
+    label, held = feed.question.label, feed.periods[: max(len(feed.periods) - feed.due, 0)]
+    of_everybody = set[int]()
+    for of in dict.fromkeys([OF_ALL, *(each for one in held for each in one.rows.agreement)]):
+        known = [each.rows.agreement.get(of, (0, 0, 0.0)) for each in held]
+        agreed = [(same / max(n, 1) - by) / max(1 - by, 0.01) for n, same, by in known]
+        by_value = feed.rows_by_value(of._replace(column=label))[: len(held)]
+        sizes = [sum(each.values()) for each in by_value]
+        for value in dict.fromkeys(itertools.chain(*by_value)):
+            counted = [each.get(value, 0) for each in by_value]
+            departed = departures.find_departures(
+                feed.kinds, counted, sizes, least=1.0, fewer=False, lost=True
+            )
+            usual = median([*(e for t, e in enumerate(agreed) if t not in departed), 0.0])
+            found = {t for t in departed if counted[t] and agreed[t] < _LESS_AGREED * usual}
+            found -= of_everybody
+            for t in found:
+                n, *shares = departed[t]
+                filled = max(by_value[t], key=lambda name: by_value[t][name])
+                subject = of._replace(column=label)
+                yield Suspected(t, HistoryProblem.VOLUME, *subject, value, filled, n, *shares)
+            of_everybody |= found if of == OF_ALL else set()
+
+
 def _one_value(
     feed: Feed, subject: Subject, held: Sequence[Mapping[str, int]]
 ) -> Iterator[Suspected]:
@@ -484,7 +519,14 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
-    _overdue, _volume, _shared_rows, _same_counts, _unusual_values, _unusual_missing_shares,
-    _unusual_scores, _copies,
-)  # fmt: skip
+    _overdue,
+    _volume,
+    _shared_rows,
+    _same_counts,
+    _unusual_values,
+    _filled_labels,
+    _unusual_missing_shares,
+    _unusual_scores,
+    _copies,
+)
 """The checks, in the order of their findings."""

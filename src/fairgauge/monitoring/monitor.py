@@ -10,7 +10,7 @@ from typing import Unpack
 
 import numpy as np
 
-from fairgauge.checks.feed import FEED_CHECKS, Feed, Suspected
+from fairgauge.checks.feed import FEED_CHECKS, Feed, Subject, Suspected
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
@@ -128,9 +128,9 @@ def monitor(
     findings = [e for e in findings if e.period > names[-1] or not _is_accepted(e, asked.question)]
     if cubes:
         # a new value states its other spelling, and is stated by what doubts it
-        new = [e for e in findings if e.problem is HistoryProblem.NEW_VALUE and e.last == names[-1]]
+        new = [each for each in findings if each.problem is HistoryProblem.NEW_VALUE]
         spelt = {f"same_names:{each.column}" for each in new if each.other}
-        doubted = [*_doubted_values(names[-1], cubes, resolved.question, comparisons)]
+        doubted = [*_doubted_values(feed, cubes, resolved.question, comparisons)]
         stated = {each for _, values in doubted for each in values}
         new = [e for e in new if not e.other and (e.column, e.value) in stated]
         findings = [e for e in findings if e not in new]
@@ -255,29 +255,47 @@ def _merge_periods(suspected: Sequence[Suspected], feed: Feed) -> Iterator[Histo
 
 
 def _doubted_values(
-    period: str, cubes: PeriodCubes, question: Spec, comparisons: Sequence[MonitoredComparison]
+    feed: Feed, cubes: PeriodCubes, question: Spec, comparisons: Sequence[MonitoredComparison]
 ) -> Iterator[tuple[HistoryFinding | None, list[tuple[str | None, str]]]]:
-    # each with its columns and values, of an accepted doubt these alone; a period need not have
-    # what is recoded
-    last = replace(cubes[len(cubes) - 1], unseen=())
-    notes = likely_mistakes(last, question, decide_task(last, question), OF_VALUES)
-    noted = [*with_accepted(notes, question)]
-    known = cubes.knowing_all(last) if noted else last  # nor what the question names
-    for note in noted:
-        column = note.feature or note.get("column") or next(iter(note.get("columns") or ()), None)
-        values = (
-            note.get("values") or note.get("groups") or [note.get("value") or note.get("group")]
-        )
-        stated = [(column, name_of(value)) for value in values]
-        if note.get("accepted"):
-            yield None, stated
-        for doubt in open_doubts([note], known, question)[:1]:
-            if any(doubt.concerns(each.definition.needs, each.feature) for each in comparisons):
-                yield HistoryFinding(
-                    problem=HistoryProblem.DOUBTED_VALUE, period=period, last=period,
-                    column=column, value=cells(name for _, name in stated), rows=doubt.rows,
-                    other=f"{note.code}:{column}",
-                ), stated  # fmt: skip
+    # Each with its columns and values, of an accepted doubt these alone. All periods are looked at,
+    # as a value may stand in some of them; and the last one, as they may outweigh it.
+    known = set[str]()
+    for cube in (cubes.together(range(len(cubes))), cubes[len(cubes) - 1]):
+        some = replace(cube, unseen=())  # a period need not have what is recoded
+        notes = likely_mistakes(some, question, decide_task(some, question), OF_VALUES)
+        noted = [*with_accepted(notes, question)]
+        some = cubes.knowing_all(some) if noted else some  # nor what the question names
+        for note in noted:
+            column = note.feature or note.get("column")
+            column = column or next(iter(note.get("columns") or ()), None)
+            values = note.get("values") or note.get("groups")
+            values = values or [note.get("value") or note.get("group")]
+            stated = [(column, name_of(value)) for value in values]
+            if note.get("accepted"):
+                yield None, stated
+            code = f"{note.code}:{column}"
+            for doubt in open_doubts([note], some, question)[: code not in known]:
+                if any(doubt.concerns(each.definition.needs, each.feature) for each in comparisons):
+                    known.add(code)
+                    values = [name for _, name in stated]
+                    yield _doubt_value(feed, column, values, doubt.rows, code), stated
+
+
+def _doubt_value(
+    feed: Feed, column: str | None, values: Sequence[str], rows: int, code: str
+) -> HistoryFinding:
+    by_period = zip(feed.periods, feed.rows_by_value(Subject(column)), strict=True)
+    periods = [each.name for each, held in by_period if not held.keys().isdisjoint(values)]
+    periods = periods or [feed.periods[-1].name]
+    return HistoryFinding(
+        problem=HistoryProblem.DOUBTED_VALUE,
+        period=periods[0],
+        last=periods[-1],
+        column=column,
+        value=cells(values),
+        rows=rows,
+        other=code,
+    )
 
 
 def monitor_doctor(

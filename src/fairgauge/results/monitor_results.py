@@ -25,7 +25,7 @@ IN_MEMORY = "counts"
 """What a history is called that is no folder: counts by period."""
 SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
-_MANY_HIDDEN, _FAR_MORE = 0.05, 3
+_MANY_HIDDEN, _FAR_MORE, _COINCIDENCE = 0.05, 3, 0.05
 """Nothing passes where rows are hidden in more than this share of the periods, or lately far more
 periods are absent than usual: so many times as many."""
 PERIODS_NOW = (7, 28)
@@ -313,12 +313,21 @@ class MonitorReport(ResultOfMetrics):
 
     @property
     def _unusual_gaps(self) -> tuple[HistoryFinding, ...]:
-        # those among the last periods, where two or more are absent, and far more than before
+        # Those among the last 7 periods, where two or more are absent, and far more than before; or
+        # where the first periods show that all are expected, also four gaps among the last 28.
         gaps = [each for each in self.findings if each.problem is HistoryProblem.GAP]
-        late = tuple(each for each in gaps if each.last > self.periods[-PERIODS_NOW[0] :][0])
-        absent, before = (sum(e.rows or 0 for e in of) for of in (late, {*gaps} - {*late}))
-        usual = _FAR_MORE * before * PERIODS_NOW[0] / max(len(self.periods), 1)
-        return late if absent > max(usual, 1) else ()
+        week, month = (
+            [each for each in gaps if each.last > self.periods[-recent:][0]]
+            for recent in PERIODS_NOW
+        )
+        of_week, of_all = (sum(each.rows or 0 for each in of) for of in (week, gaps))
+        first = sum(period < gaps[0].period for period in self.periods) if gaps else 0
+        share_later = of_all / max(len(self.periods) + of_all - first, 1)
+        is_new = (1 - share_later) ** first < _COINCIDENCE
+        before = 0 if is_new else of_all - of_week
+        if of_week > max(_FAR_MORE * before * PERIODS_NOW[0] / max(len(self.periods), 1), 1):
+            return tuple(week)
+        return tuple(month) if is_new and len(month) > 3 else ()
 
     @property
     def verdict(self) -> Outcome:
@@ -341,7 +350,12 @@ HistoryProblem = StrEnum("HistoryProblem", {
     "COPIED_LABEL": "copied label", "DOUBTED_VALUE": "doubted value",
 })  # fmt: skip
 """What may be wrong with the rows of a period."""
-_HIDING = (HistoryProblem.VANISHED_VALUE, HistoryProblem.COPIED_LABEL, HistoryProblem.OTHER_SCORES)
+_HIDING = (
+    HistoryProblem.VANISHED_VALUE,
+    HistoryProblem.COPIED_LABEL,
+    HistoryProblem.OTHER_SCORES,
+    HistoryProblem.DOUBTED_VALUE,
+)
 _HIDING_MORE = (HistoryProblem.MISSING_VALUES, HistoryProblem.NEW_VALUE)
 
 

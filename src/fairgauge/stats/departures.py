@@ -35,6 +35,11 @@ _LEFT, _HINT, _BY_DAY = 2 / 3, 3.0, 0.05
 
 So are those of a group; the log of its odds is supposed to vary by 0.05 from day to day.
 """
+_RUNS, _LEFT_IN_SEVERAL, _RARE_IN_SEVERAL = (1, 3, 7), 0.8, math.log(3e-5)
+"""Of several periods in a row, less than 4/5 are left: a third may be lost in each.
+
+With a chance of 1e-4, of 1,500 shares that drift or follow the seasons 2 were suspected.
+"""
 
 # the fewest rows of two periods in a cell of which Pearson's statistic holds, and of a new value
 _CELL, _FEWEST_ROWS = 10, 5
@@ -98,7 +103,8 @@ def find_departures(
             suspect = bool(abs(apart) > least or (fewer and not rows and of))
             suspect = suspect and _weigh_evidence(one, others, total) > -RARE
             suspect &= apart > 0 or fewer or len(usual) >= FEWEST
-            suspect |= lost and _is_lost(one, [(counted[s], sizes[s]) for s in pool[-MEMORY:]])
+            run = _count_lost(one, [(counted[s], sizes[s]) for s in pool[-MEMORY:]]) if lost else 0
+            suspect |= run > 0
             if least < 1:  # else it is a rate, which may well change
                 suspect = change.lasts(apart, found=suspect)
             if of_all and rows:
@@ -108,7 +114,9 @@ def find_departures(
                     losses.clear()
                 suspect = change.lasts(apart, found=sum(losses.values()) > -COINCIDENCE)
         if suspect:
-            for s in without or losses or [t]:
+            several = pool[len(pool) - run + 1 :] if run else []
+            del pool[len(pool) - len(several) :]
+            for s in without or losses or [*several, t]:
                 found.setdefault(s, (sizes[s], counted[s] / sizes[s], of / every))
         elif rows and t not in losses:
             pool.append(t)
@@ -155,19 +163,31 @@ def _weigh_loss(
     return of_rate + _weigh_evidence(group, groups, sums) if of_rate > _HINT else 0.0
 
 
-def _is_lost(one: _Rows, others: Sequence[_Rows]) -> bool:
+def _count_lost(one: _Rows, usual: Sequence[_Rows]) -> int:
+    # In how many of the last periods together rows of a group are lost: several are compared with
+    # as many at a time before, whose shares vary by what days in a row have in common, too.
+    for size in _RUNS:
+        first = len(usual) - size + 1
+        others = [add_up(usual[max(t - size, 0) : t]) for t in range(first, 0, -size)]
+        if first >= 0 and _is_lost(add_up([*usual[first:], one]), others, several=size > 1):
+            return size
+    return 0
+
+
+def _is_lost(one: _Rows, others: Sequence[_Rows], *, several: bool) -> bool:
     # Whether a group has less than 2/3 of the rows that those of the others lead to expect, which
     # is rare by Student's distribution where its share varies by sampling, and as it did before.
     (rows, size), (of, every) = one, add_up(others)
-    rest = every - of
-    if len(others) < FEWEST or not rows or rows * rest >= _LEFT * (size - rows) * of:
+    rest, left = every - of, _LEFT_IN_SEVERAL if several else _LEFT
+    if len(others) < FEWEST or not rows or rows * rest >= left * (size - rows) * of:
         return False
     from scipy.special import stdtr
 
     supposed = 1 + _BY_DAY**2 * of * rest / every / len(others)
     varies = _estimate_dispersion(others, (of, every), supposed)
     deviations = math.sqrt(2 * _ratio_of_likelihoods(one, (of, every)) / varies)
-    return float(stdtr(len(others) - 1 + _SUPPOSED, -deviations)) < math.exp(RARE)
+    rare = _RARE_IN_SEVERAL if several else RARE
+    return float(stdtr(len(others) - 1 + _SUPPOSED, -deviations)) < math.exp(rare)
 
 
 def add_up(counts: Sequence[_Rows]) -> _Rows:
