@@ -1,4 +1,4 @@
-"""Words: names, numbers and sentences of a report, and the language of its first pages."""
+"""The language of first pages, and the words of the user in it."""
 
 from __future__ import annotations
 
