@@ -57,6 +57,9 @@ PLANTED = {
     DiagnosticCode.REVERSED_PREDICTIONS: (
         "p", {"y": [1 - each for each in P[::-1]]}, {"label": "y"}),
     DiagnosticCode.STRATUM_OF_MISSING: ("h", {"h": every("Total", G)}, {"strata": "h"}),
+    DiagnosticCode.DOUBLED_ROWS: (
+        "case", {"case": [i % 2_200 for i in range(N)], "loaded": [i // 2_200 for i in range(N)]},
+        {}),
     DiagnosticCode.PREDICTION_NOT_A_LABEL: (
         "p", {"y": ["yes" if each else "no" for each in CLEAN["y"]], "p": every("no, late", WORDS)},
         {"label": "y", "positive": "yes"}),
