@@ -387,7 +387,8 @@ def _doubtful_levels(
     # what means a missing value or a total, and is kept, and codes of missing values
     names = [*map(name_of, levels)]
     codes = [v for v in words.codes_of_missing(levels)
-             if not words.may_be_group(name_of(v), axis.column, names)]  # fmt: skip
+             if not words.may_be_group(name_of(v), axis.column, names)
+             if not (_OF_ENDS.search(axis.column) and _OPEN_END.match(name_of(v)))]  # fmt: skip
     missing = _missing_words(axis.column, levels)
     return {
         i: level
@@ -396,6 +397,13 @@ def _doubtful_levels(
         if level in codes
         or (kept[i] and (level in missing or words.is_total(name_of(level), names)))
     }
+
+
+# a last date, as of what has not ended yet
+_OF_ENDS = re.compile(
+    r"(?i)end|until|expir|thru|through|terminat|close|valid|(?<![a-z])(to|bis|left)(?![a-z])"
+)
+_OPEN_END = re.compile(r"\d\d99-12-31")
 
 
 def _cells_that_meet(table: CountTable, kept: _Masks) -> NDArray[np.bool_]:
