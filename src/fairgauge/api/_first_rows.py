@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,9 +21,13 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.input_files import opened_files
 from fairgauge.scan.row_codes import numbers_of, read_rows
-from fairgauge.scan.source import Readable, Source, can_look_at_rows
+from fairgauge.scan.source import ByValue, Chosen, Readable, Source, can_look_at_rows
 from fairgauge.stats.arrays import Index
 from fairgauge.values import Value, is_number, name_of
+
+_Shown: TypeAlias = dict[str, int | str]
+Copies: TypeAlias = tuple[tuple[str, int | str], ...]
+"""What shows that rows are copies, by name."""
 
 _FIRST_ROWS = 1_000
 _PEOPLE = re.compile(
@@ -41,8 +46,14 @@ FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
 _LIKELY_ROUNDED = 5
 """What numbers of a few combinations are rounded to, rather than copies."""
-# values up to which rows are compared though not every one can be a copy
-_MOST_READ = 200_000
+# values up to which rows are compared though not every one can be a copy: all, or those with some
+# of the values of a column, in 30 ms
+_MOST_READ, _MOST_CHOSEN = 200_000, 1_000_000
+# values of different rows, beside whole first rows, of a column by which rows are chosen
+_MANY_VALUES, _MOST_KEYS = 0.5, 2
+# of rows that repeat an identifier, how many other decisions would differ from the first, at least,
+# and which part of these may
+_WOULD_DIFFER, _HARDLY_DIFFER = 10, 0.1
 _IN_ORDER, _OTHERWISE, _SURELY = 0.8, 0.02, 20.0
 """Of copies, which part is in order and may stand otherwise; how many coincidences are lacking."""
 _FEW_COPIES = 3
@@ -136,7 +147,7 @@ def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int
     return tuple(e for e in found if _PEOPLE.search(e[0]) and "employee" not in e[0].casefold())
 
 
-def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[str, int], ...]:
+def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> Copies:
     """Return what shows that rows are copies, as in a file that was appended twice; by name."""
     # Where every row stands several times, the cells of the counts have a common divisor. Counts of
     # other rows hardly ever have one, so that rows are read only then, or where they are few. Of
@@ -145,7 +156,8 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         return ()  # rows of one cluster may be alike: intervals are of clusters
     if spec.count:
         few = source is not None and not _is_lazy(source) and cube.rows <= _MOST_COMPARED
-        return _pasted_counts(_values_of_columns(source), spec.count) if source and few else ()
+        columns = _values_of_columns(source) if source and few else {}
+        return _pasted_counts(_drop_row_numbers(columns), spec.count)
     first, unnamed = cube.tables[0], 0
     times_of = first.sums["rows"][first.sums["rows"] > 0].astype(np.int64)
     divisor = int(np.gcd.reduce(times_of))
@@ -158,22 +170,80 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         features = (axis for axis in cube.plan.axes if axis.role is Role.FEATURE)
         alike = any(len({*cube.cases_by_level[axis][:-1].tolist()}) == 1 for axis in features)
         most = _MOST_COMPARED if divisor > 1 or alike else most
+        found: _Shown = {}
         if cube.rows <= most and (columns := _values_of_columns(source)):
-            numbered = len(columns) < len(source.columns)
-            found = _copies([*columns.values()], numbered=numbered)
-            found = found or _rows_of_every_group(columns, spec)
+            plain = _drop_row_numbers(columns)
+            found = _copies([*plain.values()], numbered=len(plain) < len(columns))
+            found = found or _rows_of_every_group(plain, spec)
+            found = found or _repeated_decisions(columns, columns, spec)
             if unnamed and found and "copied" not in found:
                 found["unnamed"] = unnamed
             return tuple(found.items())
+        if most and most < cube.rows and cube.rows * len(source.columns) <= _MOST_CHOSEN:
+            return tuple(_copies_among_chosen(source, spec).items())
     combinations = math.prod(max(1, len(cube.levels[axis])) for axis in first.axes)
     if spec.of_people or not _are_multiples(times_of, combinations, again=False):
         return ()
     return ("times", divisor), ("different", len(times_of)), ("cells", 1)
 
 
-def _pasted_counts(
-    columns: Mapping[str, Sequence[object]], count: str
-) -> tuple[tuple[str, int], ...]:
+def _copies_among_chosen(source: Source, spec: Spec) -> _Shown:
+    # of many rows, those of some values of a column of many: copies of a row are among them, too
+    first = _values_of_columns(source, _FIRST_ROWS)
+    keys = [key for key, of in first.items() if len({*of}) >= _MANY_VALUES * len(of)]
+    keys.sort(key=lambda key: re.fullmatch(_IDENTIFIER, key) is None)
+    for key in keys[:_MOST_KEYS]:
+        columns = _values_of_columns(source, ByValue(key))
+        known = [value is not None for value in columns.get(key, ())]
+        columns = {name: [*compress(of, known)] for name, of in columns.items()}
+        plain = _drop_row_numbers(columns, chosen=True)
+        found = _copies([*plain.values()], numbered=len(plain) < len(columns))
+        found = found or _repeated_decisions([key], columns, spec)
+        if found or key in plain:  # otherwise it may only number the rows
+            return found and found | {"compared": sum(known)}
+    return {}
+
+
+def _repeated_decisions(
+    keys: Iterable[str], columns: Mapping[str, Sequence[object]], spec: Spec
+) -> _Shown:
+    # rows with a value of a column that another has, too, and nearly always the same of all that is
+    # counted: decisions of one person would differ as those of a group do, if less
+    asked = {column for _, column in spec.columns()} & {*columns}
+    features = asked & {column for each in spec.recorded.values() for column in each.columns}
+    outcomes = asked & {spec.label, spec.prediction, spec.score, *spec.candidate}
+    for key in keys:
+        values = columns[key]
+        different, known = {*values} - {None}, len(values) - values.count(None)
+        most = (1 - _FEWEST_DIFFERENT) * known
+        if not max(FEWEST_ROWS, _COPIED * known) <= known - len(different) < most:
+            continue
+        if any(map(_is_fraction, different)) and not _repeat_evenly(values):
+            continue  # numbers of people, of which some have several rows
+        rest: Any = [None] * len(values)  # where no other column is asked for
+        rows, groups, decisions = (
+            _positions(zip(rest, *(columns[name] for name in names - {key}), strict=True))
+            for names in (asked, features, features | outcomes)
+        )
+        of = _positions(values)
+        first = np.unique(of, return_index=True)[1][of]
+        again = (first < np.arange(len(of))) & [value is not None for value in values]
+        differ = int((rows != rows[first])[again].sum())
+        shares = np.bincount(decisions)[decisions] / np.bincount(groups)[groups]
+        expected = float((1 - shares)[again].sum())
+        if expected >= _WOULD_DIFFER and differ <= _HARDLY_DIFFER * expected:
+            return {"column": key, "repeated": int(again.sum()), "differ": differ,
+                    "expected": round(expected)}  # fmt: skip
+    return {}
+
+
+def _positions(values: Iterable[object]) -> Index:
+    # of each value among the different ones, as they come
+    held: dict[object, int] = {}
+    return np.array([held.setdefault(value, len(held)) for value in values])
+
+
+def _pasted_counts(columns: Mapping[str, Sequence[object]], count: str) -> Copies:
     # a table that stands several times: those of other people have other counts
     rows = Counter(zip(*columns.values(), strict=True))
     times = next(iter(rows.values()), 1)
@@ -183,7 +253,7 @@ def _pasted_counts(
     return ()
 
 
-def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) -> dict[str, int]:
+def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) -> _Shown:
     # where each row stands once under every value of a feature, as after a join by something else
     features = {column for each in spec.recorded.values() for column in each.columns}
     for feature in features & {*columns} if len(columns) > 1 else ():
@@ -198,18 +268,19 @@ def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) ->
     return {}
 
 
-def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> dict[str, int]:
+def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> _Shown:
     # rows that are ``numbered`` may be alike, unless they stand in the same order again, or a
     # measurement, which no two people share, is alike too
-    held: dict[tuple[object, ...], int] = {}
-    rows = np.array([held.setdefault(r, len(held)) for r in zip(*columns, strict=True)])
+    if not columns:
+        return {}
+    rows = _positions(zip(*columns, strict=True))
     times_of = np.bincount(rows)
     times, repeated = int(np.gcd.reduce(times_of)), len(rows) - len(times_of)
     different = [len({*c}) for c in columns] if repeated else [1]
     combinations, part = math.prod(different), len(rows) // times
     in_place = _stand_in_place(rows)
     again = in_place or (times > 1 and np.array_equal(rows[part:], rows[:-part]))
-    found = {"times": times, "different": len(times_of)}
+    found: _Shown = {"times": times, "different": len(times_of)}
     if _are_multiples(times_of, combinations, again=again) or _repeat_whole(rows, times):
         return found
     named = len(times_of) in different and repeated >= max(FEWEST_ROWS, _COPIED * len(times_of))
@@ -225,11 +296,17 @@ def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> dict[str,
 def _are_measured(columns: Sequence[Sequence[Any]], rows: int) -> bool:
     # that a number nearly distinguishes the different rows, and that hardly any two of them differ
     # in one other column alone, as those of one person do
-    numbers = [{v for v in each if isinstance(v, float) and v % 1} for each in columns]
+    numbers = [{v for v in each if _is_fraction(v)} for each in columns]
     plain = [i for i, each in enumerate(numbers) if len(each) < _CONTINUOUS * rows]
     others = ((column for j, column in enumerate(columns) if j != i) for i in plain)
     fewest = min((len({*zip(*each, strict=True)}) for each in others), default=rows)
     return len(plain) < len(columns) and rows - fewest <= _OF_ONE * (len(columns[0]) - rows)
+
+
+def _is_fraction(value: object) -> bool:
+    if isinstance(value, str):  # of a file without types
+        return re.fullmatch(r"-?[0-9]*\.[0-9]*[1-9]0*", value) is not None
+    return isinstance(value, float) and value % 1 != 0
 
 
 def _are_multiples(times_of: Index, combinations: int, *, again: bool) -> bool:
@@ -250,20 +327,27 @@ def _is_lazy(source: Source) -> bool:
     return type(getattr(source, "frame", None)).__name__ == "LazyFrame"
 
 
-def _values_of_columns(source: Source) -> dict[str, Sequence[object]]:
+def _values_of_columns(source: Source, rows: Chosen = None) -> dict[str, Sequence[object]]:
     # the values of all columns; none where one of them, asked for or not, is unreadable
     if not isinstance(source, Readable) or not can_look_at_rows(source):
         return {}
     try:
-        columns = source.fetch([*source.columns], None)[0]
-        named = dict(zip(source.columns, map(_comparable, columns), strict=True))
+        columns = source.fetch([*source.columns], rows)[0]
+        return dict(zip(source.columns, map(_comparable, columns), strict=True))
     except DataError:
         return {}
-    return {name: of for name, of in named.items() if not _numbers_rows(of)} or {**named}
 
 
-def _numbers_rows(values: Sequence[Any]) -> bool:
-    # whether a column counts the rows, in whichever order, as 17 and JA-17 do
+def _drop_row_numbers(
+    columns: Mapping[str, Sequence[Any]], *, chosen: bool = False
+) -> dict[str, Sequence[Any]]:
+    plain = {name: of for name, of in columns.items() if not _numbers_rows(of, chosen=chosen)}
+    return plain or {**columns}
+
+
+def _numbers_rows(values: Sequence[Any], *, chosen: bool) -> bool:
+    # whether a column counts the rows, in whichever order, as 17 and JA-17 do; of rows that are
+    # ``chosen`` among others, in the order in which they stand
     if len({*values}) < len(values) or not all(isinstance(each, int | str) for each in values):
         return False
     if values and all(isinstance(each, str) for each in values):
@@ -272,6 +356,8 @@ def _numbers_rows(values: Sequence[Any]) -> bool:
         values = [int(found[1]) if (found := numbered.fullmatch(e)) else e for e in values]
     numbers = numbers_of(values)
     whole = np.isfinite(numbers).all() and (numbers % 1 == 0).all()
+    if chosen:
+        return bool(whole and (np.diff(numbers) > 0).all())
     return bool(whole and np.ptp(numbers) == len(numbers) - 1 > 0)
 
 
@@ -307,6 +393,14 @@ def _repeat_whole(rows: Index, times: int) -> bool:
     parts = [len(rows) // n for n in range(2, times + 1) if times % n == 0]
     least = min((part for part in parts if np.array_equal(rows[part:], rows[:-part])), default=0)
     return least * _FEW_COPIES >= len(rows)
+
+
+def _repeat_evenly(values: Sequence[object]) -> bool:
+    # nearly all as often, or once and as often
+    times = np.array([*Counter(values).values()])
+    numbers = np.bincount(times)
+    evenly = numbers.argmax() > 1 and numbers.max() >= (1 - _OTHERWISE) * len(times)
+    return bool(evenly or _are_of_two_times(times, named=False))
 
 
 def _are_of_two_times(times: Index, *, named: bool) -> bool:

@@ -382,7 +382,7 @@ def check_groups(
 def with_noted_rows(data: object, source: Source, cube: Cube, spec: Spec) -> Cube:
     """Return counts with their question, and with what the rows show that counts do not."""
     repeated = first_rows.other_people(source, cube, spec)
-    copies: tuple[tuple[str, int], ...]
+    copies: first_rows.Copies
     if files := first_rows.copied_files(data):
         copies = ("times", max(map(len, files))), ("files", sum(map(len, files)))
     else:

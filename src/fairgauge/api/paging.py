@@ -234,7 +234,7 @@ def page_data() -> dict[str, Any]:
         "near_9": plan.NEAR_9,
         "least_of_9": plan.LEAST_OF_9,
         "least": plan.LEAST,
-        "zeros": coded_numbers.ZERO_BY_NAME,
+        "zeros": {name: coded_numbers.ZEROS[name] for name in coded_numbers.NAMED_ZEROS},
         "apart": [coded_numbers.TIMES_APART, *coded_numbers.SHARES_APART],
         "same_person": str(Uncounted.SAME_PERSON),
         "rates": list(_rates()),

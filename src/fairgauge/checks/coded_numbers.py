@@ -40,9 +40,16 @@ _FAR_BELOW = -99
 # as many as have any other, and among how many scores
 _FILLED, _TIMES_OTHERS, _FINE = (0.03, 0.4), 8, 100
 # where 0 is a code: the largest share of it, the least of the others, and the part of their median
-# that this is; by what the column is, of scores, and of other numbers, which may be counts
-ZERO_BY_NAME = {"never_zero": (0.2, 86.0, 0.1), "age": (0.5, 8.0, 0.3), "measured": (0.1, 0.5, 0.3)}
-_ZERO_OF_SCORES, _ZERO = (0.1, 0.1, 0.2), (0.1, 8.0, 0.25)
+# that this is
+ZEROS = {
+    "never_zero": (0.2, 86.0, 0.1),  # credit scores begin at some hundreds
+    "age": (0.5, 8.0, 0.3),  # next to newborns there are other children
+    "measured": (0.1, 0.5, 0.3),  # rates of interest and the like are small, and never 0
+    "score": (0.1, 0.1, 0.2),  # a model gives small scores, too, if it gives 0
+    "number": (0.1, 8.0, 0.25),  # any other may be a count, of which 1 to 7 are no codes
+}
+NAMED_ZEROS = ("never_zero", "age", "measured")
+"""Those of columns that have such a name."""
 # how many intervals numbers are spread over, none of them a whole step from the one before
 _FEWEST_SPREAD, _WHOLE_STEP = 4, 1.4
 # that share among numbers that a condition chooses
@@ -158,15 +165,15 @@ def _coded_zeros(axis: Axis, low: Sums, rows: Sums, of_score: bool, chosen: bool
     zero, of_all = low == -LEAST, rows.sum()
     held, lowest = rows[zero].sum(), low[(rows > 0) & ~zero].min(initial=np.inf)
     median = low[np.searchsorted(rows.cumsum(), of_all / 2)]
-    names = [name for name in ZERO_BY_NAME if words.is_column_of(name, axis.column)]
-    limits = [ZERO_BY_NAME[name] for name in names[:1]] + [_ZERO_OF_SCORES] * of_score
+    names = [name for name in NAMED_ZEROS if words.is_column_of(name, axis.column)]
+    cases = names[:1] + ["score"] * of_score
     spread = axis.cuts == AROUND_NUMBERS and _is_spread(low, rows, median)
     if spread and not names and not words.is_column_of("often_zero", axis.column):
-        limits.append(_ZERO)
+        cases.append("number")
     is_code = any(
         held <= max(share, _ZEROS_OF_CHOSEN * chosen) * of_all
         and lowest >= max(least, part * median)
-        for share, least, part in limits
+        for share, least, part in map(ZEROS.__getitem__, cases)
     )
     return held if is_code else 0
 

@@ -160,7 +160,7 @@ class Cube:
         column of a condition alone: those of a value that may be a missing one or a total.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
-    copies : what shows that rows are copies of others, numbers by name; they count as all others.
+    copies : what shows that rows are copies of others, by name; they count as all others.
     repeated : columns of people whose values repeat in the first rows, each with how many it has in
         how many rows, where the column of persons has no name of one.
     orders : columns whose type states the order of its values, each followed by all of these.
@@ -181,7 +181,7 @@ class Cube:
     spellings: int = 0
     placeholders: tuple[tuple[Value, int], ...] = ()
     left_out: tuple[tuple[str, str, int, int], ...] = ()
-    copies: tuple[tuple[str, int], ...] = ()
+    copies: tuple[tuple[str, int | str], ...] = ()
     orders: tuple[tuple[Value, ...], ...] = ()
     repeated: tuple[tuple[str, int, int], ...] = ()
 

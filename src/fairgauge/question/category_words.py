@@ -316,6 +316,9 @@ def is_code_of_missing(name: str) -> bool:
 
 
 _WHOLE = re.compile(r"-?\d{1,9}")
+_DATE = re.compile(r"(\d{4})-\d\d-\d\d(?!\d)")
+_FAR_DATE = re.compile(r"(0001|1[79]00|1753|1970|9999)-01-01|1899-12-3[01]|(20|2[19]|99)99-12-31")
+_YEARS_APART = 20
 _MOST_CODES = 20
 _SHORT_CODES = {"0", "00", "9", "99", "77", "88", "97", "98", "-7", "-8", "-9"}
 
@@ -326,8 +329,16 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     That is a negative number beside others, or one of nines (of two digits, also of eights and
     sevens) well beyond the others. Of many numbers, such as ages, none is a code. Among names it is
     the only number, such as 9999 (beside words alone 0, 9 and 98, too), or lies beyond the others.
+
+    Of dates it is the first or the last that a system has, years from all others.
     """
     known = {name_of(value): value for value in values}
+    years = {name: int(date[1]) for name in known if (date := _DATE.match(name))}
+    if 2 * len(years) > len(known):
+        far = [name for name in years if _FAR_DATE.match(name)]
+        others = [year for name, year in years.items() if name not in far]
+        low, high = min(others, default=0) - _YEARS_APART, max(others, default=9999) + _YEARS_APART
+        return [known[name] for name in far if not low < years[name] < high]
     numbers = [name for name in known if _WHOLE.fullmatch(name)]
     among_names = len(numbers) < len(known)
     words = [name for name in known if not any(map(str.isdigit, name))]

@@ -52,7 +52,7 @@ from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
 from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
-from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
+from fairgauge.scan.source import Chosen, Fetched, Readable, Source, can_look_at_rows
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, canonical, is_one_of, matches, name_of
 
@@ -287,18 +287,18 @@ class _ChosenRows(_RowsOfSource):
 class _ReadableRows(_ChosenRows):
     """The same of a source whose rows can be read."""
 
-    def fetch(self, columns: list[str], most: int | None) -> Fetched:
+    def fetch(self, columns: list[str], rows: Chosen) -> Fetched:
         assert isinstance(self.source, Readable)
         named = [each.column for each in self.spec.where]
-        values = read_rows(self.source, named, most, self.spec.recode)
+        values = read_rows(self.source, named, rows, self.spec.recode)
         outcomes = _outcome_columns(self.spec)
 
         def meets(condition: RowCondition, value: Value) -> bool:
             return condition.keeps_missing(outcomes) if value is None else condition.holds(value)
 
-        rows = zip(*map(values.__getitem__, named), strict=True)
-        meet = [all(map(meets, self.spec.where, row)) for row in rows]
-        found, texts = self.source.fetch(columns, most)
+        every = zip(*map(values.__getitem__, named), strict=True)
+        meet = [all(map(meets, self.spec.where, row)) for row in every]
+        found, texts = self.source.fetch(columns, rows)
         return [[*compress(column, meet)] for column in found], texts
 
 
@@ -389,7 +389,8 @@ def _doubtful_levels(
     # a recoding lists, and no row has
     names = [*map(name_of, levels)]
     codes = [v for v in words.codes_of_missing(levels)
-             if not words.may_be_group(name_of(v), axis.column, names)]  # fmt: skip
+             if not words.may_be_group(name_of(v), axis.column, names)
+             if not (_OF_ENDS.search(axis.column) and _OPEN_END.match(name_of(v)))]  # fmt: skip
     missing = _missing_words(axis.column, levels)
     categories = axis.recoding.names if axis.recoding else ()
     return {
@@ -400,6 +401,13 @@ def _doubtful_levels(
         or (level not in categories and any(words.is_form_of(names[i], each) for each in unseen))
         or (kept[i] and (level in missing or words.is_total(name_of(level), names)))
     }
+
+
+# a last date, as of what has not ended yet
+_OF_ENDS = re.compile(
+    r"(?i)end|until|expir|thru|through|terminat|close|valid|(?<![a-z])(to|bis|left)(?![a-z])"
+)
+_OPEN_END = re.compile(r"\d\d99-12-31")
 
 
 def _cells_that_meet(table: CountTable, kept: _Masks) -> NDArray[np.bool_]:
@@ -582,10 +590,10 @@ class WithProbabilities(_RowsOfSource):
 
     streams: ClassVar[bool] = True
 
-    def fetch(self, columns: list[str], most: int | None) -> Fetched:
+    def fetch(self, columns: list[str], rows: Chosen) -> Fetched:
         """Return the values of the columns that the source has."""
         assert isinstance(self.source, Readable)
-        return self.source.fetch(columns, most)
+        return self.source.fetch(columns, rows)
 
     def read(self, plan: Plan) -> Plan:
         """Return the plan of what the source has: the probabilities in place of what they make."""

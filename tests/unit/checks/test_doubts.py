@@ -57,6 +57,9 @@ PLANTED = {
     DiagnosticCode.REVERSED_PREDICTIONS: (
         "p", {"y": [1 - each for each in P[::-1]]}, {"label": "y"}),
     DiagnosticCode.STRATUM_OF_MISSING: ("h", {"h": every("Total", G)}, {"strata": "h"}),
+    DiagnosticCode.DOUBLED_ROWS: (
+        "case", {"case": [i % 2_200 for i in range(N)], "loaded": [i // 2_200 for i in range(N)]},
+        {}),
     DiagnosticCode.PREDICTION_NOT_A_LABEL: (
         "p", {"y": ["yes" if each else "no" for each in CLEAN["y"]], "p": every("no, late", WORDS)},
         {"label": "y", "positive": "yes"}),
@@ -292,6 +295,27 @@ def test_punctuation_is_spelling_in_a_condition(value, alike):
     )
     codes = {note.code for note in found.diagnostics}
     assert (DiagnosticCode.ALIKE_CONDITION in codes) is alike
+
+
+@pytest.mark.parametrize(("column", "date", "doubted"), [
+    ("hired", "1900-01-01", True), ("hired", "9999-12-31", True), ("valid_to", "9999-12-31", False),
+    ("hired", "2025-12-31", False),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet"])
+def test_dates_that_stand_for_none_leave_no_pass(tmp_path, column, date, doubted, kind):
+    """Rows hired in 1900 met "before 2025-06"."""
+    days = [f"{2024 + i % 2}-{1 + i // 2 % 12:02}-11" for i in range(N)]
+    data = table(**{column: every(date, days)}).with_columns(pl.col(column).str.to_date())
+    if kind != "frame":
+        getattr(data, f"write_{kind}")(tmp_path / f"rows.{kind}")
+        data = tmp_path / f"rows.{kind}"
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE}
+    for where in (f"{column} < 2025-06-01", f"{column} >= 2024-06-01"):
+        found = fg.audit(data, **asked, where=where)
+        assert [(e.column, e.values) for e in found.doubts] == [(column, (date,))] * doubted
+        assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+        accepted = fg.audit(data, **asked, where=where, accept=f"alike_condition:{column}")
+        assert (accepted.verdict, numbers(accepted)) == (Outcome.PASS, numbers(found))
 
 
 def test_words_of_the_users_own_are_doubted_and_change_no_number(tmp_path):

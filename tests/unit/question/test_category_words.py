@@ -166,6 +166,9 @@ def test_words_are_known_whatever_their_case_accents_and_separators(form):
     ([10, 20, 99], [99]), (["F", "M", "9999"], ["9999"]), (["A", "777", "888"], []),
     (["Female", "Male", "9"], ["9"]), (["1st", "2nd", "9"], []),
     (["<36", "36", "37", "8888"], ["8888"]), (["up", "998", "999"], []),
+    (["2024-05-01", "2025-01-31", "1900-01-01"], ["1900-01-01"]),
+    (["1899-12-30", "1901-02-03"], []),
+    (["2024-05-01 10:00:00", "9999-12-31 00:00:00"], ["9999-12-31 00:00:00"]),
 ])  # fmt: skip
 def test_a_code_of_missing_values_lies_beyond_the_others(values, missing):
     assert codes_of_missing(values) == missing

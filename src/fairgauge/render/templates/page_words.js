@@ -53,6 +53,9 @@ const isMisspelt = (a, b, edits) => {
   return (swapped && isMisspelt(one.slice(2), two.slice(2), edits - 1)) || [[1, 1], [1, 0], [0, 1]].some(([i, j]) => isMisspelt(one.slice(i), two.slice(j), edits - 1));
 };
 const codesOfMissing = (values) => {
+  const year = (v) => Number(v.slice(0, 4)), dates = values.filter((v) => /^\d{4}-\d\d-\d\d(?!\d)/.test(v));
+  const far = dates.filter((v) => /^((0001|1[79]00|1753|1970|9999)-01-01|1899-12-3[01]|(20|2[19]|99)99-12-31)/.test(v)), near = dates.filter((v) => !far.includes(v)).map(year);
+  if (2 * dates.length > values.length) return far.filter((v) => near.length && (year(v) <= Math.min(...near) - 20 || year(v) >= Math.max(...near) + 20));
   const numbers = values.filter((v) => /^-?\d{1,9}$/.test(v)), amongNames = numbers.length < values.length;
   const words = values.filter((v) => !/\d/.test(v)), short = words.length === values.length - numbers.length && words.length >= 2 ? ["0", "00", "9", "99", "77", "88", "97", "98", "-7", "-8", "-9"] : [];
   if (amongNames && (numbers.length === 1 || numbers.every((n) => short.includes(n)))) return numbers.filter((n) => PATTERNS.code_of_no_number.test(String(Number(n))) || short.includes(n));
