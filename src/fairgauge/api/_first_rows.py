@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import canonical_values
 from fairgauge.enums import DiagnosticCode, Role, Task, Uncounted
 from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
@@ -119,8 +120,10 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
     named = named[:_MOST_IDENTIFIERS]
     counted = [column for column in source.columns if column in used]
-    read = read_rows(source, [*named, *counted], _FIRST_ROWS) if named else {}
-    for column, values in ((column, read[column]) for column in named):
+    assert isinstance(source, Readable)
+    read, texts = source.fetch([*named, *counted], _FIRST_ROWS) if named else ([], False)
+    for column, raw in zip(named, read, strict=False):
+        values = canonical_values(raw, text=texts)
         known = [value for value in values if value is not None]
         different, few = len(set(known)), _FEWEST_DIFFERENT * len(known)
         if _PEOPLE.search(column):
@@ -128,7 +131,7 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
         if few < different < len(known):
             asked = verb or ("score" if spec.score else None)  # people have no single score
             found: dict[str, str | bool] = {"verb": asked} if asked else {}
-            others = (read[each] for each in counted)
+            others = (canonical_values(each, text=texts) for each in read[len(named) :])
             rows = {r for r in zip(values, *others, strict=True) if r[0] is not None}
             found |= {"alike": True} if len(rows) == different else {}
             yield Diagnostic.warning(

@@ -220,12 +220,13 @@ def print_or_save(cube: Cube, output: str | None) -> None:
 def note_exposed(cube: Cube) -> None:
     """Note what counts show of single people: cells of one case, identifiers, and clusters."""
     from fairgauge.cube.build import CLUSTER_KEY, clusters_alone
-    from fairgauge.cube.cube import cases_alone
     from fairgauge.question.options import named_identifiers
     from fairgauge.sharing.protection import why_unprotected
 
     note = partial(print_message, prefix="Note: ")
-    if alone := 0 if cube.plan.axis(Role.ITEM) else cases_alone(cube):  # answers are of nobody
+    # cells of one case show one person's values; tables count the same rows
+    alone = max(int((table.sums[cube.plan.cases] == 1).sum()) for table in cube.tables)
+    if alone and not cube.plan.axis(Role.ITEM):  # answers are of nobody
         protect = ", or protect them (--min-cell 10, fairgauge protect)"
         if obstacle := why_unprotected(cube):
             protect = f". They cannot be protected as they are: {obstacle}"

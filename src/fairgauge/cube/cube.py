@@ -442,15 +442,6 @@ def _recentre(cube: Cube, centre: float) -> Cube:
     return replace(cube, plan=plan, tables=tuple(tables))
 
 
-def cases_alone(cube: Cube) -> int:
-    """Return how many cells of one table hold a single case: they show one person's values.
-
-    The table is the one with most of them: tables count the same rows. A row is a case, or stands
-    for as many as its column of counts states; weights change no number of cases.
-    """
-    return max(int((table.sums[cube.plan.cases] == 1).sum()) for table in cube.tables)
-
-
 def cases_of_no_weight(cube: Cube) -> int:
     """Return how many counted cases have a weight of 0."""
     table = cube.tables[0]

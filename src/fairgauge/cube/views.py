@@ -32,17 +32,14 @@ T = TypeVar("T")
 class CrossedStrata:
     """Counts by the combinations of some columns.
 
-    ``cube``: the counts, with a single axis of strata, whose levels are their positions in
-        ``strata``.
+    ``cube``: the counts, with a single axis of strata, whose levels are their positions.
     ``columns``: the columns that are crossed.
-    ``strata``: for each stratum the names of its values in these columns.
-    ``named``: the same by column, once for all gaps.
+    ``named``: for each stratum the names of its values by column.
     ``codes``: array of shape (columns, strata): the value of each stratum in each column.
     """
 
     cube: Cube
     columns: tuple[str, ...]
-    strata: tuple[tuple[str, ...], ...]
     named: tuple[Mapping[str, str], ...]
     codes: NDArray[np.int64]
 
@@ -137,11 +134,11 @@ def _cross_axes(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
         for table in cube.tables
         if table in having or not set(crossed) & set(table.axes)
     ]
-    strata = tuple(_combine([axis.names(cube.levels[axis]) for axis in crossed], combinations))
-    levels = {**cube.levels, axis: tuple(range(len(strata)))}
-    found = replace(cube, levels=levels).with_tables([*kept, axis], tables)
+    strata = _combine([axis.names(cube.levels[axis]) for axis in crossed], combinations)
     named = tuple(dict(zip(columns, each, strict=True)) for each in strata)
-    return CrossedStrata(found, columns, strata, named, combinations.T)
+    levels = {**cube.levels, axis: tuple(range(len(named)))}
+    found = replace(cube, levels=levels).with_tables([*kept, axis], tables)
+    return CrossedStrata(found, columns, named, combinations.T)
 
 
 def _combine(

@@ -313,7 +313,8 @@ def typed_columns(
         return (text_as_number(text), text_unless_number(text)) if is_text else None
 
     batched = frozenset(c for c, (_, kind) in written.items() if kind in _BATCHED)
-    return Columns(key, number, of_texts=of_texts, texts=texts, batched=batched,
+    whole = frozenset(c for c, (_, kind) in written.items() if kind in _WHOLE)
+    return Columns(key, number, of_texts=of_texts, texts=texts, batched=batched, whole=whole,
         moment=last_of_times, double_or_nan=double_or_nan)  # fmt: skip
 
 

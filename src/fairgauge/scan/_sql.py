@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 import sys
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.cube.build import Coded, Counted, build, code_values
 from fairgauge.cube.cube import Cube, are_codes
 from fairgauge.cube.plan import AROUND_WEIGHTS, LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
-from fairgauge.enums import Uncounted
+from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.source import (
     LEAST_LOG,
@@ -34,6 +35,8 @@ from fairgauge.values import name_of, plain_number
 Run: TypeAlias = Callable[[str], Iterator[Record]]
 
 _FEW_CELLS = 100_000
+# whole numbers this near to each other are keys as they are
+_NEAR, _NONE = 256, MappingProxyType[str, range]({})
 # first rows that are read for every value that an axis may have
 _ROWS_PER_VALUE = 20
 
@@ -54,6 +57,7 @@ class Columns:
     ``sets``: whether the engine knows grouping sets.
     ``looks``: whether a look at the first rows is cheap beside the scan of all.
     ``batched``: the columns whose values are in batches of rows what DuckDB groups by.
+    ``whole``: the columns of whole numbers of which the engine knows the ends.
     ``moment``: writes a key as the last of some times that is not after it, if the engine can.
     ``double_or_nan``: the expression as a double that may be NaN, if that is cheaper.
     """
@@ -67,6 +71,7 @@ class Columns:
     sets: bool = True
     looks: bool = True
     batched: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
     moment: Callable[[str, Sequence[dt.datetime]], str] | None = None
     double_or_nan: Callable[[str], str] | None = None
 
@@ -122,14 +127,17 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
     axes = [axis for axis in plan.axes if axis.limited]
     if columns.looks and axes:  # a column of too many values is reported before the scan
         check_values(_first_values(axes, limit, relation, columns, run), columns.texts, limit)
+
+    near = dict(_near_columns(plan, relation, columns, run))
+
+    def count(*, by_largest: bool) -> Cube:
+        records = run(select(plan, relation, columns, near, by_largest=by_largest))
+        cells = _fetch_cells(plan, records, columns, limit)
+        return cube_of_records(plan, cells, columns, limit, by_largest=by_largest)
+
     try:
-        for by_largest in (True, False):
-            records = run(select(plan, relation, columns, by_largest=by_largest))
-            cells = _fetch_cells(plan, records, columns, limit)
-            cube = cube_of_records(plan, cells, columns, limit, by_largest=by_largest)
-            if not _largest_are_codes(cube):
-                break
-        return cube
+        cube = count(by_largest=True)
+        return count(by_largest=False) if _largest_are_codes(cube) else cube
     except UnreadableNumbers as error:  # a cell has one of them
         _, wrong = columns.read(error.column, plan)
         texts = f"(SELECT {wrong} AS b FROM {relation}) AS texts"
@@ -143,14 +151,34 @@ def _largest_are_codes(cube: Cube) -> bool:
     return any(are_codes(table.codes[:, i]).any() for table, i in of)
 
 
+def _near_columns(
+    plan: Plan, relation: str, columns: Columns, run: Run
+) -> Iterator[tuple[str, range]]:
+    # those of whole numbers so few that a cell of each costs less than to search their intervals
+    coded = {axis.column for axis in plan.axes if axis.role is Role.CODES}
+    for column in sorted(coded & columns.whole - {plan.weight}):
+        key = columns.key(column)
+        ((low, high),) = run(f"SELECT min({key}), max({key}) FROM {relation}")
+        if low is not None and high - low < _NEAR:
+            yield column, range(low, high + 1)
+
+
 def _grouped_axes(plan: Plan, *, by_largest: bool) -> list[int]:
     axes = enumerate(plan.axes)
     return [i for i, axis in axes if not (by_largest and axis.cuts == AROUND_WEIGHTS)]
 
 
-def select(plan: Plan, relation: str, columns: Columns, *, by_largest: bool = False) -> str:
+def select(
+    plan: Plan,
+    relation: str,
+    columns: Columns,
+    near: Mapping[str, range] = _NONE,
+    *,
+    by_largest: bool = False,
+) -> str:
     """Write the query: keys of every axis, the number of the table, and all sums.
 
+    ``near``: columns of few whole numbers, whose intervals are those of cells, not of rows.
     ``by_largest``: whether in place of an interval of weights stands the largest of each cell.
     """
     grouped = _grouped_axes(plan, by_largest=by_largest)
@@ -160,10 +188,15 @@ def select(plan: Plan, relation: str, columns: Columns, *, by_largest: bool = Fa
     read += [f"{number} AS v{i}" for i, (number, _) in enumerate(written)]
     texts = {i: wrong for i, (_, wrong) in enumerate(written) if wrong}
     read += [f"{wrong} AS b{i}" for i, wrong in texts.items()]
-    keys = {i: f"k{i}" for i in grouped}
-    for i, axis in ((i, plan.axes[i]) for i in grouped):
-        if axis.bins:
-            keys[i] = f"{_bin_number(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}"
+    keys, wholes = {i: f"k{i}" for i in grouped}, {i: f"k{i}" for i in grouped}
+    for i, axis in ((i, plan.axes[i]) for i in grouped if plan.axes[i].bins):
+        value = f"v{numbers.index(axis.column)}"
+        if axis.column in near:
+            numbered = axis.bins_of(np.array(near[axis.column], dtype=np.float64)).tolist()
+            place = f"CAST(k{i} AS BIGINT) - {near[axis.column].start - 1}"
+            keys[i], wholes[i] = f"{value} AS k{i}", f"{numbered}[{place}]"
+        else:
+            keys[i] = f"{_bin_number(value, axis, columns)} AS k{i}"
     values = [f"v{i}" for i in range(len(numbers))]
     values += [f"b{i}" for i in texts]
     limited = sorted({numbers.index(c) for m in plan.moments if m.limited for c in m.columns})
@@ -179,13 +212,18 @@ def select(plan: Plan, relation: str, columns: Columns, *, by_largest: bool = Fa
     if _uses_grouping_sets(plan, columns):
         which = " + ".join(f"grouping(k{i}) * {1 << i}" for i in keys)
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
-    made = (f"{each} AS s{i}" for i, each in enumerate(_sums(plan, columns, texts)))
-    sums = ", ".join([*names, f"{which} AS t", *made])
-    return (
+    made = _sums(plan, columns, texts)
+    sums = [*names, f"{which} AS t", *(f"{each} AS s{i}" for i, each in enumerate(made))]
+    query = (
         f"WITH r AS (SELECT {', '.join(read)} FROM {relation}), "
         f"s AS (SELECT {', '.join([*keys.values(), *values])} FROM r) "
-        f"SELECT {sums} FROM s GROUP BY {by}"
+        f"SELECT {', '.join(sums)} FROM s GROUP BY {by}"
     )
+    if not near:
+        return query
+    names = [wholes.get(i, f"max(k{i})") for i in range(len(plan.axes))]
+    again = (f"{e[:3] if e[:3] in ('min', 'max') else 'sum'}(s{i})" for i, e in enumerate(made))
+    return f"SELECT {', '.join([*names, 't', *again])} FROM ({query}) AS n GROUP BY ALL"
 
 
 def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
@@ -335,17 +373,21 @@ def _fetch_cells(
 
 
 def cube_of_records(
-    plan: Plan, records: list[Record], columns: Columns, limit: int, *, by_largest: bool = False
+    plan: Plan,
+    records: list[Record],
+    columns: Columns,
+    limit: int,
+    *,
+    by_largest: bool = False,
 ) -> Cube:
     """Make a cube of what the query of `select` answered."""
-    axes = len(plan.axes)
+    axes, grouped = len(plan.axes), _grouped_axes(plan, by_largest=by_largest)
     after = axes + 2 + len(plan.measures)
     fields = list(zip(*records, strict=True)) or [()] * (after + 3 + 3 * len(plan.numeric_columns))
     sums = {m: _zero_for_nan(fields[axes + 2 + i]) for i, m in enumerate(plan.measures)}
     tables, cells = [tuple(range(axes))], [np.arange(len(records))]
     if _uses_grouping_sets(plan, columns):
         tables, which = list(plan.tables), np.array(fields[axes], dtype=np.int64)
-        grouped = _grouped_axes(plan, by_largest=by_largest)
         masks = [sum(1 << i for i in grouped if i not in table) for table in tables]
         cells = [np.flatnonzero(which == mask) for mask in masks]
     seen = list(_ranges_seen(plan, fields[after + 3 :]))
@@ -355,7 +397,7 @@ def cube_of_records(
         int(_zero_for_nan(fields[i])[cells[0]].sum()) for i in (axes + 1, after + 1, after + 2)
     )
     excluded = {Uncounted.NO_COUNT: without_count, Uncounted.NO_WEIGHT: without_weight}
-    for i in {*range(axes)}.difference(_grouped_axes(plan, by_largest=by_largest)):
+    for i in {*range(axes)}.difference(grouped):
         fields[i] = plan.axes[i].bins_of(np.array(fields[i], dtype=np.float64)).tolist()
     keys = [
         code_values(axis, _decode_keys(axis, fetched, columns))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import operator
 from decimal import Decimal
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.checks.coded_numbers import coded_numbers
 from fairgauge.cube import cube as cube_module
 from fairgauge.cube.build import Counted, build, code_values
 from fairgauge.cube.cube import Cube, aggregate, read_cube
@@ -108,6 +111,28 @@ def test_a_shard_that_looked_numeric_alone_becomes_text():
     whole = made(["1", "2", "1", "x"], [1, 0, 1, 0], texts={"g"})
     assert numeric + texts == texts + numeric == whole
     assert (numeric + numeric) + texts == numeric + (numeric + texts)
+
+
+@pytest.mark.parametrize(("large", "where", "coded"), [
+    (31.7, {}, True), (2_000.0, {}, False), (2_000.0, {"where": "age < 40"}, True),
+])  # fmt: skip
+@pytest.mark.parametrize("whole", [True, False])
+def test_codes_among_weights_are_seen_in_any_sum(large, where, coded, whole, tmp_path):
+    """Of weights the largest that is no code decides, as in a query that asks for it alone."""
+    ages = [30] * 90 + [50] * 90
+    rows = pl.DataFrame({"g": ["a", "b"] * 90, "y": [1, 0, 0] * 60, "age": ages})
+    rows = rows.with_columns(w=pl.Series([12.5, 999.0, 1.5] * 30 + [20.0, large, 9.0] * 30))
+    rows = rows if whole else rows.with_columns(pl.col("age") + 0.5)
+    asked = {"prediction": "y", "sensitive": ["g", fg.cut("age", [45])], "weight": "w"} | where
+    parts = [rows.slice(at, 60) for at in (0, 60, 120)][: 2 if where else 3]
+    rows.write_parquet(tmp_path / "rows.parquet")
+    counts = [fg.count(rows, **asked), fg.count(tmp_path / "rows.parquet", **asked)]
+    assert (
+        counts[0] == counts[1] == reduce(operator.add, (fg.count(part, **asked) for part in parts))
+    )
+    for cube in counts:
+        found = [note["value"] for note in coded_numbers(cube, cube.asked)]
+        assert found == [999] * coded
 
 
 def test_adding_cubes_that_count_different_things():
