@@ -22,8 +22,7 @@ from fairgauge.measure.measure import measure
 from fairgauge.measure.measured import Measured
 from fairgauge.monitoring import _detection, _period_counts
 from fairgauge.monitoring._detection import ALL_GROUPS
-from fairgauge.monitoring._feed_rows import feed_rows
-from fairgauge.monitoring._period_counts import ComparisonId, PeriodCubes
+from fairgauge.monitoring._period_counts import ComparisonId, PeriodCubes, feed_rows
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.monitoring.periods import days_of_week, kind_of, parse_period, weekday_of
 from fairgauge.question.rules import Rule

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairgauge.api.loading import load
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue, catalogue_of
 from fairgauge.catalogue.statistics import Rate, Statistic
@@ -33,6 +32,7 @@ from fairgauge.question.spec_file import MONITOR, overridden, read_options
 from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of_rule
 from fairgauge.resolve.question_checks import limits_only_the_better_off
 from fairgauge.results.monitor_results import SMALLEST_GROUP
+from fairgauge.results.shown_result import load
 from fairgauge.start.records import dataclass, fields, replace
 from fairgauge.stats.sequential import Contrasted
 from fairgauge.values import Json

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
-from fairgauge_cloud._coded_column import CodedColumn, Table, from_values
+from fairgauge_cloud._facet_counts import CodedColumn, Table, from_values
 from fairgauge_cloud._files import (
     MISSING_TEXTS,
     STANDARD_INPUT,
