@@ -45,6 +45,7 @@ from fairgauge.monitoring.monitor_spec import (
     MonitoredRate,
     MonitorRule,
     MonitorSpec,
+    Rates,
     contrasted_rate,
     is_exact,
 )
@@ -599,7 +600,7 @@ class ComparisonCounts:
 
 
 def collect_counts(
-    cubes: PeriodCubes, names: Sequence[str], spec: MonitorSpec, rates: Mapping[int, MonitoredRate]
+    cubes: PeriodCubes, names: Sequence[str], spec: MonitorSpec, rates: Rates
 ) -> ComparisonCounts:
     """Collect the counts of all comparisons of ``rates`` from the cubes of all periods."""
     arrivals: dict[ComparisonId, int] = {}
@@ -613,7 +614,7 @@ def collect_counts(
             if held.rule == i:
                 rows = (SideCounts(*row) for row in held.counts[0].tolist())
                 baselines |= dict(zip(held.ids, rows, strict=True))
-    found = list(_period_counts(cubes, names, spec, rates, cubes))
+    found = list(_period_counts(cubes, names, spec, rates, every=cubes))
     first: dict[ComparisonId, int] = {}
     for positions, held in found:
         for each, reference, present in zip(held.ids, held.references, held.present.T, strict=True):
@@ -634,11 +635,11 @@ def collect_counts(
 
 
 def _baseline_counts(
-    baseline: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate], cubes: PeriodCubes
+    baseline: Cube, spec: MonitorSpec, rates: Rates, cubes: PeriodCubes
 ) -> list[RuleCounts]:
     # a baseline may lack a positive value, but no group that is named
     def counted(cube: Cube) -> list[RuleCounts]:
-        return [held for _, held in _period_counts([cube], [""], spec, rates, None)]
+        return [held for _, held in _period_counts([cube], [""], spec, rates)]
 
     try:
         return counted(baseline)
@@ -647,9 +648,13 @@ def _baseline_counts(
 
 
 def _period_counts(
-    cubes: Sequence[Cube], names: Sequence[str], spec: MonitorSpec,
-    rates: Mapping[int, MonitoredRate], every: PeriodCubes | None,
-) -> Iterator[tuple[list[int], RuleCounts]]:  # fmt: skip
+    cubes: Sequence[Cube],
+    names: Sequence[str],
+    spec: MonitorSpec,
+    rates: Rates,
+    *,
+    every: PeriodCubes | None = None,
+) -> Iterator[tuple[list[int], RuleCounts]]:
     # ``every`` holds all periods: one of them may lack a value that the question names
     for cube in cubes:
         refuse_unfit(cube)
@@ -664,7 +669,7 @@ def _period_counts(
                 raise DataError(f"the period {named}: {error}" if named else str(error)) from None
             wider = [every.knowing_all(cubes[position]) for position in positions]
             some = [names[position] for position in positions]
-            for within, each in _period_counts(wider, some, spec, rates, None):
+            for within, each in _period_counts(wider, some, spec, rates):
                 yield [positions[i] for i in within], each
         else:
             yield from ((positions, each) for each in held)
@@ -682,9 +687,7 @@ def refuse_unfit(cube: Cube) -> None:
         )
 
 
-def _rule_counts(
-    stack: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate]
-) -> Iterator[RuleCounts]:
+def _rule_counts(stack: Cube, spec: MonitorSpec, rates: Rates) -> Iterator[RuleCounts]:
     question = spec.question
     periods = len(stack.levels[PERIODS])
     for counted in count_groups(stack, question):

@@ -74,10 +74,7 @@ def read_csv(
 
 
 def _is_header(
-    rows: list[list[str]],
-    headers: list[str] | None,
-    asked: Sequence[str | int | None],
-    path: Path,
+    rows: list[list[str]], headers: list[str] | None, asked: Sequence[str | int | None], path: Path
 ) -> bool:
     first = rows[0]
     if headers is None:  # a column is asked for by name, or no cell is a number
