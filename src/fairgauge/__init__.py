@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from fairgauge.api.audit import audit, count
     from fairgauge.api.comparing import compare, compare_models
     from fairgauge.api.decomposing import why
-    from fairgauge.api.loading import load
     from fairgauge.api.paging import AuditPage, Exploration, explore, page
     from fairgauge.api.pairing import pairs
     from fairgauge.api.planning import plan
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from fairgauge.results.monitor_results import HistoryHealth, MonitorReport
     from fairgauge.results.name_swaps import PairsAudit
     from fairgauge.results.report import Report
+    from fairgauge.results.shown_result import load
     from fairgauge.results.subgroup_search import Planned, SubgroupSearch
     from fairgauge.results.threshold_choice import ThresholdChoice
     from fairgauge.results.verdicts import RulesNotMet
@@ -67,7 +67,6 @@ _NAMES_OF = {
     "api.audit": "audit count",
     "api.comparing": "compare compare_models",
     "api.decomposing": "why",
-    "api.loading": "load",
     "api.paging": "AuditPage Exploration explore page",
     "api.pairing": "pairs",
     "api.planning": "plan",
@@ -93,6 +92,7 @@ _NAMES_OF = {
     "results.monitor_results": "HistoryHealth MonitorReport",
     "results.name_swaps": "PairsAudit",
     "results.report": "Report",
+    "results.shown_result": "load",
     "results.subgroup_search": "Planned SubgroupSearch",
     "results.threshold_choice": "ThresholdChoice",
     "results.verdicts": "RulesNotMet",

@@ -36,7 +36,7 @@ from fairgauge.errors import (
     suggest,
 )
 from fairgauge.plugins import read_limited
-from fairgauge_cloud._coded_column import CodedColumn, Codes, Kind, Table, from_values
+from fairgauge_cloud._facet_counts import CodedColumn, Codes, Kind, Table, from_values
 
 STANDARD_INPUT = "-"
 MOST_OF_CONFIGURATION = 1_000_000

@@ -14,8 +14,7 @@ import numpy as np
 
 from fairgauge import metric as describe_metric
 from fairgauge.plugins import MetricValues, Neighbours, Reason, describe_reason
-from fairgauge_cloud._coded_column import CodedColumn, Kind, Mask
-from fairgauge_cloud._facet_counts import FacetQuestion, count_question
+from fairgauge_cloud._facet_counts import CodedColumn, FacetQuestion, Kind, Mask, count_question
 
 REGISTERED_PRE = ("CI", "DPL", "KL", "JS", "LP", "TVD", "KS", "CDDL")
 REGISTERED_POST = (

@@ -38,13 +38,17 @@ from fairgauge.plugins import (
     matches,
     name_of,
 )
-from fairgauge_cloud._coded_column import CodedColumn, Codes, Mask, Table, from_values
 from fairgauge_cloud._facet_counts import (
     BinaryOutcome,
     Blocks,
+    CodedColumn,
+    Codes,
     DataType,
     FacetQuestion,
+    Mask,
+    Table,
     count_question,
+    from_values,
     matching,
 )
 from fairgauge_cloud._files import (

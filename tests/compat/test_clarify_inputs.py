@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from clarify_cases import MONITORED, after, both, cases, config, values
 
-from fairgauge_cloud._coded_column import CodedColumn, Kind
+from fairgauge_cloud._facet_counts import CodedColumn, Kind
 from fairgauge_cloud.smclarify.bias.report import FacetColumn, LabelColumn, StageType, bias_report
 
 ROWS = cases(MONITORED)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge_cloud._coded_column import CodedColumn, Kind, from_values
+from fairgauge_cloud._facet_counts import CodedColumn, Kind, from_values
 from fairgauge_cloud._service_metrics import Features
 
 

@@ -22,13 +22,13 @@ from test_catalogue_properties import COUNTED, exact
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
-from fairgauge.api.loading import load
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.render.grammar import describe_reason
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import POOLED
+from fairgauge.results.shown_result import load
 
 COLUMNS = ["group", "stratum", "label", "prediction", "score", "n"]
 PROPERTY = settings(

@@ -24,7 +24,7 @@ from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.cli import main
 from fairgauge.cube.cube import _digest
 from fairgauge.results.shown_result import result_classes
-from fairgauge.sharing.bundle import COUNTS, MANIFEST, REPORT, digest
+from fairgauge.sharing.sealing import COUNTS, MANIFEST, REPORT, digest
 
 NAMES = {row.name for row in (*METRICS, *RATES)}
 NAMED = "stranger_code:metric"

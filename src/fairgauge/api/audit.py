@@ -186,7 +186,7 @@ def audit(
         )
         report = replace(report, diagnostics=(*report.diagnostics, *notes))
     if spec.preset is not None:
-        from fairgauge.measure.adverse_impact import adverse_impact
+        from fairgauge.measure.composition_notes import adverse_impact
 
         expected = adverse_impact(report, spec)
     made = defined_by(report.catalogue, report)

@@ -519,14 +519,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
-    _overdue,
-    _volume,
-    _shared_rows,
-    _same_counts,
-    _unusual_values,
-    _filled_labels,
-    _unusual_missing_shares,
-    _unusual_scores,
-    _copies,
-)
+    _overdue, _volume, _shared_rows, _same_counts, _unusual_values, _filled_labels,
+    _unusual_missing_shares, _unusual_scores, _copies,
+)  # fmt: skip
 """The checks, in the order of their findings."""

@@ -143,9 +143,9 @@ def merge_cubes(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube
     Warns where two hold the same counts (unless ``allow_duplicates``). The sum of counts of
     different questions keeps the options that they share.
     """
-    from fairgauge.api.loading import load
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import CubeError
+    from fairgauge.results.shown_result import load
 
     paths = named_places(asked)
     places: dict[Place, Place] = {}

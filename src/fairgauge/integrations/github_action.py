@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.api.loading import load
 from fairgauge.cli import main as run_command
 from fairgauge.enums import Outcome
 from fairgauge.render.words.verdict_sentences import describe_outcome
 from fairgauge.results.report import Report
+from fairgauge.results.shown_result import load
 from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:

@@ -22,10 +22,9 @@ from fairgauge.measure.measure import measure
 from fairgauge.measure.measured import Measured
 from fairgauge.monitoring import _detection, _period_counts
 from fairgauge.monitoring._detection import ALL_GROUPS
-from fairgauge.monitoring._feed_rows import feed_rows
-from fairgauge.monitoring._period_counts import ComparisonId, PeriodCubes
+from fairgauge.monitoring._period_counts import ComparisonId, PeriodCubes, feed_rows
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
-from fairgauge.monitoring.periods import days_of_week, kind_of, parse_period, weekday_of
+from fairgauge.monitoring.periods import Weekdays, days_of_week, kind_of, parse_period, weekday_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -101,7 +100,8 @@ def follow(
         FeedPeriod(str(date), feed_rows(cube, asked.question), kind_of(date), weekday_of(date))
         for date, cube in zip(dates, cubes, strict=True)
     ]
-    parts = _detection.detect(counts, limits[:size], asked, rates, weekdays)
+    ends = np.array(limits[:size], dtype=np.float64).reshape(-1, 2)
+    parts = _detection.detect(counts, ends, asked, rates, weekdays)
     labels = _Labels(names, cubes, asked)
     arrived = dict(zip(ids, arrivals, strict=True))
     maker = _ComparisonMaker(names, cubes, asked, labels, arrived, weekdays, feed)
@@ -121,7 +121,7 @@ def follow(
     ]  # fmt: skip
     order = sorted(range(len(ids)), key=lambda i: (ids[i].rule, ids[i].feature))
     return Followed(comparisons=tuple(
-            _withhold_passes([comparisons[i] for i in order], cubes, asked, labels, feed)),
+            _withhold_passes(maker, [comparisons[i] for i in order])),
         feed=feed, entered=labels.entered, overdue=labels.overdue)  # fmt: skip
 
 
@@ -161,7 +161,7 @@ class _ComparisonMaker:
     asked: MonitorSpec
     labels: _Labels
     arrivals: Mapping[ComparisonId, int]
-    weekdays: Mapping[str, Sequence[int]]
+    weekdays: Weekdays
     feed: Sequence[FeedPeriod]
 
     def _periods_entered(self, each: ComparisonId) -> int:
@@ -179,7 +179,7 @@ class _ComparisonMaker:
             of_baseline = every.baselines.get(each)
             alarm = _detection.attribute(rate, counts, names, crossed, limits, of_baseline)
         evidence = parts.sum(axis=0)
-        points = tuple(_points(names, counts, rate, evidence, entered, asked.min_n))
+        points = tuple(self._points(each, counts, rate, evidence))
         (every_row,) = _detection.numbers_of_counts(counts[:entered].sum(axis=0)[np.newaxis], rate)
         sizes = [every_row["n_group"], every_row["n_reference"]]
         if baseline is not None:
@@ -191,6 +191,33 @@ class _ComparisonMaker:
             detector=Detector.E_DETECTOR, alpha=alpha, baseline=baseline,
             lacks_baseline=asked.rules[each.rule].baseline is not None and baseline is None,
         )  # fmt: skip
+
+    def _points(
+        self, each: ComparisonId, counts: Array, rate: MonitoredRate, evidence: Array
+    ) -> Iterator[Point]:
+        entered = self._periods_entered(each)
+        x_d, n_d, x_a, n_a = counts[:entered].T
+        waiting = np.full(len(counts) - entered, np.nan)
+        running = [
+            np.concatenate([part, waiting])
+            for part in running_contrast(rate.by, x_a, n_a, x_d, n_d)
+        ]
+        alone = rate.by == "rate"
+        found = _detection.numbers_of_counts(counts, rate)
+        for t, (numbers, *so_far) in enumerate(zip(found, *running, strict=True)):
+            sizes, reason = (numbers["n_group"], numbers["n_reference"]), None
+            if numbers["value"] is None and all(sizes):
+                reason = Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=rate.rate.title,
+                                   value=numbers["rate_reference"])  # fmt: skip
+            elif numbers["value"] is None:
+                why = none_of(rate.rate.among)
+                reason = why if alone else why.on("reference" if sizes[0] else "group")
+            value, low, high = map(as_number, so_far)
+            yield Point(
+                period=self.names[t], **numbers, running=value, running_low=low, running_high=high,
+                evidence=float(evidence[t]) if t < entered else None, reason=reason,
+                sparse=(sizes[0] if alone else min(sizes)) < self.asked.min_n, waits=t >= entered,
+            )  # fmt: skip
 
     def compare_estimates(
         self, each: ComparisonId, periods: Mapping[int, _detection.PeriodEstimate], alpha: float,
@@ -277,19 +304,21 @@ def lacks_values(
 
 
 def _withhold_passes(
-    comparisons: Sequence[MonitoredComparison], cubes: PeriodCubes, asked: MonitorSpec,
-    labels: _Labels, feed: Sequence[FeedPeriod],
-) -> Iterator[MonitoredComparison]:  # fmt: skip
+    maker: _ComparisonMaker, comparisons: Sequence[MonitoredComparison]
+) -> Iterator[MonitoredComparison]:
     # comparisons; none passes that rows without a group or an outcome may break lately, nor where
     # the reference would fail
+    cubes, asked, feed = maker.cubes, maker.asked, maker.feed
+    labelled = maker.labels.entered
     judged: dict[int, Reason] = {}
-    for entered in {labels.entered, len(feed)}:
+    for entered in {labelled, len(feed)}:
         last = range(max(entered - PERIODS_NOW[0], 0), entered)
         open_ = [
-            comparison for comparison in comparisons
-            if comparison.state is MonitorState.NO_ALARM
-            and entered == (labels.entered if "label" in comparison.definition.needs else len(feed))
-        ]  # fmt: skip
+            each
+            for each in comparisons
+            if each.state is MonitorState.NO_ALARM
+            and entered == (labelled if "label" in each.definition.needs else len(feed))
+        ]
         if not open_ or all(feed[t].rows.complete for t in last):
             continue
         cube = cubes.together(last)
@@ -353,33 +382,6 @@ def _reason_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> R
             alone = str(Outcome.PASS)
             return Reason.of(code, rows=rows, unit=measured.unit, alone=alone, unbounded=True)
     return None
-
-
-def _points(
-    names: Sequence[str], counts: Array, rate: MonitoredRate, evidence: Array, entered: int,
-    min_n: int,
-) -> Iterator[Point]:  # fmt: skip
-    x_d, n_d, x_a, n_a = counts[:entered].T
-    waiting = np.full(len(counts) - entered, np.nan)
-    running = [
-        np.concatenate([each, waiting]) for each in running_contrast(rate.by, x_a, n_a, x_d, n_d)
-    ]
-    alone = rate.by == "rate"
-    found = _detection.numbers_of_counts(counts, rate)
-    for t, (numbers, *so_far) in enumerate(zip(found, *running, strict=True)):
-        sizes, reason = (numbers["n_group"], numbers["n_reference"]), None
-        if numbers["value"] is None and all(sizes):
-            reason = Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=rate.rate.title,
-                               value=numbers["rate_reference"])  # fmt: skip
-        elif numbers["value"] is None:
-            why = none_of(rate.rate.among)
-            reason = why if alone else why.on("reference" if sizes[0] else "group")
-        value, low, high = map(as_number, so_far)
-        yield Point(
-            period=names[t], **numbers, running=value, running_low=low, running_high=high,
-            evidence=float(evidence[t]) if t < entered else None, reason=reason,
-            sparse=(sizes[0] if alone else min(sizes)) < min_n, waits=t >= entered,
-        )  # fmt: skip
 
 
 def unmatched_rules(

@@ -44,8 +44,8 @@ from fairgauge.monitoring._period_counts import (
     PeriodCubes,
     SideCounts,
 )
-from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
-from fairgauge.monitoring.periods import DAYS, WEEKEND
+from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec, Rates
+from fairgauge.monitoring.periods import DAYS, WEEKEND, Weekdays
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.resolution import held_exclusions
@@ -111,9 +111,8 @@ def tolerated_limits(
 
 
 def evidence_parts(
-    evidence_of: Callable[..., Array], sides: Sequence[Array],
-    weekdays: Mapping[str, Sequence[int]], horizon: int,
-) -> Array:  # fmt: skip
+    evidence_of: Callable[..., Array], sides: Sequence[Array], weekdays: Weekdays, horizon: int
+) -> Array:
     """Return evidence after every period, whose sum decides: of all, and of each of the weekdays.
 
     What occurs at weekends alone is otherwise outweighed by the days between them.
@@ -139,7 +138,7 @@ def evidence_parts(
 
 
 def first_alarm(
-    parts: Array, entered: int, threshold: float, weekdays: Mapping[str, Sequence[int]]
+    parts: Array, entered: int, threshold: float, weekdays: Weekdays
 ) -> tuple[int, str | None, Sequence[int]] | None:
     """Return the period of the first alarm of those ``entered``, and the days that it is about.
 
@@ -154,12 +153,11 @@ def first_alarm(
 
 
 def detect(
-    counts: ComparisonCounts, limits: Sequence[Ends], spec: MonitorSpec,
-    rates: Mapping[int, MonitoredRate], weekdays: Mapping[str, Sequence[int]],
-) -> Array:  # fmt: skip
+    counts: ComparisonCounts, limits: Array, spec: MonitorSpec, rates: Rates, weekdays: Weekdays
+) -> Array:
     """Fold the counts of all periods into the parts of the evidence, shape (part, period, id)."""
     periods, size, _ = counts.counts.shape
-    low, high = np.array(limits, dtype=np.float64).reshape(-1, 2).T
+    low, high = limits.T
     parts = np.zeros((1 + len(weekdays), periods, size))
     by_contrast: dict[Contrasted, list[int]] = {}
     for i, each in enumerate(counts.ids):

@@ -273,29 +273,17 @@ def _doubted_values(
             stated = [(column, name_of(value)) for value in values]
             if note.get("accepted"):
                 yield None, stated
-            code = f"{note.code}:{column}"
+            code, names = f"{note.code}:{column}", {name for _, name in stated}
+            by_period = feed.rows_by_value(Subject(column))
+            periods = [t for t, held in enumerate(by_period) if names & held.keys()] or [-1]
             for doubt in open_doubts([note], some, question)[: code not in known]:
                 if any(doubt.concerns(each.definition.needs, each.feature) for each in comparisons):
                     known.add(code)
-                    values = [name for _, name in stated]
-                    yield _doubt_value(feed, column, values, doubt.rows, code), stated
-
-
-def _doubt_value(
-    feed: Feed, column: str | None, values: Sequence[str], rows: int, code: str
-) -> HistoryFinding:
-    by_period = zip(feed.periods, feed.rows_by_value(Subject(column)), strict=True)
-    periods = [each.name for each, held in by_period if not held.keys().isdisjoint(values)]
-    periods = periods or [feed.periods[-1].name]
-    return HistoryFinding(
-        problem=HistoryProblem.DOUBTED_VALUE,
-        period=periods[0],
-        last=periods[-1],
-        column=column,
-        value=cells(values),
-        rows=rows,
-        other=code,
-    )
+                    yield HistoryFinding(
+                        problem=HistoryProblem.DOUBTED_VALUE, column=column, rows=doubt.rows,
+                        period=feed.periods[periods[0]].name, last=feed.periods[periods[-1]].name,
+                        value=cells(name for _, name in stated), other=code,
+                    ), stated  # fmt: skip
 
 
 def monitor_doctor(

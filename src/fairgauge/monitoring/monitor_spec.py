@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from fairgauge.api.loading import load
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue, catalogue_of
 from fairgauge.catalogue.statistics import Rate, Statistic
@@ -33,6 +32,7 @@ from fairgauge.question.spec_file import MONITOR, overridden, read_options
 from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of
 from fairgauge.resolve.question_checks import limits_only_the_better_off
 from fairgauge.results.monitor_results import SMALLEST_GROUP
+from fairgauge.results.shown_result import load
 from fairgauge.start.records import dataclass, fields, replace
 from fairgauge.stats.sequential import Contrasted
 from fairgauge.values import Json
@@ -44,6 +44,9 @@ class BaselineCounts:
 
     source: str
     cube: Cube
+
+
+LoadBaseline: TypeAlias = Callable[[object], BaselineCounts]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,9 +230,8 @@ def _refuse_unmonitored(question: Spec) -> list[Problem]:
 
 
 def _rules(
-    asked: object, question: Spec | None, load_baseline: Callable[[object], BaselineCounts],
-    problems: list[Problem],
-) -> tuple[MonitorRule, ...]:  # fmt: skip
+    asked: object, question: Spec | None, load_baseline: LoadBaseline, problems: list[Problem]
+) -> tuple[MonitorRule, ...]:
     where = f"{MONITOR}.rules"
     if asked is None and question is not None and question.rules:
         asked, where = list(question.rules), "rules"
@@ -252,9 +254,8 @@ def _rules(
 
 
 def _rule(
-    keys: object, path: str, load_baseline: Callable[[object], BaselineCounts],
-    problems: list[Problem],
-) -> MonitorRule | None:  # fmt: skip
+    keys: object, path: str, load_baseline: LoadBaseline, problems: list[Problem]
+) -> MonitorRule | None:
     rule: Rule | None = None
     baseline: BaselineCounts | None = None
     if isinstance(keys, Rule):
@@ -284,7 +285,7 @@ def _rule(
 
 
 def _read_within(
-    keys: Mapping[str, object], at: Location, load_baseline: Callable[[object], BaselineCounts]
+    keys: Mapping[str, object], at: Location, load_baseline: LoadBaseline
 ) -> tuple[float, BaselineCounts | None]:
     for key in ("within", "of"):
         if key not in keys:
@@ -358,6 +359,9 @@ class MonitoredRate:
     rate: Rate
     by: Contrasted
     turned: bool = False
+
+
+Rates: TypeAlias = Mapping[int, MonitoredRate]
 
 
 def contrasted_rate(row: Metric | Statistic) -> MonitoredRate | None:

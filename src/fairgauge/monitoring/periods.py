@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
+from typing import TypeAlias
 
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
@@ -33,6 +34,8 @@ class Length(StrEnum):
 MONTHS = {Length.MONTH: 1, Length.QUARTER: 3, Length.YEAR: 12}
 """How many months a period has, of those that have whole ones."""
 SATURDAY, _WEEK = 5, 7
+Weekdays: TypeAlias = Mapping[str, Sequence[int]]
+"""The numbers of the days of every weekday, and of the weekends, by name."""
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 WEEKEND = "weekend"
 _MONDAY = dt.date(1970, 1, 5).toordinal()

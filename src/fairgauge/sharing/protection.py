@@ -23,7 +23,6 @@ from pathlib import Path
 
 import numpy as np
 
-from fairgauge.api.loading import load
 from fairgauge.checks.coded_numbers import coded_numbers
 from fairgauge.checks.missingness_checks import copied_rows, left_out_groups
 from fairgauge.checks.rows import with_accepted
@@ -33,6 +32,7 @@ from fairgauge.enums import Level, Role, Task
 from fairgauge.errors import CubeError, DataError, listing, quote
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import flag_of, named_identifiers
+from fairgauge.results.shown_result import load
 from fairgauge.start.records import replace
 from fairgauge.stats import disclosure
 from fairgauge.stats.arrays import Array, Index, Limits, Mask

@@ -69,10 +69,15 @@ class Change:
 
 
 def find_departures(
-    kinds: Sequence[int], counted: Sequence[int], sizes: Sequence[int],
-    of_all: Sequence[int] | None = None, *, least: float = SHARE, fewer: bool = True,
+    kinds: Sequence[int],
+    counted: Sequence[int],
+    sizes: Sequence[int],
+    of_all: Sequence[int] | None = None,
+    *,
+    least: float = SHARE,
+    fewer: bool = True,
     lost: bool = False,
-) -> dict[int, tuple[int, float, float]]:  # fmt: skip
+) -> dict[int, tuple[int, float, float]]:
     """Return the rows, the share and the usual one of the periods in which it departs from it.
 
     Usual is that of the last 14 periods of its kind before it that do not. It departs by ``least``,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
-from fairgauge_cloud._coded_column import CodedColumn, Table, from_values
+from fairgauge_cloud._facet_counts import CodedColumn, Table, from_values
 from fairgauge_cloud._files import (
     MISSING_TEXTS,
     STANDARD_INPUT,
@@ -74,10 +74,7 @@ def read_csv(
 
 
 def _is_header(
-    rows: list[list[str]],
-    headers: list[str] | None,
-    asked: Sequence[str | int | None],
-    path: Path,
+    rows: list[list[str]], headers: list[str] | None, asked: Sequence[str | int | None], path: Path
 ) -> bool:
     first = rows[0]
     if headers is None:  # a column is asked for by name, or no cell is a number

@@ -125,6 +125,10 @@ FAULTS: dict[str, tuple[HistoryProblem, Spoil, str | None, str | None]] = {
         lambda r: r.assign(prediction=r.prediction.mask(r.region == "North", 1.0)),
         "region", "North",
     ),
+    "most labels filled": (
+        HistoryProblem.VOLUME, lambda r: r.assign(label=r.label.mask(r.index % 10 < 7, 0.0)),
+        "label", "1",
+    ),
     "one label in a group": (
         HistoryProblem.VANISHED_VALUE, lambda r: r.assign(label=r.label.mask(r.sex == "F", 0.0)),
         "sex", "F",

@@ -13,8 +13,14 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.sharing.bundle import COUNTS, MANIFEST, REPORT, SIGNATURE, digest
-from fairgauge.sharing.sealing import VerificationResult
+from fairgauge.sharing.sealing import (
+    COUNTS,
+    MANIFEST,
+    REPORT,
+    SIGNATURE,
+    VerificationResult,
+    digest,
+)
 
 ROWS = pl.DataFrame(
     {

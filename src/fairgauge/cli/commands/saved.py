@@ -41,10 +41,9 @@ def render_command(saved: str, out: Output) -> int:
     """  # noqa: D301 - the paragraph mark of click
     out.check([saved])
 
-    from fairgauge.api.loading import load
     from fairgauge.cube.cube import Cube
     from fairgauge.render.formats import render, save_all
-    from fairgauge.sharing.bundle import SUFFIX
+    from fairgauge.results.shown_result import SUFFIX, load
 
     result: Any
     if saved.endswith(SUFFIX):

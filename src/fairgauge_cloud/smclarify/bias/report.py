@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from fairgauge_cloud._coded_column import from_frame, from_series
 from fairgauge_cloud._facet_counts import (
     NOT_A_THRESHOLD,
     BinaryOutcome,
@@ -14,6 +13,8 @@ from fairgauge_cloud._facet_counts import (
     DataType,
     FacetQuestion,
     facet_blocks,
+    from_frame,
+    from_series,
     outcome,
     read_prediction,
 )

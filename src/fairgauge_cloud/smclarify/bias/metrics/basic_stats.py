@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge_cloud._coded_column import CodedColumn, from_series
+from fairgauge_cloud._facet_counts import CodedColumn, from_series
 from fairgauge_cloud.smclarify.bias.metrics.common import (
     binary_confusion_matrix,
     divide,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge_cloud._coded_column import from_frame, from_series
 from fairgauge_cloud._facet_counts import (
     OTHER_VALUES,
     BinaryOutcome,
@@ -18,6 +17,8 @@ from fairgauge_cloud._facet_counts import (
     FacetQuestion,
     convert_listed,
     data_type,
+    from_frame,
+    from_series,
     guess_type,
 )
 from fairgauge_cloud._service_metrics import (
