@@ -1,0 +1,1 @@
+"""Words: names, numbers and sentences of a report."""
