@@ -169,29 +169,36 @@ def _weigh_loss(
 
 
 def _count_lost(one: _Rows, usual: Sequence[_Rows]) -> int:
-    # In how many of the last periods together rows of a group are lost: several are compared with
-    # as many at a time before, whose shares vary by what days in a row have in common, too.
+    # in how many of the last periods together rows of a group are lost, where in the last they are
+    if _has_left(one, add_up(usual), 1.0):
+        return 0
     for size in _RUNS:
-        first = len(usual) - size + 1
-        others = [add_up(usual[max(t - size, 0) : t]) for t in range(first, 0, -size)]
-        if first >= 0 and _is_lost(add_up([*usual[first:], one]), others, several=size > 1):
+        first = max(len(usual) - size + 1, 0)
+        if _is_lost(add_up([*usual[first:], one]), usual[:first], size):
             return size
     return 0
 
 
-def _is_lost(one: _Rows, others: Sequence[_Rows], *, several: bool) -> bool:
-    # Whether a group has less than 2/3 of the rows that those of the others lead to expect, which
-    # is rare by Student's distribution where its share varies by sampling, and as it did before.
-    (rows, size), (of, every) = one, add_up(others)
-    rest, left = every - of, _LEFT_IN_SEVERAL if several else _LEFT
-    if len(others) < FEWEST or not rows or rows * rest >= left * (size - rows) * of:
+def _has_left(one: _Rows, usual: _Rows, part: float) -> bool:
+    # whether a group has that part of the rows that those of the others lead to expect
+    (rows, size), (of, every) = one, usual
+    return rows * (every - of) >= part * (size - rows) * of
+
+
+def _is_lost(one: _Rows, usual: Sequence[_Rows], size: int) -> bool:
+    # Whether a group has less than 2/3 of its rows, which is rare by Student's distribution where
+    # its share varies by sampling, and as it did before. Several periods are compared with as many
+    # at a time before, whose shares vary by what days in a row have in common, too.
+    left, rare = (_LEFT, RARE) if size == 1 else (_LEFT_IN_SEVERAL, _RARE_IN_SEVERAL)
+    of, every = add_up(usual)
+    if not one[0] or len(usual) <= (FEWEST - 1) * size or _has_left(one, (of, every), left):
         return False
     from scipy.special import stdtr
 
-    supposed = 1 + _BY_DAY**2 * of * rest / every / len(others)
+    others = [add_up(usual[max(t - size, 0) : t]) for t in range(len(usual), 0, -size)]
+    supposed = 1 + _BY_DAY**2 * of * (every - of) / every / len(others)
     varies = _estimate_dispersion(others, (of, every), supposed)
     deviations = math.sqrt(2 * _ratio_of_likelihoods(one, (of, every)) / varies)
-    rare = _RARE_IN_SEVERAL if several else RARE
     return float(stdtr(len(others) - 1 + _SUPPOSED, -deviations)) < math.exp(rare)
 
 
