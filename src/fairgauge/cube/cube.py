@@ -572,8 +572,9 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
     if not axes:
         totals = {m: np.array([s.sum()]) for m, s in sums.items()}
         return CountTable(axes, np.zeros((1, 0), dtype=np.int64), totals)
-    for at in (i for i, axis in enumerate(axes) if axis.cuts == AROUND_WEIGHTS):
-        codes = _join_lower_weights(codes, at)
+    for at, axis in enumerate(axes):
+        if axis.cuts == AROUND_WEIGHTS:
+            codes = _join_lower_weights(codes, at)
     widths = codes.max(axis=0, initial=0) + 2
     if np.prod(widths.astype(float)) >= 2**62:
         unique, inverse = np.unique(codes, axis=0, return_inverse=True)

@@ -205,12 +205,12 @@ def spilling() -> dict[str, str]:
 
 _VIEW, PLACE = "fairgauge_rows", "place"
 """The name of a relation in queries, and that of the number of a row in its file of Parquet."""
-_WHOLE = {
+WHOLE = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 }
 # types whose values come by Arrow as they are fetched
-_BATCHED = {"VARCHAR", "DOUBLE", *(_WHOLE - {"HUGEINT", "UHUGEINT"})}
+_BATCHED = {"VARCHAR", "DOUBLE", *(WHOLE - {"HUGEINT", "UHUGEINT"})}
 _UTC = "TIMESTAMP WITH TIME ZONE"
 
 
@@ -298,7 +298,7 @@ def typed_columns(
 
     def double_or_nan(column: str) -> str:
         expression, kind = written[column]
-        if kind not in {*_WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
+        if kind not in {*WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
             raise NotNumeric(column, kind)
         return f"CAST({expression} AS DOUBLE)"
 
@@ -313,8 +313,7 @@ def typed_columns(
         return (text_as_number(text), text_unless_number(text)) if is_text else None
 
     batched = frozenset(c for c, (_, kind) in written.items() if kind in _BATCHED)
-    whole = frozenset(c for c, (_, kind) in written.items() if kind in _WHOLE)
-    return Columns(key, number, of_texts=of_texts, texts=texts, batched=batched, whole=whole,
+    return Columns(key, number, of_texts=of_texts, texts=texts, batched=batched,
         moment=last_of_times, double_or_nan=double_or_nan)  # fmt: skip
 
 

@@ -57,7 +57,7 @@ class Columns:
     ``sets``: whether the engine knows grouping sets.
     ``looks``: whether a look at the first rows is cheap beside the scan of all.
     ``batched``: the columns whose values are in batches of rows what DuckDB groups by.
-    ``whole``: the columns of whole numbers of which the engine knows the ends.
+    ``whole``: the columns of whole numbers whose ends statistics of the file state.
     ``moment``: writes a key as the last of some times that is not after it, if the engine can.
     ``double_or_nan``: the expression as a double that may be NaN, if that is cheaper.
     """
