@@ -350,7 +350,10 @@ HistoryProblem = StrEnum("HistoryProblem", {
     "COPIED_LABEL": "copied label", "DOUBTED_VALUE": "doubted value",
 })  # fmt: skip
 """What may be wrong with the rows of a period."""
-_HIDING = {"vanished value", "copied label", "other scores", "doubted value"}
+_HIDING = (
+    HistoryProblem.VANISHED_VALUE, HistoryProblem.COPIED_LABEL, HistoryProblem.OTHER_SCORES,
+    HistoryProblem.DOUBTED_VALUE,
+)  # fmt: skip
 _HIDING_MORE = (HistoryProblem.MISSING_VALUES, HistoryProblem.NEW_VALUE)
 
 
