@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,7 +21,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.input_files import opened_files
 from fairgauge.scan.row_codes import numbers_of, read_rows
-from fairgauge.scan.source import ByValue, Chosen, Readable, Source, can_look_at_rows
+from fairgauge.scan.source import Readable, Source, can_look_at_rows
 from fairgauge.stats.arrays import Index
 from fairgauge.values import Value, is_number, name_of
 
@@ -47,11 +46,8 @@ FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
 _LIKELY_ROUNDED = 5
 """What numbers of a few combinations are rounded to, rather than copies."""
-# values up to which rows are compared though not every one can be a copy: all, or those with some
-# of the values of a column, in 30 ms
-_MOST_READ, _MOST_CHOSEN = 200_000, 1_000_000
-# values of different rows, beside whole first rows, of a column by which rows are chosen
-_MANY_VALUES, _MOST_KEYS = 0.5, 2
+# values up to which rows are compared though not every one can be a copy
+_MOST_READ = 200_000
 # of rows that repeat an identifier, how many other decisions would differ from the first, at least,
 # and which part of these may
 _WOULD_DIFFER, _HARDLY_DIFFER = 10, 0.1
@@ -178,45 +174,23 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> Copies:
             plain = _drop_row_numbers(columns)
             found = _copies([*plain.values()], numbered=len(plain) < len(columns))
             found = found or _rows_of_every_group(plain, spec)
-            found = found or _repeated_decisions(columns, columns, spec)
+            found = found or _repeated_decisions(columns, spec)
             if unnamed and found and "copied" not in found:
                 found["unnamed"] = unnamed
             return tuple(found.items())
-        if most and most < cube.rows and cube.rows * len(source.columns) <= _MOST_CHOSEN:
-            return tuple(_copies_among_chosen(source, spec).items())
     combinations = math.prod(max(1, len(cube.levels[axis])) for axis in first.axes)
     if spec.of_people or not _are_multiples(times_of, combinations, again=False):
         return ()
     return ("times", divisor), ("different", len(times_of)), ("cells", 1)
 
 
-def _copies_among_chosen(source: Source, spec: Spec) -> _Shown:
-    # of many rows, those of some values of a column of many: copies of a row are among them, too
-    first = _values_of_columns(source, _FIRST_ROWS)
-    keys = [key for key, of in first.items() if len({*of}) >= _MANY_VALUES * len(of)]
-    keys.sort(key=lambda key: re.fullmatch(_IDENTIFIER, key) is None)
-    for key in keys[:_MOST_KEYS]:
-        columns = _values_of_columns(source, ByValue(key))
-        known = [value is not None for value in columns.get(key, ())]
-        columns = {name: [*compress(of, known)] for name, of in columns.items()}
-        plain = _drop_row_numbers(columns, chosen=True)
-        found = _copies([*plain.values()], numbered=len(plain) < len(columns))
-        found = found or _repeated_decisions([key], columns, spec)
-        if found or key in plain:  # otherwise it may only number the rows
-            return found and found | {"compared": sum(known)}
-    return {}
-
-
-def _repeated_decisions(
-    keys: Iterable[str], columns: Mapping[str, Sequence[object]], spec: Spec
-) -> _Shown:
+def _repeated_decisions(columns: Mapping[str, Sequence[object]], spec: Spec) -> _Shown:
     # rows with a value of a column that another has, too, and nearly always the same of all that is
     # counted: decisions of one person would differ as those of a group do, if less
     asked = {column for _, column in spec.columns()} & {*columns}
     features = asked & {column for each in spec.recorded.values() for column in each.columns}
     outcomes = asked & {spec.label, spec.prediction, spec.score, *spec.candidate}
-    for key in keys:
-        values = columns[key]
+    for key, values in columns.items():
         different, known = {*values} - {None}, len(values) - values.count(None)
         most = (1 - _FEWEST_DIFFERENT) * known
         if not max(FEWEST_ROWS, _COPIED * known) <= known - len(different) < most:
@@ -330,27 +304,23 @@ def _is_lazy(source: Source) -> bool:
     return type(getattr(source, "frame", None)).__name__ == "LazyFrame"
 
 
-def _values_of_columns(source: Source, rows: Chosen = None) -> dict[str, Sequence[object]]:
+def _values_of_columns(source: Source) -> dict[str, Sequence[object]]:
     # the values of all columns; none where one of them, asked for or not, is unreadable
     if not isinstance(source, Readable) or not can_look_at_rows(source):
         return {}
     try:
-        columns = source.fetch([*source.columns], rows)[0]
+        columns = source.fetch([*source.columns], None)[0]
         return dict(zip(source.columns, map(_comparable, columns), strict=True))
     except DataError:
         return {}
 
 
-def _drop_row_numbers(
-    columns: Mapping[str, Sequence[Any]], *, chosen: bool = False
-) -> dict[str, Sequence[Any]]:
-    plain = {name: of for name, of in columns.items() if not _numbers_rows(of, chosen=chosen)}
-    return plain or {**columns}
+def _drop_row_numbers(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    return {name: of for name, of in columns.items() if not _numbers_rows(of)} or {**columns}
 
 
-def _numbers_rows(values: Sequence[Any], *, chosen: bool) -> bool:
-    # whether a column counts the rows, in whichever order, as 17 and JA-17 do; of rows that are
-    # ``chosen`` among others, in the order in which they stand
+def _numbers_rows(values: Sequence[Any]) -> bool:
+    # whether a column counts the rows, in whichever order, as 17 and JA-17 do
     if len({*values}) < len(values) or not all(isinstance(each, int | str) for each in values):
         return False
     if values and all(isinstance(each, str) for each in values):
@@ -359,8 +329,6 @@ def _numbers_rows(values: Sequence[Any], *, chosen: bool) -> bool:
         values = [int(found[1]) if (found := numbered.fullmatch(e)) else e for e in values]
     numbers = numbers_of(values)
     whole = np.isfinite(numbers).all() and (numbers % 1 == 0).all()
-    if chosen:
-        return bool(whole and (np.diff(numbers) > 0).all())
     return bool(whole and np.ptp(numbers) == len(numbers) - 1 > 0)
 
 

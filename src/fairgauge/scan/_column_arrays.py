@@ -21,15 +21,7 @@ from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._narwhals import own_names
 from fairgauge.scan.row_codes import Batch, coded_whole, doubles, drop_codes, numbers_of_texts
-from fairgauge.scan.source import (
-    ByValue,
-    Chosen,
-    Fetched,
-    NotNumeric,
-    Source,
-    check_unique_names,
-    choose_values,
-)
+from fairgauge.scan.source import Fetched, NotNumeric, Source, check_unique_names
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, canonical, name_of
 
@@ -59,9 +51,8 @@ class Arrays:
         rows = len(next(iter(self.held.values())))
         return replace(self, held={**self.held, column: np.full(rows, np.nan)})
 
-    def fetch(self, columns: list[str], rows: Chosen) -> Fetched:
-        kept = choose_values(self.held[rows.column]) if isinstance(rows, ByValue) else slice(rows)
-        return [self.held[name][kept].tolist() for name in columns], False
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
+        return [self.held[name][:most].tolist() for name in columns], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         parts = [scan_batches(plan, self.batches(plan), limit)]

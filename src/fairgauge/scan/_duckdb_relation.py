@@ -35,16 +35,7 @@ from fairgauge.object_stores import STORES, Object, Place, Ranges, address
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches, sql_double
 from fairgauge.scan.scan_progress import progress
-from fairgauge.scan.source import (
-    PARTS,
-    ByValue,
-    Chosen,
-    Fetched,
-    NotNumeric,
-    Record,
-    Source,
-    check_unique_names,
-)
+from fairgauge.scan.source import Fetched, NotNumeric, Record, Source, check_unique_names
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import NANOSECONDS
 
@@ -372,13 +363,11 @@ class DuckRows:
 
     at_hand: ClassVar[bool] = True
 
-    def fetch(self, columns: list[str], rows: Chosen) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         keys = ", ".join(self.written.key(name) for name in columns)
-        limit = "" if rows is None else f" LIMIT {rows}"
-        if isinstance(rows, ByValue):
-            limit = f" WHERE hash({self.written.key(rows.column)}) % {PARTS} = 0"
-        elif limit and self.size:  # otherwise all threads read pages of texts, to no purpose
-            limit = f" WHERE {PLACE} < {rows}{limit}"
+        limit = "" if most is None else f" LIMIT {most}"
+        if limit and self.size:  # otherwise all threads read pages of texts, to no purpose
+            limit = f" WHERE {PLACE} < {most}{limit}"
         query = f"SELECT {keys} FROM {self.relation}{limit}"
         records = [*self._run(query, in_order=True)]
         found: Any = [[record[i] for record in records] for i in range(len(columns))]

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
 from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan.row_codes import BATCH, doubles, has_arrow, record_batches, sql_batches
-from fairgauge.scan.source import (
-    ALLOWED_DATA,
-    PARTS,
-    ByValue,
-    NotNumeric,
-    check_unique_names,
-    choose_values,
-)
+from fairgauge.scan.source import ALLOWED_DATA, NotNumeric, check_unique_names
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import NANOSECONDS
 
@@ -29,7 +22,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
     from fairgauge.scan.row_codes import Batch
-    from fairgauge.scan.source import Chosen, Fetched, Source
+    from fairgauge.scan.source import Fetched, Source
 
     Table = nw.DataFrame[Any]
     Frame = Table | nw.LazyFrame[Any]
@@ -57,22 +50,11 @@ class NarwhalsFrame:
         missing = nw.lit(None, nw.Float64).alias(column)
         return replace(self, frame=self.frame.with_columns(missing))
 
-    def fetch(self, columns: list[str], rows: Chosen) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         frame = self.frame.select(*columns)
-        if isinstance(rows, ByValue):
-            frame = frame.filter(self._choose_by(rows.column))
-        elif rows is not None:
-            frame = frame.head(rows)
-        frame = _decode_frame(frame)
+        frame = _decode_frame(frame if most is None else frame.head(most))
         whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         return [_python_values(whole[name]) for name in columns], False
-
-    def _choose_by(self, column: str) -> Any:
-        # of polars in a hundredth of the time; only rows in memory are chosen by value
-        values = cast("Table", self.frame)[column]
-        if values.implementation.is_polars():
-            return nw.from_native(values.to_native().hash() % PARTS == 0, series_only=True)
-        return choose_values(values.to_list())
 
     def count(self, plan: Plan, limit: int) -> Cube:
         parts = [scan_batches(plan, self.batches(plan), limit)]

@@ -24,13 +24,7 @@ from fairgauge.scan.row_codes import (
     numbers_of,
     numbers_of_texts,
 )
-from fairgauge.scan.source import (
-    MOST_UNREADABLE,
-    PARTS,
-    ByValue,
-    NotNumeric,
-    UnreadableNumbers,
-)
+from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers
 from fairgauge.start.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -41,7 +35,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Plan
-    from fairgauge.scan.source import Chosen, Fetched
+    from fairgauge.scan.source import Fetched
 
     Codes = NDArray[np.integer[Any]]
     Floats = NDArray[np.float64]
@@ -82,12 +76,8 @@ class PandasFrame(_Frame):
         """Return the frame with one more column, in which every value is missing."""
         return replace(self, frame=self.frame.assign(**{column: np.nan}))
 
-    def fetch(self, columns: list[str], rows: Chosen) -> Fetched:
-        kept: Any = slice(None if isinstance(rows, ByValue) else rows)
-        if isinstance(rows, ByValue):
-            values = self.frame.iloc[:, self.columns.index(rows.column)]
-            kept = pd.util.hash_pandas_object(values, index=False).to_numpy() % PARTS == 0
-        held = (self.frame.iloc[kept, self.columns.index(name)] for name in columns)
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
+        held = (self.frame.iloc[:most, self.columns.index(name)] for name in columns)
         return [_widen_floats(_decode(each)).tolist() for each in held], False
 
     def count(self, plan: Plan, limit: int) -> Cube:

@@ -52,7 +52,7 @@ from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
 from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
-from fairgauge.scan.source import Chosen, Fetched, Readable, Source, can_look_at_rows
+from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, canonical, is_one_of, matches, name_of
 
@@ -287,18 +287,18 @@ class _ChosenRows(_RowsOfSource):
 class _ReadableRows(_ChosenRows):
     """The same of a source whose rows can be read."""
 
-    def fetch(self, columns: list[str], rows: Chosen) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         assert isinstance(self.source, Readable)
         named = [each.column for each in self.spec.where]
-        values = read_rows(self.source, named, rows, self.spec.recode)
+        values = read_rows(self.source, named, most, self.spec.recode)
         outcomes = _outcome_columns(self.spec)
 
         def meets(condition: RowCondition, value: Value) -> bool:
             return condition.keeps_missing(outcomes) if value is None else condition.holds(value)
 
-        every = zip(*map(values.__getitem__, named), strict=True)
-        meet = [all(map(meets, self.spec.where, row)) for row in every]
-        found, texts = self.source.fetch(columns, rows)
+        rows = zip(*map(values.__getitem__, named), strict=True)
+        meet = [all(map(meets, self.spec.where, row)) for row in rows]
+        found, texts = self.source.fetch(columns, most)
         return [[*compress(column, meet)] for column in found], texts
 
 
@@ -590,10 +590,10 @@ class WithProbabilities(_RowsOfSource):
 
     streams: ClassVar[bool] = True
 
-    def fetch(self, columns: list[str], rows: Chosen) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of the columns that the source has."""
         assert isinstance(self.source, Readable)
-        return self.source.fetch(columns, rows)
+        return self.source.fetch(columns, most)
 
     def read(self, plan: Plan) -> Plan:
         """Return the plan of what the source has: the probabilities in place of what they make."""

@@ -15,7 +15,7 @@ from fairgauge.cube.plan import Axis, Plan, canonical_values, nested_value_error
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
 from fairgauge.question.recoding import Recodings
-from fairgauge.scan.source import Chosen, Readable, Source, UnreadableNumbers
+from fairgauge.scan.source import Readable, Source, UnreadableNumbers
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import HALF, SCALES, Value, canonical, name_of, plain_number
 
@@ -75,13 +75,13 @@ Array = NDArray[np.float64]
 
 
 def read_rows(
-    source: Source, columns: Sequence[str], rows: Chosen = None, recode: Recodings = ()
+    source: Source, columns: Sequence[str], most: int | None = None, recode: Recodings = ()
 ) -> dict[str, list[Value]]:
-    """Read some columns of the rows that are chosen, in canonical values, recoded."""
+    """Read some columns of all rows, or of the first ``most``, in canonical values, recoded."""
     wanted = list(dict.fromkeys(columns))
     if not isinstance(source, Readable):
         raise DataError(f"the rows of {quote(source.name)} cannot be read, only counted")
-    read, texts = source.fetch(wanted, rows)
+    read, texts = source.fetch(wanted, most)
     found = {}
     for name, values in zip(wanted, read, strict=True):
         found[name] = canonical_values(values, text=texts)

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
-from zlib import crc32
 
 from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.plan import Axis, Plan, canonical_values, check_levels, sorted_levels
@@ -49,24 +48,6 @@ Fetched: TypeAlias = tuple[list[Sequence[object]], bool]
 """The values of columns, and whether they are untyped text."""
 
 
-@dataclass(frozen=True, slots=True)
-class ByValue:
-    """Rows with some of the values of a column: of copies of a row, all or none."""
-
-    column: str
-
-
-PARTS = 31
-"""Of so many values one is chosen, by a hash of it."""
-Chosen: TypeAlias = int | ByValue | None
-"""The first so many rows, those of some values, or all."""
-
-
-def choose_values(values: Iterable[object]) -> list[bool]:
-    """Return which of the values are chosen, the same in every process."""
-    return [crc32(str(value).encode()) % PARTS == 0 for value in values]
-
-
 @runtime_checkable
 class Readable(Source, Protocol):
     """Data whose rows can be read one by one, too; Spark and databases only count them."""
@@ -75,8 +56,8 @@ class Readable(Source, Protocol):
     def at_hand(self) -> bool:
         """Return whether the first rows can be looked at without a query elsewhere."""
 
-    def fetch(self, columns: list[str], rows: Chosen) -> Fetched:
-        """Return the values of columns in the rows that are chosen."""
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
 
 
 @dataclass(frozen=True, slots=True)
