@@ -233,7 +233,8 @@ def _adverse(_note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
 def _rows_without(what: str, *needs: str) -> Callable[[Diagnostic, Spec, int], list[Doubt]]:
     # the doubt of the rows that a note counts, or of all cases; the role may name what they lack
     def doubts(note: Diagnostic, _spec: Spec, cases: int) -> list[Doubt]:
-        rows = note.get("identifiers") or note.get("rows") or cases
+        counted = map(note.get, ("identifiers", "repeated", "copied", "rows"))
+        rows = next(filter(None, counted), cases)
         return [Doubt(what.format(note.get("role")), rows, frozenset(needs))]
 
     return doubts

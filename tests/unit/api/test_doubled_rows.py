@@ -135,7 +135,10 @@ def test_rows_that_were_loaded_again_differ_in_a_column(n, part):
     )
     again = table.sample(part, seed=1).with_columns(load=2)
     others = again.with_columns(p=rng.integers(0, 2, part), y=rng.integers(0, 2, part))
-    (doubted,) = found(pl.concat([table, again]))
-    assert doubted["column"] == "case_no"
+    twice = pl.concat([table, again])
+    (doubted,) = found(twice)
+    assert (doubted["column"], doubted["repeated"] >= part) == ("case_no", True)
+    judged = fg.audit(twice, **ASKED, rules="selection_rate.ratio >= 0.5").verdicts
+    assert {each.reason["rows"] for each in judged} == {doubted["repeated"]}  # not all rows
     assert not found(table)
     assert not found(pl.concat([table, others.with_columns(pay=-pl.col("pay"))]))
