@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.version import __version__
+from fairgauge.start import __version__
 
 if TYPE_CHECKING:
     import click

@@ -17,7 +17,7 @@ if (sys.argv[:1] == ["-m"] and "fairgauge" in sys.orig_argv[-len(sys.argv)]
 
 from importlib import import_module
 
-from fairgauge.version import __version__
+from fairgauge.start import __version__
 
 TYPE_CHECKING = False  # that of typing, whose import takes longer than all else here
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
 from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.page import first_page
-from fairgauge.render.words.language import in_language
+from fairgauge.render.words import in_language
 
 TABLES = int(os.environ.get("FAIRGAUGE_TABLES", "1000" if EVERY_CASE else "20"))
 NOT_FINITE = {None: math.nan, "Infinity": math.inf, "-Infinity": -math.inf}

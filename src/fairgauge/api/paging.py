@@ -24,7 +24,7 @@ from fairgauge.question.kits import find_kit as preset_of
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
-from fairgauge.render.words.language import in_language
+from fairgauge.render.words import in_language
 from fairgauge.resolve.outcomes import CODINGS
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import measure

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Commands
+from fairgauge.start import __version__
 from fairgauge.start.first_help import INTRODUCTION
-from fairgauge.version import __version__
 
 
 @click.group(

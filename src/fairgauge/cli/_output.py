@@ -21,7 +21,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import Object, Place, is_object
 from fairgauge.render.formats import format_of, names, suffixes
-from fairgauge.render.words.language import LANGUAGE_CODES
+from fairgauge.render.words import LANGUAGE_CODES
 from fairgauge.render.words.numbers import numbered
 from fairgauge.start.records import dataclass
 

@@ -15,7 +15,7 @@ import numpy as np
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
 from fairgauge.inference.possible import difference_limits, mean_limits, worst_case_limits
-from fairgauge.question.specification import SwapQuestion, named_reference
+from fairgauge.question.specification import SwapQuestion
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
     REASONS_WITH_ENOUGH_DATA,
@@ -217,7 +217,7 @@ def _compared_sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides
 
 def _common_reference(answers: Answers, question: SwapQuestion) -> int | None:
     # the group that all others are compared with; None where each has all others
-    name = named_reference(question)
+    name = question.named_reference
     if name is not None:
         return next(g for g in answers.named if matches(name, answers.groups[g]))
     if question.spec.reference != "largest":

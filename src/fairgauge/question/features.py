@@ -12,11 +12,11 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from fairgauge.enums import Assume, Closed, KnownDrawn
-from fairgauge.errors import Problem, SpecError, display, quote, refuse
+from fairgauge.errors import SpecError, display, quote, refuse
 from fairgauge.question import readers
 from fairgauge.question.readers import Location, Reader, items, read_column, read_values, read_word
 from fairgauge.start.records import dataclass, field, replace
-from fairgauge.values import Json, Value, name_of, to_double
+from fairgauge.values import Json, Value, name_of
 
 QUANTILES = "quantiles"
 
@@ -91,11 +91,9 @@ def cut(column: str, points: Sequence[float] | float | str, *, closed: str = "ri
     (40.0,)
     """
     at = Location("cut")
-    quantiles = points == QUANTILES
-    cuts = () if quantiles else readers.read_numbers(points, at)
-    edge = read_word(Closed)(closed, at["closed"])
+    made = _features_of({"column": column, "cuts": points, "closed": closed}, at)
     refuse(at.problems)
-    return Feature(column, cuts=cuts, closed=edge, quantiles=quantiles)
+    return made[0]
 
 
 def above(threshold: float) -> Above:
@@ -112,9 +110,10 @@ def above(threshold: float) -> Above:
     >>> fg.above(50_000)
     Above(threshold=50000.0)
     """
-    if not readers.is_finite(threshold):
-        raise SpecError(Problem("above", f"must be a finite number, not {display(threshold)}"))
-    return Above(to_double(threshold))
+    at = Location("above")
+    made = Above(readers.read_number()(threshold, at))
+    refuse(at.problems)
+    return made
 
 
 def read_features(value: object, at: Location, *, quantiles: bool = False) -> tuple[Feature, ...]:
@@ -151,15 +150,14 @@ def read_strata(value: object, at: Location, *, quantiles: bool = False) -> tupl
 
 def strata_named(plain: object) -> str | None:
     """Return the columns of strata as a sentence names them, from what a specification file has."""
-    if plain is None:
-        return None
     columns = strata_columns(plain)
-    return " and ".join(filter(None, [", ".join(columns[:-1]), *columns[-1:]]))
+    return " and ".join(filter(None, [", ".join(columns[:-1]), *columns[-1:]])) or None
 
 
 def strata_columns(plain: object) -> list[str]:
     """Return the columns of strata, from what a specification file has."""
-    return [str(each["column"] if isinstance(each, Mapping) else each) for each in items(plain)]
+    listed = items(plain or ())
+    return [str(each["column"] if isinstance(each, Mapping) else each) for each in listed]
 
 
 def _features_of(item: object, at: Location) -> list[Feature]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge import enums
-from fairgauge.errors import SpecError, display, listing, quote, suggest
+from fairgauge.errors import collecting, display, listing, quote, suggest
 from fairgauge.identity import name_of_values
 from fairgauge.question import features, readers
 from fairgauge.question.category_words import OWN_MEANINGS, OwnWords
@@ -233,11 +233,9 @@ def _read_positive(value: object, at: Location) -> features.Positive:
         return value
     if not isinstance(value, Mapping):
         return readers.read_values(value, at)
-    if set(value) == {"above"} and readers.is_finite(value["above"]):
-        return features.Above(float(value["above"]))
-    if set(value) <= {"above"}:
-        at.expect(False, "values, {COLUMN = VALUE, ...} or {above = NUMBER}", value)
-        return ()
+    if set(value) == {"above"}:
+        return features.Above(readers.read_number()(value["above"], at["above"]))
+    at.expect(bool(value), "values, {COLUMN = VALUE, ...} or {above = NUMBER}", value)
     return features.ByColumn(tuple(
         (str(column), readers.read_values(values, at[column]))
         for column, values in sorted(value.items())
@@ -324,11 +322,11 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
 def _read_checks(value: object, at: Location) -> OwnWords:
     # read a file of words by meaning and language, of the form of our own words.toml, or its tables
     tables = value.get("words") if isinstance(value, Mapping) and {*value} <= {"words"} else value
-    try:
-        tables = readers.parse(Path(tables)) if isinstance(tables, (str, Path)) else tables or {}
-    except SpecError as error:
-        at.problems += error.problems
-        return ()
+    if isinstance(tables, (str, Path)):
+        file, tables = Path(tables), None
+        with collecting(at.problems):
+            tables = readers.parse(file)
+    tables = tables or {}
     if not isinstance(tables, Mapping):
         at.report(f"must be words = FILE, or its tables, not {display(tables)}")
         return ()

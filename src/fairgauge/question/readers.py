@@ -96,8 +96,7 @@ def is_finite(value: object) -> TypeGuard[SupportsFloat]:
 
 def located(value: object, at: Location) -> list[tuple[object, Location]]:
     """Return the items of a list, or one value, each with its location."""
-    listed = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-    return [(each, at[i] if listed else at) for i, each in enumerate(items(value))]
+    return [(each, at if each is value else at[i]) for i, each in enumerate(items(value))]
 
 
 def plain_meaning(value: object) -> Any:
@@ -328,7 +327,7 @@ def parse_names(texts: Texts, _at: Location) -> list[str]:
 
 def write_names(values: Value | Sequence[Value]) -> list[str]:
     """Write names separated by commas."""
-    every = [values] if isinstance(values, str) or not isinstance(values, Sequence) else values
+    every = items(values)
     return [",".join(map(escape, every))] if every else []
 
 

@@ -183,8 +183,7 @@ def _read_rule(item: object, at: Location) -> Rule | None:
         except SpecError as error:
             at.report(error.problems[0].message)
             return None
-        at_least, at_most = (None if math.isinf(end) else end for end in limits)
-        item = {"metric": metric, "at_least": at_least, "at_most": at_most}
+        item = {"metric": metric, "between": limits}
     if isinstance(item, Mapping):
         return check_rule(item, at)
     at.report(f"must be a rule, such as 'selection_rate.ratio >= 0.8', not {display(item)}")

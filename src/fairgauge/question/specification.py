@@ -187,11 +187,9 @@ def _unknown_option(name: str) -> Problem:
 def _add_preset(options: Mapping[str, object], at: Location) -> Mapping[str, object]:
     if (name := options.get("preset")) is None:
         return options
-    try:
+    with errors.collecting(at.problems):
         return {**options, **find_kit(str(name)).options_for(options)}
-    except SpecError as error:
-        at.problems += error.problems
-        return {**options, "preset": None}
+    return {**options, "preset": None}
 
 
 # fmt: off
@@ -572,6 +570,12 @@ class SwapQuestion:
         """Return the margin of equivalence, None where none is given."""
         return dict(self.spec.margins).get(self.rate)
 
+    @property
+    def named_reference(self) -> str | None:
+        """Return the name of the group that is the reference, None where a rule chooses it."""
+        named = self.spec.reference
+        return name_of_values(named[0][1]) if isinstance(named, tuple) else None
+
     def columns(self) -> Iterator[tuple[str, str]]:
         for option in COLUMNS:
             if (column := getattr(self, option)) is not None:
@@ -649,9 +653,3 @@ def _wrong_swaps(spec: Spec) -> list[Problem]:
           for column, _ in named),
     )
     # fmt: on
-
-
-def named_reference(question: SwapQuestion) -> str | None:
-    """Return the name of the group that is the reference, None where a rule chooses it."""
-    named = question.spec.reference
-    return name_of_values(named[0][1]) if isinstance(named, tuple) else None

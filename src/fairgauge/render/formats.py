@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, quote, suggest
-from fairgauge.render.words.language import in_language
+from fairgauge.render.words import in_language
 from fairgauge.render.words.numbers import listing
 from fairgauge.start.records import dataclass
 

@@ -27,9 +27,8 @@ from fairgauge.question.recoding import recoding_flag
 from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.streams import toml_of_all
-from fairgauge.render.words import numbers
+from fairgauge.render.words import ASKED, in_language, numbers
 from fairgauge.render.words.display_names import called, capitalised, group_called
-from fairgauge.render.words.language import ASKED, in_language
 from fairgauge.render.words.metric_words import metric_words, shown, written_rule_words
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import plug_in_packages

@@ -11,8 +11,8 @@ from typing import Any
 from fairgauge.enums import Favourable, Outcome
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import LANGUAGES, Grammar, english
+from fairgauge.render.words import ASKED
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.language import ASKED
 from fairgauge.results.scopes import function_at
 from fairgauge.results.shown_result import Brief, Sentence, ShownResult
 from fairgauge.results.statement import Page, Side, Statement

@@ -12,7 +12,7 @@ from fairgauge.enums import ReferenceRule, Role, Task
 from fairgauge.errors import Problem, cells, quote, refuse, suggest, values_held
 from fairgauge.identity import group_names
 from fairgauge.question.options import flag_of
-from fairgauge.question.specification import SwapQuestion, named_reference
+from fairgauge.question.specification import SwapQuestion
 from fairgauge.resolve.group_counts import cross_groups, unknown_levels
 from fairgauge.resolve.outcomes import outcome_masks
 from fairgauge.start.records import dataclass, replace
@@ -154,7 +154,7 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
     feature = " * ".join(question.feature)
     asked = [("placebo", name_of(value)) for value in question.placebo]
     asked += [("exclude_groups", name) for name in question.spec.exclude_groups]
-    if (reference := named_reference(question)) is not None:
+    if (reference := question.named_reference) is not None:
         asked.append(("reference", reference))
     for option, name in asked:
         if not is_one_of(name, groups):

@@ -28,10 +28,10 @@ from fairgauge.results import codec, scopes
 from fairgauge.results.codec import NOT_SAVED, Plain, Result, Schema, Version
 from fairgauge.results.scopes import Diagnostic, function_at
 from fairgauge.results.statement import Statement
+from fairgauge.start import __version__
 from fairgauge.start.first_help import entry_points
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved
-from fairgauge.version import __version__
 
 _REGISTRY: dict[str, type[ShownResult]] = {}
 _PACKAGES: list[str] = []

@@ -46,9 +46,9 @@ from fairgauge.results.codec import Plain
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.shown_result import SUFFIX, load, made_now, read_saved
+from fairgauge.start import __version__
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved, read_json
-from fairgauge.version import __version__
 
 SCHEMA = "fairgauge.bundle/1"
 MANIFEST, SIGNATURE = "manifest.json", "manifest.sig"

@@ -161,7 +161,7 @@ MISTAKES = [
     ({"positive": [None]}, ["positive[0]: must not be missing"]),
     ({"positive": [[1]]}, ["positive[0]: must be one value, not [1]"]),
     ({"positive": {"abov": 1}}, ["positive.abov: is no label and no prediction; name the favourable values of 'y'", "positive: names no value of 'y'; name one of each column"]),
-    ({"positive": {"above": "x"}}, ['positive: must be values, {COLUMN = VALUE, ...} or {above = NUMBER}, not {"above": "x"}']),
+    ({"positive": {"above": "x"}}, ["positive.above: must be a finite number, not 'x'"]),
     ({"metrics": []}, ["metrics: must name at least one metric"]),
     ({"metrics": ["DI", "true_postive_rate.ratio"]}, ["metrics[1]: no metric named 'true_postive_rate.ratio'. Did you mean 'true_positive_rate.ratio'? See: fairgauge metrics"]),
     ({"metrics": 5}, ["metrics[0]: must be a metric or the name of one, not 5"]),

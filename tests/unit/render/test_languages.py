@@ -23,7 +23,7 @@ from fairgauge.render.document import document
 from fairgauge.render.formats import render
 from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.page import first_page, rule_grid
-from fairgauge.render.words.language import LANGUAGE_CODES, in_language
+from fairgauge.render.words import LANGUAGE_CODES, in_language
 
 OWN = {("people", "adjectives"), ("people", "plain"), ("terms", "plural"), ("terms", "many")}
 """Words of one language, that no other has."""

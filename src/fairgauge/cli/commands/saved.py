@@ -21,7 +21,7 @@ from fairgauge.cli._arguments import (
 from fairgauge.cli._command_group import Command, SavedResultCommand, print_message, print_result
 from fairgauge.cli._output import Output, check_outputs, note_exposed, print_lines, shows_result
 from fairgauge.errors import DataError, quote, suggest
-from fairgauge.render.words.language import LANGUAGE_CODES
+from fairgauge.render.words import LANGUAGE_CODES
 
 
 @click.command("render", cls=SavedResultCommand)

@@ -17,9 +17,8 @@ from fairgauge.enums import ClassKind, Decide, IntervalMethod, Status
 from fairgauge.errors import SpecError
 from fairgauge.question.rules import limits_of, parse_rule, write_rules
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.words import numbers
+from fairgauge.render.words import ASKED, numbers
 from fairgauge.render.words.display_names import called
-from fairgauge.render.words.language import ASKED
 from fairgauge.results.estimates import Estimate, RateValue, is_significant
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval

@@ -19,8 +19,8 @@ from fairgauge.render.grammar import LANGUAGES, Grammar
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.writers.html import css, environment, policy, scripts
+from fairgauge.start import __version__
 from fairgauge.statements.compared import words_of
-from fairgauge.version import __version__
 
 KEYS = (
     "label", "prediction", "positive", "sensitive", "intersections", "count", "metrics", "rules",
