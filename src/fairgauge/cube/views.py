@@ -23,7 +23,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Mask
-from fairgauge.values import matches, name_of, plain_number
+from fairgauge.values import is_number, matches, name_of, plain_number
 
 T = TypeVar("T")
 
@@ -164,11 +164,8 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     (24.0, 49.0, 74.0)
     """
     levels = cube.levels[axis]
-    if wrong := [
-        name_of(value)
-        for value in levels
-        if isinstance(value, bool) or (isinstance(value, str) and plain_number(value) is None)
-    ]:
+    read = [plain_number(each) if isinstance(each, str) else each for each in levels]
+    if wrong := [name_of(v) for v, n in zip(levels, read, strict=True) if not is_number(n)]:
         raise DataError(not_numbers(axis.column, wrong))
     table = cube.marginal([axis]).known([axis])
     table = table.where(table.cases > 0)  # not of rows that weigh nothing
