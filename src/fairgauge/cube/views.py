@@ -58,9 +58,7 @@ class CrossedStrata:
     def without(self) -> Cube:
         """Return the counts of the same rows, over all strata."""
         kept = [axis for axis in self.cube.plan.axes if axis.role is not Role.STRATUM]
-        return self.cube.with_tables(
-            kept, (_kept_marginal(each, kept) for each in self.cube.tables)
-        )
+        return self.cube.with_tables(kept, (each.over(kept) for each in self.cube.tables))
 
     @property
     def cases_without(self) -> int:
@@ -130,7 +128,7 @@ def _cross_axes(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
         return aggregate((*axes, axis), codes, table.sums)
 
     tables = [
-        by_strata(table) if table in having else _kept_marginal(table, kept)
+        by_strata(table) if table in having else table.over(kept)
         for table in cube.tables
         if table in having or not set(crossed) & set(table.axes)
     ]
@@ -146,10 +144,6 @@ def _combine(
 ) -> Iterator[tuple[T, ...]]:
     columns = zip(values, combinations.T.tolist(), strict=True)
     return zip(*([each[code] for code in codes] for each, codes in columns), strict=True)
-
-
-def _kept_marginal(table: CountTable, kept: Sequence[Axis]) -> CountTable:
-    return table.over([axis for axis in table.axes if axis in kept])
 
 
 def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
@@ -270,8 +264,7 @@ def _view(cube: Cube, tables: Sequence[CountTable], axes: Mapping[Axis, Axis], a
     # the counts by some axes alone, each under what it stands for
     made = [
         replace(found, axes=tuple(axes[axis] for axis in found.axes))
-        for table in tables
-        for found in [table.over([axis for axis in axes if axis in table.axes])]
+        for found in (table.over(axes) for table in tables)
     ]
     plan = replace(cube.plan, moments=(), asked=asked)
     levels = {stands: cube.levels[axis] for axis, stands in axes.items()}
