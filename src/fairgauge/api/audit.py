@@ -12,7 +12,6 @@ from fairgauge.checks.missingness_checks import doubtful_identifiers
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
 from fairgauge.checks.rows import likely_mistakes, mark_few, with_accepted, with_unstated, withhold
-from fairgauge.cube.build import cluster_key, with_hidden_clusters
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Moment, Plan, answer_plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task, Threshold, Uncounted
@@ -54,6 +53,7 @@ from fairgauge.results.scopes import Diagnostic, defined_by
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.scan import chosen_rows, open_rows, open_source
+from fairgauge.scan.identifiers import with_hidden_clusters
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.source import Opened, Readable, Source, can_look_at_rows
 
@@ -310,7 +310,7 @@ def count_cells(path: str, **options: Unpack[Options]) -> Cube:
     source, spec = open_files(path), ask(None, None, **options)
     assert isinstance(source, Readable)  # as every file is
     cube = read_cells(source, _plan_of_one_query(spec), spec.max_groups)
-    return with_hidden_clusters(replace(cube, question=spec), cluster_key())
+    return with_hidden_clusters(replace(cube, question=spec))
 
 
 def _plan_of_one_query(spec: Spec) -> Plan:
@@ -420,7 +420,7 @@ def count_data(
     cube = chosen_rows.recount_about_mean(count(plan(spec, median)), count)
     chosen_rows.check_cells(cube, source, spec)
     cube = with_noted_rows(data, source, cube, spec)
-    return with_hidden_clusters(cube, cluster_key()), source, spec
+    return with_hidden_clusters(cube), source, spec
 
 
 def repeated_rows(

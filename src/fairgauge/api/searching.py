@@ -22,8 +22,8 @@ from fairgauge.checks.missingness_checks import copied_rows, left_out_groups
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive
 from fairgauge.checks.rows import OF_OUTCOMES, open_doubts
-from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Plan, plan
+from fairgauge.cube.cube import Cube, counts_together
+from fairgauge.cube.plan import OUTCOMES, Plan, plan
 from fairgauge.enums import (
     Better,
     DiagnosticCode,
@@ -77,7 +77,6 @@ _MOST_NUMBERED = 1 << 62
 _MANY_EXCLUDED = 0.01
 _OF_AUDITS = ("rules", "margins", "reference", "exclude_groups", "words", "features")
 _OF_AUDIT = re.compile(r"^(sensitive(?=$|\[|\.)|metrics\[0\])")
-_OUTCOMES = (Role.LABEL, Role.PREDICTION)
 
 
 def find(
@@ -363,7 +362,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
     spec = infer_regression(source, spec)
     median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None
     every = plan(spec, median)
-    axes = [axis for axis in every.axes if axis.role in (Role.FEATURE, *_OUTCOMES)]
+    axes = [axis for axis in every.axes if axis.role in (Role.FEATURE, *OUTCOMES)]
     codes = [axis for axis in every.axes if axis.role is Role.CODES]
     tables = (tuple(range(len(axes))), *((len(axes) + i,) for i in range(len(codes))))
     joint = Plan((*axes, *codes), tables, every.asked)
@@ -441,8 +440,7 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
     check_same_rows(cube, spec)
     check_held(cube, spec)
     axes = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE and axis.column in columns]
-    outcomes = [axis for role in _OUTCOMES if (axis := cube.plan.axis(role))]
-    if not any({*axes, *outcomes} <= set(table.axes) for table in cube.tables):
+    if not counts_together(cube, *axes, *cube.plan.outcomes):
         raise CubeError(
             "these counts do not hold all features together; count the rows with an intersection "
             f"of them (intersections, {flag_of('intersections', [columns])}), or search fewer "

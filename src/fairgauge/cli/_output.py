@@ -219,8 +219,8 @@ def print_or_save(cube: Cube, output: str | None) -> None:
 
 def note_exposed(cube: Cube) -> None:
     """Note what counts show of single people: cells of one case, identifiers, and clusters."""
-    from fairgauge.cube.build import CLUSTER_KEY, clusters_alone
     from fairgauge.question.options import named_identifiers
+    from fairgauge.scan.identifiers import CLUSTER_KEY, clusters_alone
     from fairgauge.sharing.protection import why_unprotected
 
     note = partial(print_message, prefix="Note: ")

@@ -97,8 +97,10 @@ class CountTable:
     def codes_of(self, axes: Sequence[Axis]) -> Codes:
         return self.codes[:, [self.axes.index(axis) for axis in axes]]
 
-    def over(self, axes: Sequence[Axis]) -> CountTable:
-        return aggregate(tuple(axes), self.codes_of(axes), self.sums)
+    def over(self, axes: Iterable[Axis]) -> CountTable:
+        """Return the counts by some axes alone, of those that it has."""
+        kept = tuple(axis for axis in axes if axis in self.axes)
+        return aggregate(kept, self.codes_of(kept), self.sums)
 
     def recoded(self, axis: Axis, place: Codes, to: Axis | None = None) -> CountTable:
         """Return the counts with other codes of an axis, or of the axis in its place.
@@ -575,18 +577,7 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
     for at, axis in enumerate(axes):
         if axis.cuts == AROUND_WEIGHTS:
             codes = _join_lower_weights(codes, at)
-    widths = codes.max(axis=0, initial=0) + 2
-    if np.prod(widths.astype(float)) >= 2**62:
-        unique, inverse = np.unique(codes, axis=0, return_inverse=True)
-        inverse = inverse.reshape(-1)
-    else:
-        keys = np.ravel_multi_index(tuple(codes.T + 1), tuple(widths))
-        if widths.prod() <= _DENSE * len(keys):  # a tenth of the time that sorting takes
-            occurs = np.bincount(keys) > 0
-            held, inverse = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
-        else:
-            held, inverse = np.unique(keys, return_inverse=True)
-        unique = np.stack(np.unravel_index(held, tuple(widths)), axis=-1) - 1
+    unique, inverse = distinct_rows(codes)
     summed = {
         m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
         for m, s in sums.items()
@@ -594,12 +585,27 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
     return CountTable(axes, unique, summed)
 
 
+def distinct_rows(codes: Codes) -> tuple[Codes, Codes]:
+    """Return the sorted different rows of codes, and the place of every row among them."""
+    widths = codes.max(axis=0, initial=0) + 2
+    if np.prod(widths.astype(float)) >= 2**62:
+        unique, inverse = np.unique(codes, axis=0, return_inverse=True)
+        return unique, inverse.reshape(-1)
+    keys = np.ravel_multi_index(tuple(codes.T + 1), tuple(widths))
+    if widths.prod() <= _DENSE * len(keys):  # a tenth of the time that sorting takes
+        occurs = np.bincount(keys) > 0
+        held, inverse = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+    else:
+        held, inverse = np.unique(keys, return_inverse=True)
+    return np.stack(np.unravel_index(held, tuple(widths)), axis=-1) - 1, inverse
+
+
 def _join_lower_weights(codes: Codes, at: int) -> Codes:
     # All intervals up to the largest that is of no code are it, in any sum of counts: no smaller
     # weight shows a code. So the largest alone decides it where it is none, as nearly always.
     own, others = codes[:, at], codes.copy()
     others[:, at] = 0
-    cells = np.unique(others, axis=0, return_inverse=True)[1].reshape(-1)
+    cells = distinct_rows(others)[1]
     largest, ordinary = np.full(len(codes), -1), ~are_codes(own)
     np.maximum.at(largest, cells[ordinary], own[ordinary])
     others[:, at] = np.maximum(own, largest[cells])

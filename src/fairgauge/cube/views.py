@@ -23,7 +23,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Mask
-from fairgauge.values import matches, name_of, plain_number
+from fairgauge.values import is_number, matches, name_of, plain_number
 
 T = TypeVar("T")
 
@@ -58,9 +58,7 @@ class CrossedStrata:
     def without(self) -> Cube:
         """Return the counts of the same rows, over all strata."""
         kept = [axis for axis in self.cube.plan.axes if axis.role is not Role.STRATUM]
-        return self.cube.with_tables(
-            kept, (_kept_marginal(each, kept) for each in self.cube.tables)
-        )
+        return self.cube.with_tables(kept, (each.over(kept) for each in self.cube.tables))
 
     @property
     def cases_without(self) -> int:
@@ -130,7 +128,7 @@ def _cross_axes(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
         return aggregate((*axes, axis), codes, table.sums)
 
     tables = [
-        by_strata(table) if table in having else _kept_marginal(table, kept)
+        by_strata(table) if table in having else table.over(kept)
         for table in cube.tables
         if table in having or not set(crossed) & set(table.axes)
     ]
@@ -148,10 +146,6 @@ def _combine(
     return zip(*([each[code] for code in codes] for each, codes in columns), strict=True)
 
 
-def _kept_marginal(table: CountTable, kept: Sequence[Axis]) -> CountTable:
-    return table.over([axis for axis in table.axes if axis in kept])
-
-
 def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     """Return the cut points of a column into intervals of equally many cases, where values allow.
 
@@ -164,11 +158,8 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     (24.0, 49.0, 74.0)
     """
     levels = cube.levels[axis]
-    if wrong := [
-        name_of(value)
-        for value in levels
-        if isinstance(value, bool) or (isinstance(value, str) and plain_number(value) is None)
-    ]:
+    read = [plain_number(each) if isinstance(each, str) else each for each in levels]
+    if wrong := [name_of(v) for v, n in zip(levels, read, strict=True) if not is_number(n)]:
         raise DataError(not_numbers(axis.column, wrong))
     table = cube.marginal([axis]).known([axis])
     table = table.where(table.cases > 0)  # not of rows that weigh nothing
@@ -273,8 +264,7 @@ def _view(cube: Cube, tables: Sequence[CountTable], axes: Mapping[Axis, Axis], a
     # the counts by some axes alone, each under what it stands for
     made = [
         replace(found, axes=tuple(axes[axis] for axis in found.axes))
-        for table in tables
-        for found in [table.over([axis for axis in axes if axis in table.axes])]
+        for found in (table.over(axes) for table in tables)
     ]
     plan = replace(cube.plan, moments=(), asked=asked)
     levels = {stands: cube.levels[axis] for axis, stands in axes.items()}

@@ -18,11 +18,12 @@ from fairgauge.enums import Outcome
 from fairgauge.render.words.verdict_sentences import describe_outcome
 from fairgauge.results.report import Report
 from fairgauge.results.shown_result import load
-from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+INPUTS = ("data", "arguments", "config", "baseline", "inconclusive", "output")
+"""What ``action.yml`` passes on as ``FAIRGAUGE_DATA`` and its like; empty where it is not given."""
 MARK = "<!-- fairgauge -->"
 """Marks the action's own comment, so that it is updated."""
 _BAD_USAGE = 2
@@ -35,49 +36,16 @@ _LONGEST_COMMENT = 60_000
 _MOST_ANNOTATIONS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """The inputs of the action; a text is empty where it is not given.
-
-    ``data, arguments``: files, and flags of `fairgauge audit`, as on a command line.
-    ``config``: a specification file.
-    ``baseline``: a saved report that the audit is compared with.
-    ``inconclusive``: what counts for rules that cannot be decided: pass or fail.
-    ``output``: the folder of the files that are written.
-    """
-
-    data: Sequence[str]
-    arguments: Sequence[str]
-    config: str
-    baseline: str
-    inconclusive: str
-    output: Path
-
-    @classmethod
-    def of(cls, environment: Mapping[str, str]) -> Inputs:
-        """Read the inputs from ``FAIRGAUGE_DATA`` and its like."""
-
-        def given(name: str) -> str:
-            return environment.get(f"FAIRGAUGE_{name}", "").strip()
-
-        return cls(
-            data=shlex.split(given("DATA")),
-            arguments=shlex.split(given("ARGUMENTS")),
-            config=given("CONFIG"),
-            baseline=given("BASELINE"),
-            inconclusive=given("INCONCLUSIVE"),
-            output=Path(given("OUTPUT") or "fairgauge-report"),
-        )
-
-
 def main(environment: Mapping[str, str] = os.environ) -> int:
     """Audit, write what GitHub shows, and return the exit code of the audit or of a failure."""
-    inputs = Inputs.of(environment)
-    inputs.output.mkdir(parents=True, exist_ok=True)
-    page, saved, text = (inputs.output / f"report.{suffix}" for suffix in ("html", "json", "md"))
-    config = ["--config", inputs.config] if inputs.config else []
-    counted = ["--inconclusive", inputs.inconclusive] if inputs.inconclusive else []
-    asked = [*inputs.data, *config, *inputs.arguments, *counted]
+    given = {name: environment.get(f"FAIRGAUGE_{name.upper()}", "").strip() for name in INPUTS}
+    data, arguments = (shlex.split(given[name]) for name in ("data", "arguments"))
+    output, baseline = Path(given["output"] or "fairgauge-report"), given["baseline"]
+    output.mkdir(parents=True, exist_ok=True)
+    page, saved, text = (output / f"report.{suffix}" for suffix in ("html", "json", "md"))
+    config = ["--config", given["config"]] if given["config"] else []
+    counted = ["--inconclusive", given["inconclusive"]] if given["inconclusive"] else []
+    asked = [*data, *config, *arguments, *counted]
     code = _run_silenced(["audit", *asked, *_output_arguments(page, saved, text)])
     if code not in _DECIDED:
         print("::error title=fairgauge::There is no report; see the log of this step")
@@ -88,18 +56,18 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
         print(line)
     _append(environment, "GITHUB_STEP_SUMMARY", _beginning(text, _LONGEST_SUMMARY))
     shown = text
-    if inputs.baseline and Path(inputs.baseline).exists():
-        shown = inputs.output / "comparison.md"
+    if baseline and Path(baseline).exists():
+        shown = output / "comparison.md"
         compared = _output_arguments(shown, shown.with_suffix(".html"))
-        if _run_silenced(["compare", inputs.baseline, str(saved), *compared]) != 0:
+        if _run_silenced(["compare", baseline, str(saved), *compared]) != 0:
             print("::error title=fairgauge::There is no comparison; see the log of this step")
             return _BAD_USAGE
-    elif inputs.baseline:
-        message = _escape_message(f"There is no baseline {inputs.baseline} yet")
+    elif baseline:
+        message = _escape_message(f"There is no baseline {baseline} yet")
         print(f"::notice title=fairgauge::{message}")
     comment = f"{MARK}\n{_beginning(shown, _LONGEST_COMMENT)}"
-    (inputs.output / "comment.md").write_text(comment, encoding="utf-8")
-    _append(environment, "GITHUB_OUTPUT", f"verdict={report.verdict}\nreport={inputs.output}\n")
+    (output / "comment.md").write_text(comment, encoding="utf-8")
+    _append(environment, "GITHUB_OUTPUT", f"verdict={report.verdict}\nreport={output}\n")
     return code
 
 

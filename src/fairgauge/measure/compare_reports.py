@@ -56,9 +56,9 @@ from fairgauge.results.comparison import (
     subjects_of,
 )
 from fairgauge.results.estimates import DisparityChange, Estimate, Group
-from fairgauge.results.report import Report, read_report
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic, stated_doubts
-from fairgauge.results.shown_result import made_now, read_saved
+from fairgauge.results.shown_result import load, made_now
 from fairgauge.results.verdicts import Verdict
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Array, Limits, quiet
@@ -168,12 +168,12 @@ def _report(asked: Report | str | Path) -> Report:
         kind = type(asked).__name__
         raise DataError(f"cannot compare a {kind}; compare two reports, or the files of two")
     try:
-        saved = read_saved(asked)
+        found = load(asked)
     except CubeError:
-        saved = {"schema": None}
-    if saved["schema"] != Report.KIND.schema:
+        found = None
+    if not isinstance(found, Report):
         raise DataError(f"{quote(asked)} is no report of fairgauge; {_MAKE}")
-    return read_report(saved, str(asked))
+    return found
 
 
 def _refuse_unlike(old: Report, new: Report) -> None:

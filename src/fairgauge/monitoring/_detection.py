@@ -406,7 +406,15 @@ def raise_alarm(
     assert after is not None
     return Alarm(period=names[at], since=names[later[0]], after=after,
         before=between(earlier) if earlier else None, now=now,
-        currently=AfterAlarm.of(now, limits) if now else None, weekdays=weekdays)  # fmt: skip
+        currently=_where(now, *limits) if now else None, weekdays=weekdays)  # fmt: skip
+
+
+def _where(now: PooledPeriods, least: float, most: float) -> AfterAlarm | None:
+    if now.low is None or now.high is None:
+        return None
+    if now.high < least or now.low > most:
+        return AfterAlarm.OUTSIDE
+    return AfterAlarm.TOLERATED if least <= now.low and now.high <= most else AfterAlarm.BOTH
 
 
 def attribute(

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.statistics import agreement
 from fairgauge.checks.feed import OF_ALL, PARTS, Combination, FeedRows, Subject
-from fairgauge.cube.build import CLUSTER_KEY, NUMBERED
 from fairgauge.cube.cube import (
     HANDFUL,
     CountTable,
@@ -60,6 +59,7 @@ from fairgauge.resolve.outcomes import (
 )
 from fairgauge.resolve.references import CountsBySide, resolve_references
 from fairgauge.resolve.resolution import excluded_rows
+from fairgauge.scan.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Array, Index
 from fairgauge.values import MISSING_NAME, Value, is_one_of, meaning, name_of

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from fairgauge.atomic_files import create_whole, replace_whole
-from fairgauge.cube.build import CLUSTER_KEY
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import CubeError, DataError, display, quote, shown_address
 from fairgauge.monitoring._period_counts import PeriodCubes, refuse_unfit
@@ -24,6 +23,7 @@ from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.object_stores import MOST_SAVED, explain_store_errors, filesystem, read_limited
 from fairgauge.results.monitor_results import IN_MEMORY
+from fairgauge.scan.identifiers import CLUSTER_KEY
 
 NEW_HISTORY = "for another question, count the rows of all periods again, in a new history"
 COUNTS = "counts.cube.json"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, distinct_rows
 from fairgauge.cube.plan import SUM, Axis
 from fairgauge.enums import ReferenceRule, Role, Task
 from fairgauge.errors import Problem, cells, quote, refuse, suggest, values_held
@@ -82,7 +82,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
             excluded[reason] = lacking
         kept &= ~lacks
     variant, variants = codes[Role.VARIANT], names[Role.VARIANT]
-    both, _ = _distinct_rows(np.stack([variant, group], axis=1)[kept])
+    both, _ = distinct_rows(np.stack([variant, group], axis=1)[kept])
     of_several, count = np.unique(both[:, 0], return_counts=True)
     problems = []
     for v in of_several[count > 1].tolist()[:_MOST_NAMED]:
@@ -117,7 +117,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     refuse([*problems, *_unknown_groups(question, groups)])
 
     model = codes.get(Role.MODEL, np.zeros(len(group), np.int64))
-    cells, cell = _distinct_rows(np.stack([model, codes[Role.ITEM], variant], axis=1)[kept])
+    cells, cell = distinct_rows(np.stack([model, codes[Role.ITEM], variant], axis=1)[kept])
     there = answered[kept]
 
     def total(values: Array) -> Array:
@@ -140,14 +140,6 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     )  # fmt: skip
     refuse([*_reasons_not_comparable(answers, question)])
     return answers
-
-
-def _distinct_rows(codes: Index) -> tuple[Index, Index]:
-    # sorting one number for each row is several times as fast as sorting the rows
-    width = tuple((codes.max(axis=0, initial=-1) + 2).tolist())
-    keys = np.ravel_multi_index(tuple((codes + 1).T), width)
-    _, first, at = np.unique(keys, return_index=True, return_inverse=True)
-    return codes[first], at
 
 
 def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[Problem]:
@@ -182,7 +174,7 @@ def _reasons_not_comparable(answers: Answers, question: SwapQuestion) -> Iterato
     group = answers.group_of[answers.variant]
     kept = there & np.isin(group, named)
     keys = np.stack([answers.model, answers.item, group], axis=1)[kept]
-    of_item = np.bincount(_distinct_rows(_distinct_rows(keys)[0][:, :2])[1])
+    of_item = np.bincount(distinct_rows(distinct_rows(keys)[0][:, :2])[1])
     if not (of_item > 1).any():
         yield Problem("item", (
             f"no {quote(question.item)} was answered under names of two groups; where each has one "

@@ -14,11 +14,11 @@ from fairgauge.catalogue.cells import Array
 from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import REPLICATE, Axis, centre_of
 from fairgauge.cube.views import with_one_stratum
-from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
+from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, collecting, quote, refuse, suggest
 from fairgauge.identity import FeatureId, GroupId, MissingValue, Part, ValueSet, group_names
 from fairgauge.question.specification import Spec
-from fairgauge.results.scopes import OVERALL, Reference, Scope, stratum
+from fairgauge.results.scopes import OVERALL, Reference, Scope
 from fairgauge.scan.row_codes import numbers_of
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import Index, Mask
@@ -203,7 +203,7 @@ class GroupCounts:
         return float(known.sum()) + ungrouped_rows(self, measure)
 
     def scope(self, slot: int) -> Scope:
-        return stratum(self.strata[slot - 1]) if slot else OVERALL
+        return Scope(ScopeKind.STRATUM, self.strata[slot - 1]) if slot else OVERALL
 
     def codes_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
         """Return the group of every row: -1 for a known value of no group, below for none."""

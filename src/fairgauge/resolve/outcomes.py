@@ -15,7 +15,6 @@ import numpy as np
 from fairgauge import errors
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.cube.build import placeholders, spellings_of
 from fairgauge.cube.cube import Cube, Sums, aggregate, levels_with_cases
 from fairgauge.cube.plan import OUTCOMES, SQUARES, SUM, Axis, Plan, centre_of
 from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, Role, Task, Uncounted
@@ -26,6 +25,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import NO_CLASS, ClassScope
+from fairgauge.scan.identifiers import placeholders, spellings_of
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key

@@ -218,13 +218,6 @@ class GroupPair(HasDefinition[Statistic]):
         return self.class_scope.name
 
     @property
-    def ratio_interval(self) -> Interval | None:
-        if self.ratio_low is None or self.ratio_high is None:
-            return None
-        ends = self.difference_interval
-        return Interval(self.ratio_low, self.ratio_high, ends.level, ends.methods)
-
-    @property
     def significant(self) -> bool:
         return self.status is Status.OK and self.difference_interval.high < 0
 

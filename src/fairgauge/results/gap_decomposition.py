@@ -187,16 +187,6 @@ class Gap:
         return 1 - (self.estimate.confidence or 0.95)
 
     @property
-    def is_shown_together(self) -> bool:
-        return self.is_shown and (self.p_adjusted is None or self.p_adjusted < self.alpha)
-
-    @property
-    def over_all_rows(self) -> Gap:
-        """Return the gap of all rows, where many lack a stratum."""
-        of = self.overall if self.reason is WhyInconclusive.MISSING_STRATA else None
-        return self if of is None else replace(self, estimate=of, p_adjusted=of.p_adjusted)
-
-    @property
     def regression_verdict(self) -> GapVerdict | None:
         """Return what becomes of the gap by the regression with controls; None without controls."""
         if not self.controls or not (self.adjusted or self.no_regression):
@@ -281,9 +271,9 @@ class Decomposition(ResultOfMetrics):
     @property
     def verdict(self) -> GapVerdict:
         """Return the gravest verdict; a difference is graver than what is inconclusive."""
-        return max(map(self._verdict_of, self.gaps), key=_GRAVITY.index)
+        return max(map(self.verdict_of, self.gaps), key=_GRAVITY.index)
 
-    def _verdict_of(self, gap: Gap) -> GapVerdict:
+    def verdict_of(self, gap: Gap) -> GapVerdict:
         return self.with_regression(gap).verdict_with_controls
 
     def gravest(self) -> list[tuple[int, Gap]]:
@@ -298,22 +288,12 @@ class Decomposition(ResultOfMetrics):
             enumerate(self.gaps),
             key=lambda each: (
                 each[1].reason is WhyInconclusive.TOO_FEW,
-                -min(_GRAVITY.index(self._verdict_of(each[1])), gravest),
+                -min(_GRAVITY.index(self.verdict_of(each[1])), gravest),
                 metrics.index(each[1].estimate.metric),
                 not _is_worse_off(each[1], favourable),
                 -round(distance(_gap_within(each[1])), 12),  # beyond, names would decide
             ),
         )
-
-    def described(self) -> list[tuple[int, Gap]]:
-        """Return the gaps in the order of their description: those that show no difference last."""
-
-        def shows_none(gap: Gap) -> bool:
-            decided = self._verdict_of(gap) not in (GapVerdict.NO_GAP, GapVerdict.INCONCLUSIVE)
-            shown = decided or gap.reason in _SHOWN_WITHIN or gap.over_all_rows.is_shown_together
-            return gap.reason is WhyInconclusive.TOO_FEW or not shown
-
-        return sorted(self.gravest(), key=lambda each: shows_none(each[1]))
 
     def with_regression(self, gap: Gap) -> Gap:
         """Return a gap with its regression, of a ratio with that of the difference of its rate."""
@@ -367,8 +347,6 @@ def _is_worse_off(gap: Gap, favourable: enums.Favourable) -> bool:
     return isinstance(row, (Statistic, RowMetric)) and is_worse_off(row, difference(left), own)
 
 
-_SHOWN_WITHIN = (WhyInconclusive.VARIES, WhyInconclusive.OFFSET, WhyInconclusive.IN_A_STRATUM)
-"""Why a gap is inconclusive although differences within strata are shown."""
 _GRAVITY = (
     GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN, GapVerdict.INCONCLUSIVE,
     GapVerdict.REVERSES, GapVerdict.REMAINS,

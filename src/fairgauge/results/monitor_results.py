@@ -41,22 +41,8 @@ MonitorState = StrEnum("MonitorState", {
 """What a monitored comparison came to."""
 
 
-class AfterAlarm(StrEnum):
-    """Where the confidence interval of the last periods after an alarm lies."""
-
-    OUTSIDE = "outside"
-    TOLERATED = "tolerated"
-    BOTH = "both"
-
-    @classmethod
-    def of(cls, now: PooledPeriods, tolerated: tuple[float, float]) -> AfterAlarm | None:
-        """Return where an interval lies: whole outside, whole inside, or neither; None of none."""
-        (least, most), low, high = tolerated, now.low, now.high
-        if low is None or high is None:
-            return None
-        if high < least or low > most:
-            return cls.OUTSIDE
-        return cls.TOLERATED if least <= low and high <= most else cls.BOTH
+AfterAlarm = StrEnum("AfterAlarm", "OUTSIDE TOLERATED BOTH")
+"""Where the confidence interval of the last periods after an alarm lies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,10 +168,6 @@ class MonitoredComparison(HasDefinition[Metric | Statistic]):
         return -(self.evidence or 0.0) / self.threshold
 
     @property
-    def is_sufficient(self) -> bool:
-        return self.state is not MonitorState.INSUFFICIENT
-
-    @property
     def last(self) -> Point | None:
         decided = [point for point in self.points if not point.waits]
         return decided[-1] if decided and decided[-1].value is not None else None
@@ -269,8 +251,9 @@ class MonitorReport(ResultOfMetrics):
     @property
     def gravest(self) -> tuple[MonitoredComparison, ...]:
         """Return alarms, then others by how near they are to one, insufficient data last."""
+        lacking = MonitorState.INSUFFICIENT
         quiet = (comparison for comparison in self.comparisons if comparison.alarm is None)
-        return (*self.alarms, *sorted(quiet, key=lambda e: (not e.is_sufficient, e.nearness)))
+        return (*self.alarms, *sorted(quiet, key=lambda e: (e.state is lacking, e.nearness)))
 
     def concerning(self, period: str) -> tuple[HistoryFinding, ...]:
         """Return what may be wrong with a period, or with labels that came or were due by it."""
@@ -419,6 +402,4 @@ class HistoryHealth(ShownResult):
     @property
     def exit_code(self) -> int:
         """Return 1 where something may be wrong, 3 without a period, else 0."""
-        if self.findings:
-            return 1
-        return 0 if self.periods else 3
+        return 1 if self.findings else 0 if self.periods else 3

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 from fairgauge.catalogue.directions import favourable_of, harm_in_words
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
-from fairgauge.errors import FairgaugeError, listing, quote, suggest
+from fairgauge.errors import listing, quote, suggest
 from fairgauge.results import estimates as measured
 from fairgauge.results.codec import NOT_SAVED, Finite
 from fairgauge.results.estimates import ByEstimator, Estimate, Finding, Group, GroupPair
@@ -202,11 +202,3 @@ class Report(ResultOfMetrics):
     def ratio(self) -> Any:
         """Return the ratios of rates, group over reference, as a pandas frame."""
         return function_at("fairgauge.render.streams:contrasts")(self, "ratio")
-
-
-def read_report(plain_report: Saved, name: str) -> Report:
-    """Read a report from the plain values of its JSON."""
-    try:
-        return Report.from_dict(plain_report)
-    except FairgaugeError as error:
-        raise FairgaugeError(f"{quote(name)}: {error}") from None

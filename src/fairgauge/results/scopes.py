@@ -104,11 +104,6 @@ OVERALL = Scope()
 POOLED = Scope(ScopeKind.POOLED)
 
 
-def stratum(name: str) -> Scope:
-    """Return the scope of the rows of one stratum."""
-    return Scope(ScopeKind.STRATUM, name)
-
-
 @dataclass(frozen=True, slots=True)
 class ClassScope:
     """Which classes of a multiclass audit an estimate is of.

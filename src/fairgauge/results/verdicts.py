@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.directions import adverse_sign, is_ratio
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Favourable, Outcome, ScopeKind
+from fairgauge.enums import Favourable, Outcome
 from fairgauge.errors import FairgaugeError, Problem, SpecError, display
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results import scopes
 from fairgauge.results.codec import Finite, Inline
-from fairgauge.results.estimates import Estimate, favourable_in, log_of
+from fairgauge.results.estimates import favourable_in, log_of
 from fairgauge.start.records import dataclass, replace
 
 
@@ -65,18 +65,6 @@ class Verdict(scopes.HasDefinition[Metric | Statistic]):
         return replace(self, reason=Reason.of(self.reason.code, **given))
 
     says = scopes.Worded("words.verdict_sentences:describe_verdict")
-
-
-def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:
-    """Return the comparison that a verdict judges; it names a threshold where there are several."""
-    judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
-    group = verdict.group  # first, as there may be thousands
-    own = (
-        e for e in estimates
-        if e.group == group and (e.metric, e.feature, e.group, e.class_scope) == judged
-        and e.scope.kind is ScopeKind.OVERALL
-    )  # fmt: skip
-    return next((e for e in own if verdict.threshold in (None, e.threshold)), None)
 
 
 class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not an error

@@ -20,7 +20,6 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.build import without_spelling
 from fairgauge.cube.cube import CountTable, Cube, round_sums, values_together
 from fairgauge.cube.plan import (
     LARGEST,
@@ -51,6 +50,7 @@ from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
 from fairgauge.scan._cell_sums import join_parts, scan_batches
+from fairgauge.scan.identifiers import without_spelling
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
 from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
 from fairgauge.start.records import dataclass, field, replace

@@ -29,7 +29,7 @@ from fairgauge.checks.rows import with_accepted
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.cube.plan import is_of_answers
 from fairgauge.enums import Level, Role, Task
-from fairgauge.errors import CubeError, DataError, listing, quote
+from fairgauge.errors import CubeError, DataError, display, listing, quote
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import flag_of, named_identifiers
 from fairgauge.results.shown_result import load
@@ -84,10 +84,10 @@ def protect(
     [0]
     """
     check_min_cell(min_cell)
-    exact = _load_cube(cube)
+    exact = load_counts(cube)
     if obstacle := why_unprotected(exact):
         raise CubeError(f"these counts cannot be protected: {obstacle}")
-    earlier = [_load_cube(each) for each in published]
+    earlier = [load_counts(each) for each in published]
     for each in earlier:
         _check_published(each, exact, min_cell)
     return protect_counts(exact, min_cell, earlier, np.random.default_rng(secrets.randbits(128)))
@@ -169,10 +169,11 @@ def _round_counts(
     return safe
 
 
-def _load_cube(cube: Cube | str | Path) -> Cube:
-    found = cube if isinstance(cube, Cube) else load(cube)
+def load_counts(counts: Cube | str | Path) -> Cube:
+    """Return counts, read from a file where a path is given."""
+    found = load(counts) if isinstance(counts, (str, Path)) else counts
     if not isinstance(found, Cube):
-        raise DataError(f"{quote(cube)} is no cube of counts; fairgauge count makes one")
+        raise DataError(f"{display(counts)} is no cube of counts; fairgauge count makes one")
     return found
 
 

@@ -44,8 +44,9 @@ from fairgauge.render.grammar import english
 from fairgauge.render.words.display_names import called
 from fairgauge.results.codec import Plain
 from fairgauge.results.name_swaps import PairsAudit
-from fairgauge.results.report import Report, read_report
+from fairgauge.results.report import Report
 from fairgauge.results.shown_result import SUFFIX, load, made_now, read_saved
+from fairgauge.sharing.protection import load_counts
 from fairgauge.start import __version__
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved, read_json
@@ -434,7 +435,7 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
             cube = read_cube(bundle.parts[COUNTS].decode(), COUNTS)
             saved = read_json(bundle.parts[REPORT].decode())
             of_pairs = isinstance(saved, dict) and saved.get("schema") == PairsAudit.KIND.schema
-            sealed = PairsAudit.from_dict(saved) if of_pairs else read_report(saved, REPORT)
+            sealed = (PairsAudit if of_pairs else Report).from_dict(saved)
             checked = recompute(cube, sealed, saved)
             changed += _unfitting(bundle.manifest, cube, sealed, checked)
         except errors.ChangedCountsError:  # with a digest in the manifest that was made to fit
@@ -486,14 +487,6 @@ def _unfitting(manifest: Saved, cube: Cube, sealed: Sealed, checked: Recomputati
         follows["from_rows"] = list(checked.from_rows)
     stated_otherwise = any(manifest.get(name) != value for name, value in follows.items())
     return [MANIFEST] if stated_otherwise or manifest.keys() != _FIELDS else []
-
-
-def load_counts(counts: Cube | str | Path) -> Cube:
-    """Return counts, read from a file where a path is given."""
-    found = load(counts) if isinstance(counts, (str, Path)) else counts
-    if not isinstance(found, Cube):
-        raise DataError(f"{display(counts)} is no cube of counts")
-    return found
 
 
 KEY_PASSWORD = "FAIRGAUGE_KEY_PASSWORD"  # noqa: S105 - the name of a variable

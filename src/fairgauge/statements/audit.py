@@ -31,9 +31,9 @@ from fairgauge.results.scopes import OVERALL, UNSTATED
 from fairgauge.results.statement import Page, Range, Statement, Table, fact
 from fairgauge.results.verdicts import (
     GRAVEST_FIRST,
+    Verdict,
     before_counting,
     is_of_both_sides,
-    judged_estimate,
     reasons_of,
 )
 from fairgauge.statements import compared as comparisons
@@ -367,7 +367,7 @@ class _Audit(PageStatements):
         )  # fmt: skip
 
     def _estimate(self, verdict: Any) -> Any:
-        return judged_estimate(verdict, self.report.estimates)
+        return judged_estimate(self.report, verdict)
 
     def _verdict_statement(self, verdict: Any) -> Statement:
         contrast, outcome = self._estimate(verdict), str(before_counting(verdict))
@@ -974,6 +974,18 @@ def _advantage(row: list[Statement | None]) -> float:
             far = s.who.rate - s.than.rate
             return far if s.harm is None else abs(far) * (1 if s.harm == "better" else -1)
     return 0.0
+
+
+def judged_estimate(report: Report, verdict: Verdict) -> Estimate | None:
+    """Return the comparison that a verdict judges; it names a threshold where there are several."""
+    judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
+    group = verdict.group  # first, as there may be thousands
+    own = (
+        e for e in report.estimates
+        if e.group == group and (e.metric, e.feature, e.group, e.class_scope) == judged
+        and e.scope == OVERALL
+    )  # fmt: skip
+    return next((e for e in own if verdict.threshold in (None, e.threshold)), None)
 
 
 def needed(reason: Any) -> tuple[int, int] | None:

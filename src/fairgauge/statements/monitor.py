@@ -213,7 +213,7 @@ class _Monitor(PageStatements):
                 way=None if equal is None else (low > equal) - (high < equal),
             )  # fmt: skip
         if len(r.comparisons) > 1:
-            enough = [e for e in r.comparisons if e.is_sufficient]
+            enough = [e for e in r.comparisons if e.state is not MonitorState.INSUFFICIENT]
             facts = {"n": len(r.comparisons), "sufficient": len(enough)}
             valued = sum(e.last is not None for e in enough)
             yield fact("nearest", "comparisons", **facts, valued=valued)

@@ -23,6 +23,8 @@ _REMAIN = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 _OF_SUPPORT = {WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.ONE_SIDED}
 # where single strata may differ although no difference is shown to remain on average
 _DIFFER = (WhyInconclusive.VARIES, WhyInconclusive.IN_A_STRATUM, WhyInconclusive.ONE_SIDED)
+# why a gap is inconclusive although differences within strata are shown
+_SHOWN_WITHIN = (WhyInconclusive.VARIES, WhyInconclusive.OFFSET, WhyInconclusive.IN_A_STRATUM)
 _MOST_GAPS, _MOST_STRATA = 2, 2
 
 
@@ -49,6 +51,27 @@ def strata_that_differ(gap: Gap) -> list[StratumGap]:
     return gap.differing_strata if named else []
 
 
+def described(found: Decomposition) -> list[tuple[int, Gap]]:
+    """Return the gaps in the order of their description: those that show no difference last."""
+
+    def shows_none(gap: Gap) -> bool:
+        decided = found.verdict_of(gap) not in (GapVerdict.NO_GAP, GapVerdict.INCONCLUSIVE)
+        shown = decided or gap.reason in _SHOWN_WITHIN or _is_shown_together(_over_all_rows(gap))
+        return gap.reason is WhyInconclusive.TOO_FEW or not shown
+
+    return sorted(found.gravest(), key=lambda each: shows_none(each[1]))
+
+
+def _is_shown_together(gap: Gap) -> bool:
+    return gap.is_shown and (gap.p_adjusted is None or gap.p_adjusted < gap.alpha)
+
+
+def _over_all_rows(gap: Gap) -> Gap:
+    # of which many may lack a stratum
+    of = gap.overall if gap.reason is WhyInconclusive.MISSING_STRATA else None
+    return gap if of is None else replace(gap, estimate=of, p_adjusted=of.p_adjusted)
+
+
 class _Why(PageStatements):
     # each gap is read from the side that is worse off
     kind = "why"
@@ -64,7 +87,7 @@ class _Why(PageStatements):
     def statements(self) -> list[Statement]:
         found = self.found
         once: dict[object, tuple[int, Gap]] = {}
-        for i, gap in found.described():
+        for i, gap in described(found):
             once.setdefault(gap.test, (i, found.with_regression(gap)))
         (at, first), *others = once.values()
         shown = [each for each in others if each[1].verdict_with_controls is not GapVerdict.NO_GAP]
@@ -102,7 +125,7 @@ class _Why(PageStatements):
     def base(self, gap: Gap, code: str = "gap", *, turn: bool = True) -> Statement:
         s = self.statement(gap.estimate, code, alone=True, turn=turn)
         own = {"columns": gap.columns, "controls": gap.controls, "alone": gap.is_shown}
-        shown = gap.is_shown_together
+        shown = _is_shown_together(gap)
         return replace(s, shown=shown, facts=s.facts | own, adjusted_for=gap.columns)
 
     def is_turned(self, gap: Gap) -> bool:
@@ -111,7 +134,7 @@ class _Why(PageStatements):
         return who is not None and who.values != own
 
     def head(self, at: int, gap: Gap, facts: dict[str, Any]) -> Statement:
-        base, place = self.base(gap.over_all_rows, "why_headline"), f"gaps[{at}]"
+        base, place = self.base(_over_all_rows(gap), "why_headline"), f"gaps[{at}]"
         reason = gap.reason and str(gap.reason)
         rates = {gap.estimate.rate_group, gap.estimate.rate_reference}
         if gap.reason is WhyInconclusive.TOO_FEW and base.of and base.of.kind == "share":

@@ -140,7 +140,7 @@ def test_a_frame_in_the_place_of_a_path_is_named_by_its_type(library: str, tmp_p
         "is a text or a pathlib.Path, not a value of type DataFrame": lambda: fg.load(frame),
         "a pathlib.Path, not a value of type DataFrame": lambda: fg.verify(frame),
         "a value of type DataFrame is no report": lambda: fg.seal(frame, DAYS["2026-01-01"], to),
-        "a value of type DataFrame is no cube of counts": lambda: fg.seal(report, frame, to),
+        "is no cube of counts; fairgauge count makes one": lambda: fg.seal(report, frame, to),
     }
     for message, call in calls.items():
         with pytest.raises(fg.DataError) as error:

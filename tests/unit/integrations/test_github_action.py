@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import fairgauge
-from fairgauge.integrations.github_action import Inputs, main
+from fairgauge.integrations.github_action import INPUTS, main
 
 ROOT = Path(__file__).resolve().parents[3]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -171,7 +171,7 @@ def test_a_name_in_the_data_is_no_command(act, tmp_path, name):
 def test_every_input_of_the_action_reaches_the_script():
     named = {name for name in STEPS["Audit"]["env"] if name != "PYTHONPATH"}
     passed = {name.removeprefix("FAIRGAUGE_").lower() for name in named}
-    assert passed == set(Inputs.__dataclass_fields__)
+    assert passed == set(INPUTS)
     used = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text()))
     assert used == set(ACTION["inputs"])
     assert STEPS["Audit"]["run"].endswith("-m fairgauge.integrations.github_action")

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.enums import Outcome
+from fairgauge.enums import Outcome, ScopeKind
 from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
@@ -31,7 +31,7 @@ from fairgauge.results.estimates import (
 )
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
-from fairgauge.results.scopes import Bounds, ClassScope, Interval, Reference, Scope, stratum
+from fairgauge.results.scopes import Bounds, ClassScope, Interval, Reference, Scope
 from fairgauge.results.shown_result import Brief, ResultKind, Sentence, ShownResult, result_classes
 from fairgauge.results.subgroup_search import Needed
 from fairgauge.results.threshold_choice import OperatingPoint
@@ -59,7 +59,7 @@ PARTS = (
 )
 OF_TYPE = {
     Reason: REASONS,
-    Scope: st.sampled_from([Scope(), stratum("pooled"), stratum("Infinity")]),
+    Scope: st.builds(lambda name: Scope(ScopeKind.STRATUM, name), NAMES) | st.just(Scope()),
     ClassScope: st.builds(lambda name: ClassScope("class", name), NAMES)
     | st.just(ClassScope())
     | st.sampled_from([ClassScope("average", None, "macro"), ClassScope("worst", "x")]),

@@ -88,7 +88,8 @@ def seal_command(report: str, counts: str, output: str, key: str | None) -> int:
     fairgauge audit people.cube.json -o report.json
     fairgauge seal report.json people.cube.json -o audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.sharing.sealing import KEY_PASSWORD, is_locked, load_counts, seal
+    from fairgauge.sharing.protection import load_counts
+    from fairgauge.sharing.sealing import KEY_PASSWORD, is_locked, seal
 
     check_outputs([output], [report, counts])
     cube, password = load_counts(counts), None

@@ -21,7 +21,7 @@ from fairgauge.resolve.resolution import missing_in_condition, unit_excluded
 from fairgauge.results.codec import saved_fields
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, GapPart
 from fairgauge.statements.compared import unit_of
-from fairgauge.statements.why import gap_statements
+from fairgauge.statements.why import described, gap_statements
 
 Row = dict[str, Any]
 _MOST_NAMED = 4
@@ -120,7 +120,7 @@ class _Gap:
 
 
 def _gaps(found: Decomposition) -> list[_Gap]:
-    return [_Gap(found, at, gap) for at, gap in found.described()]
+    return [_Gap(found, at, gap) for at, gap in described(found)]
 
 
 def _others(found: Decomposition) -> Iterator[Row]:

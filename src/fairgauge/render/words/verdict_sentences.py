@@ -22,8 +22,8 @@ from fairgauge.render.words.numbers import listing
 from fairgauge.results.estimates import Estimate, Finding, with_joint_interval
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, ClassScope, Interval, Reference, Scope
-from fairgauge.results.verdicts import Verdict, before_counting, judged_estimate
-from fairgauge.statements.audit import needed
+from fairgauge.results.verdicts import Verdict, before_counting
+from fairgauge.statements.audit import judged_estimate, needed
 
 _MOST_LINES, _MOST_NAMED = 20, 3
 _DECIDED = (Outcome.PASS, Outcome.FAIL)
@@ -143,7 +143,7 @@ def judged_groups(report: Report, verdict: Verdict) -> tuple[str, ...]:
     of_two = is_of_all_groups(verdict.definition) and not is_of_one_group(verdict.definition)
     if verdict.group is None or not of_two:
         return () if verdict.group is None else (verdict.group,)
-    estimate = judged_estimate(verdict, report.estimates)
+    estimate = judged_estimate(report, verdict)
     if estimate is None or estimate.reference is None:
         return ()
     return verdict.group, reference_name(estimate.reference)
