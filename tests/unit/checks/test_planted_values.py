@@ -110,7 +110,8 @@ UNDECIDED = (
     "|Under evaluation|Closed pending|Case open|Not graded|Candidate no longer interested"
     "|In consideration|Not yet dispositioned|Talent pool|Keep warm|Pipeline|Rate lock"
     "|Submitted to UW|Pend|In appeal|Unadjudicated|Waiting on provider|Clarification needed|Fallout"
-    "|No longer interested|Did not show|Rate lock expired"
+    "|No longer interested|Did not show|Rate lock expired|Counteroffer outstanding|Reserved"
+    "|To be reviewed|Job TBD|In litigation|Docs needed|unparsed|noch offen|por revisar|à revoir"
 )
 HARMS = (
     "adverse_action deny_flag write_off written_off laid_off foreclosed evicted suspended expelled"
@@ -264,7 +265,8 @@ NO_HARMS = (
     "||resultat|Admis|Ajourné|Absent||triage|Urgent|Routine|Less urgent||unit|pass|fail|error"
     "||callback|Interview|Rejection|No response||appt|Attended|DNA||claim|Accepted|Rejected"
     "|Part accepted||loan|Approved|Denied|Counteroffer not accepted||visit|Completed|Not completed"
-    "|Cancelled by patient||answer|CORRECT|INCORRECT|NOT_ATTEMPTED"
+    "|Cancelled by patient||answer|CORRECT|INCORRECT|NOT_ATTEMPTED||table|Reserved|Walk-in"
+    "|Turned away||loan|Paid in full|Charged off|Balance outstanding"
 )
 OF_HARMS = (
     "review|Selected for verification|Not selected||call|Screened in|Screened out"

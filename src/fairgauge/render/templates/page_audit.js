@@ -376,7 +376,8 @@ const countPeople = async (q, table, columns, state, codesOf, add, pause, coded)
   const outlying = range(Math.min(Math.max(1, Math.floor(n / 20)), n)).filter((i) => ordered[i] >= 20 && Math.min(i + 1, 2) * ordered[i] > 10 * ordered[i + 1]), least = outlying.length ? ordered[outlying.at(-1)] : Infinity;
   const odd = values.filter((v, k) => counts[k] > 1 && (meansMissing(v) || /^(0[0-]*|-\d+|9[9-]+)$/.test(v) || counts[k] >= least));
   if (odd.length) throw new Refused(inWords(UI.no_person, { name, values: listed(odd, 3) }));
-  if (new Set(typeof seen[0] === "number" ? seen : values.map(compact)).size < n) throw new Refused(inWords(UI.spelt_person, { name }));
+  const spelt = new Set(typeof seen[0] === "number" ? seen : values.map(compact));
+  if (spelt.size < n || lackSigns([...spelt].map(String))) throw new Refused(inWords(UI.spelt_person, { name }));
   const sizes = state.map(() => 0), favour = (code) => (code < 0 ? -2 : (state[code] === 0) === (q.favourable !== "negative") ? 0 : -1);
   for (let row = 0; row < table.rows; row++) if (of[row] !== none) { const code = codesOf(row)[last]; if (code >= 0) sizes[code]++; }
   const bySize = range(state.length).sort((a, b) => sizes[b] - sizes[a] || a - b), place = bySize.map((_, code) => bySize.indexOf(code));
