@@ -32,7 +32,7 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.group_counts import EXCLUDED, GroupCounts, Histogram, level_codes
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import Resolution
@@ -219,6 +219,21 @@ def consistency(metric: RowMetric, rows: Rows, spec: Spec) -> Estimate:
     found = _single_interval((1 - high, 1 - low), np.nan, method, n)
     answer = RowAnswer(1 - float(away[0]), n, None, interval=found)
     return row_estimate(metric, None, EVERYONE, None, answer, spec)
+
+
+def copies_of_decisions(
+    columns: Mapping[str, Sequence[Value]], rows: Rows, spec: Spec
+) -> Iterator[Diagnostic]:
+    """Warn of features of two values, one for each decision, which near rows share with it."""
+    for name in spec.features:
+        every = zip(columns[name], rows.selected.tolist(), strict=True)
+        known = [each for each in every if each[0] is not None and not math.isnan(each[1])]
+        both = {*known} if len(known) >= FEWEST_ROWS else set()
+        if len(both) == len(dict(both)) == len({chosen for _, chosen in both}) == 2:
+            facts: dict[str, Any] = {"column": name, "outcome": spec.prediction or spec.score}
+            yield Diagnostic.warning(
+                DiagnosticCode.STRATUM_IS_OUTCOME, share=1.0, compared=True, **facts
+            )
 
 
 _EMPTY_SIDE = Reason.of(ReasonCode.NO_ROWS, of="everything the metric needs")
@@ -529,6 +544,7 @@ class RowReader:
         for metric in asked:
             if metric.one_per == "table":
                 estimates.append(consistency(metric, rows, spec))
+                notes += copies_of_decisions(columns, rows, spec)
         return estimates, notes
 
     def exact_scores(self, resolution: Resolution) -> tuple[GroupCounts, ...] | None:

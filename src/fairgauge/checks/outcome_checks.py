@@ -81,8 +81,8 @@ def one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Di
 def groups_of_one_outcome(cube: Cube, spec: Spec, masks: Masks) -> Iterator[Diagnostic]:
     """Warn of groups that have one outcome alone, where by the others' rate that is no chance.
 
-    These may be the cases of a numerator, without the other people of the group; not where some
-    groups have the one outcome alone, and some the other.
+    These may be the cases of a numerator, without the other people of the group. Where some groups
+    have the one outcome alone, and some the other, all do: the feature may be the outcome.
     """
     absent = {*map(name_of, spec.unknown), *spec.exclude_groups}
     for axis in (each for each in cube.plan.outcomes if not each.bins):
@@ -101,7 +101,8 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, masks: Masks) -> Iterator[Diag
                     for at in np.flatnonzero(alone).tolist()
                 ]
             one_sided = len({id(side) for *_, side in found}) == 1
-            if not (one_sided and p_of_shares(cube, having, every) < HARDLY_CHANCE):
+            of_outcome = not (having * lacking)[held].any()
+            if not (one_sided or of_outcome) or p_of_shares(cube, having, every) >= HARDLY_CHANCE:
                 continue
             for group, rows, share, side in found:
                 values = (name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of)

@@ -192,6 +192,15 @@ def _spelt(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
             yield from _outcome_doubts(note.but(column=column, rows=others), spec)
 
 
+def _determined(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
+    for need in _needs(_role(note["outcome"], spec), spec):
+        if note.get("compared"):  # of a metric of all rows, whatever their group
+            of = "near row with another outcome"
+            yield Doubt(of, cases, frozenset({need}), features=frozenset({None}))
+        else:
+            yield Doubt(_OF_STRATUM.format("outcome"), cases, frozenset({STRATUM, need}))
+
+
 def _copy_doubts(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
     of_score = bool(note.get("score"))
     what = scopes.SCORE_APART if of_score else scopes.APART
@@ -252,10 +261,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.MISSING_STRATA: lambda note, *_: [  # outcomes are weighed by what they change
         Doubt("stratum", note["rows"] if note.get("group_outcome") else 0, frozenset({STRATUM}))
     ],
-    DiagnosticCode.STRATUM_IS_OUTCOME: lambda note, spec, n: [
-        Doubt(_OF_STRATUM.format("outcome"), n, frozenset({STRATUM, need}))
-        for need in _needs(_role(note["outcome"], spec), spec)
-    ],
+    DiagnosticCode.STRATUM_IS_OUTCOME: _determined,
     DiagnosticCode.STRATUM_OF_ONE_SIDE: lambda note, spec, _: _group_doubts(
         note.feature, _OF_STRATUM.format("group"), note["rows"], spec, STRATUM
     ),

@@ -279,13 +279,13 @@ class Doubt:
     """Rows that something casts doubt on, and the numbers that stand on them.
 
     ``needs``: what a number must need (all of it) to stand on it.
-    ``features``: the features whose groups it is of; None where it is of all.
+    ``features``: the features whose groups it is of, None for all rows; None where it is of all.
     """
 
     what: str
     rows: int
     needs: frozenset[str] = frozenset()
-    features: frozenset[str] | None = None
+    features: frozenset[str | None] | None = None
 
     def concerns(self, needs: Collection[str], feature: str | None) -> bool:
         """Return whether a number that needs some outcomes, of a feature, stands on it."""

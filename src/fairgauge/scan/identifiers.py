@@ -77,11 +77,14 @@ def with_hidden_clusters(cube: Cube) -> Cube:
 def spellings_of(identifiers: Sequence[Value]) -> int:
     """Return how many identifiers differ from another one in spelling alone.
 
-    That is in case, blanks or encoding, or in zeros before a whole number or after its point. Of
-    codes of letters in either case and digits, as a CRM makes them, the case counts.
+    That is in case, blanks or encoding, in zeros before a whole number or after its point, or in
+    signs that others lack. Of codes of letters in either case and digits, as a CRM makes them, the
+    case counts.
 
     >>> spellings_of(["P7", "p7 ", "1001", "00001001", "1001.0", "1001.5"])
     3
+    >>> spellings_of(["C-7", "C7", "12-34", "1234"]), spellings_of(["1-23", "12-3", "123"])
+    (2, 0)
     >>> spellings_of(["0035g00000AbCdE", "0035g00000AbCde"])
     0
     """
@@ -91,7 +94,28 @@ def spellings_of(identifiers: Sequence[Value]) -> int:
         each if isinstance(each, str) and _CASED.fullmatch(each) else without_spelling(each)
         for each in identifiers
     }
-    return len(identifiers) - len(names)
+    return len(identifiers) - len(names) + _count_unsigned(names)
+
+
+_SIGN = re.compile(r"[-_/. ()]")
+_SIGN_BESIDE_LETTER = re.compile(r"^\(|(?<=[a-z])[-_/. ()]+(?=\d)|(?<=\d)[-_/. ()]+(?=[a-z])")
+_SIGN_OF_NUMBERS = re.compile(r"(?<=\d)[-_/. ()]+(?=\d)")
+_FEWEST_UNSIGNED = 0.05
+
+
+def _count_unsigned(names: set[str]) -> int:
+    # how many also stand there without their signs, unless so few that these may be others: 1-23
+    # and 12-3 are two, so that between numbers a sign counts where its place is not always the same
+    signed = {name for name in names if _SIGN.search(name)}
+    unsigned = names - signed
+    if not signed or not unsigned:
+        return 0
+    joined = [_SIGN_BESIDE_LETTER.sub("", name) for name in signed]
+    parts = [_SIGN_OF_NUMBERS.split(name) for name in joined]
+    if len({tuple(map(len, each)) for each in parts if len(each) > 1}) == 1:
+        joined = ["".join(each) for each in parts]
+    found = sum(name in unsigned for name in joined)
+    return found if found >= _FEWEST_UNSIGNED * min(len(signed), len(unsigned)) else 0
 
 
 _CASED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])\w{12,}", re.ASCII)

@@ -350,17 +350,29 @@ def test_strata_of_all_or_of_nothing_leave_no_pass(value, doubted):
     assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
 
 
-@pytest.mark.parametrize(("denied", "of_others", "doubted"), [
-    (0, 0.2, True), (0, 0.05, False), (3, 0.2, False),
+@pytest.mark.parametrize(("denied", "of_others", "doubts"), [
+    (0, 0.2, 1), (0, 0.05, 0), (3, 0.2, 0), (0, 1.0, 2),
 ])  # fmt: skip
-def test_a_group_without_any_denial_leaves_no_pass(denied, of_others, doubted):
-    """Where its denials are absent from the file, all of it is approved."""
+def test_a_group_without_any_denial_leaves_no_pass(denied, of_others, doubts):
+    """Where its denials are absent from the file, or its name is the decision, all is approved."""
     p = np.where(np.arange(N) // 2 < of_others * N / 2, 0, 1)
     p[::2] = np.arange(N)[::2] >= 2 * denied
-    report = fg.audit(table(p=p.tolist()), prediction="p", positive=1, sensitive="g", rules=RULE)
+    rule = fg.rule("selection_rate.ratio", at_least=0.7, groups="a")
+    report = fg.audit(table(p=p.tolist()), prediction="p", positive=1, sensitive="g", rules=rule)
     code = DiagnosticCode.GROUP_OF_ONE_OUTCOME
-    assert [each.code for each in report.doubts] == [code] * doubted
-    assert report.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+    assert [each.code for each in report.doubts] == [code] * doubts
+    assert report.verdict is (Outcome.INCONCLUSIVE if doubts else Outcome.PASS)
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_a_compared_feature_that_is_the_decision_leaves_no_pass(copied):
+    asked = {"prediction": "p", "sensitive": "g", "features": ["f"], "rules": "consistency >= 0.5"}
+    rows = table(f=[("yes" if each and (copied or i) else "no") for i, each in enumerate(P[::-1])],
+                 p=P[::-1])  # fmt: skip
+    found = fg.audit(rows, **asked)
+    assert [each.code for each in found.doubts] == [DiagnosticCode.STRATUM_IS_OUTCOME] * copied
+    assert found.verdict is (Outcome.INCONCLUSIVE if copied else Outcome.PASS)
+    assert fg.audit(rows, **asked, accept="stratum_is_outcome:f").verdict is Outcome.PASS
 
 
 @pytest.mark.parametrize(("own", "doubted"), [(1.0, True), (0.92, True), (0.8, False)])

@@ -92,7 +92,7 @@ NO_GROUP = (
     "|n.d.|Company total|Bank total|Whole trust|Dept n/k|Not yet assigned|No dept recorded|Combined"
     "|UTD|NASK|Pt refused|Patient unable to answer|Unable to collect|Sex not documented|--None--"
     "|To be confirmed|Pending|***|<10|xxx|Masked|Test patient|Statewide|Hospital average|Sex|NI|00"
-    "|97|-7|All payers"
+    "|97|-7|All payers|Total workforce|Not yet disclosed|imputed_mode|nicht erhoben|Job TBD"
 )
 FAVOURABLE = (
     "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
@@ -110,7 +110,9 @@ UNDECIDED = (
     "|Under evaluation|Closed pending|Case open|Not graded|Candidate no longer interested"
     "|In consideration|Not yet dispositioned|Talent pool|Keep warm|Pipeline|Rate lock"
     "|Submitted to UW|Pend|In appeal|Unadjudicated|Waiting on provider|Clarification needed|Fallout"
-    "|No longer interested|Did not show|Rate lock expired"
+    "|No longer interested|Did not show|Rate lock expired|Counteroffer outstanding|Reserved"
+    "|To be reviewed|Job TBD|In litigation|Docs needed|unparsed|noch offen|por revisar|à revoir"
+    "|Under HM review|Incident only|Final round|low_confidence|Moved to another req|Step 2"
 )
 HARMS = (
     "adverse_action deny_flag write_off written_off laid_off foreclosed evicted suspended expelled"
@@ -264,7 +266,9 @@ NO_HARMS = (
     "||resultat|Admis|Ajourné|Absent||triage|Urgent|Routine|Less urgent||unit|pass|fail|error"
     "||callback|Interview|Rejection|No response||appt|Attended|DNA||claim|Accepted|Rejected"
     "|Part accepted||loan|Approved|Denied|Counteroffer not accepted||visit|Completed|Not completed"
-    "|Cancelled by patient||answer|CORRECT|INCORRECT|NOT_ATTEMPTED"
+    "|Cancelled by patient||answer|CORRECT|INCORRECT|NOT_ATTEMPTED||table|Reserved|Walk-in"
+    "|Turned away||loan|Paid in full|Charged off|Balance outstanding"
+    "||mobility|Stayed|Left|Moved to another role||bbq|CORRECT|INCORRECT|I don't know"
 )
 OF_HARMS = (
     "review|Selected for verification|Not selected||call|Screened in|Screened out"

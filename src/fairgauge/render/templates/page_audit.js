@@ -376,7 +376,8 @@ const countPeople = async (q, table, columns, state, codesOf, add, pause, coded)
   const outlying = range(Math.min(Math.max(1, Math.floor(n / 20)), n)).filter((i) => ordered[i] >= 20 && Math.min(i + 1, 2) * ordered[i] > 10 * ordered[i + 1]), least = outlying.length ? ordered[outlying.at(-1)] : Infinity;
   const odd = values.filter((v, k) => counts[k] > 1 && (meansMissing(v) || /^(0[0-]*|-\d+|9[9-]+)$/.test(v) || counts[k] >= least));
   if (odd.length) throw new Refused(inWords(UI.no_person, { name, values: listed(odd, 3) }));
-  if (new Set(typeof seen[0] === "number" ? seen : values.map(compact)).size < n) throw new Refused(inWords(UI.spelt_person, { name }));
+  const spelt = new Set(typeof seen[0] === "number" ? seen : values.map(compact));
+  if (spelt.size < n || lackSigns([...spelt].map(String))) throw new Refused(inWords(UI.spelt_person, { name }));
   const sizes = state.map(() => 0), favour = (code) => (code < 0 ? -2 : (state[code] === 0) === (q.favourable !== "negative") ? 0 : -1);
   for (let row = 0; row < table.rows; row++) if (of[row] !== none) { const code = codesOf(row)[last]; if (code >= 0) sizes[code]++; }
   const bySize = range(state.length).sort((a, b) => sizes[b] - sizes[a] || a - b), place = bySize.map((_, code) => bySize.indexOf(code));
@@ -611,7 +612,8 @@ const doubtOf = (counts, q, features) => {
         const share = 1 - totals[1 - side] / Math.max(totals[0] + totals[1] - of[side], 1);
         return !c.groupless[code] && of[1 - side] === 0 && of[side] >= FEWEST.rows && share < 0.5 ? [[of[side], side]] : [];
       }));
-      if (found.length && new Set(found.map(([, side]) => side)).size === 1 && unlike(by)) found.forEach(([rows]) => add("group_of_one_outcome", "outcome that varies within their group", rows, [roles[k]], [c.name]));
+      const ofOutcome = by.every(([one, other], code) => c.groupless[code] || !one || !other);
+      if (found.length && (ofOutcome || new Set(found.map(([, side]) => side)).size === 1) && unlike(by)) found.forEach(([rows]) => add("group_of_one_outcome", "outcome that varies within their group", rows, [roles[k]], [c.name]));
     });
   });
   const text = (level) => typeof level === "string", outcomesAlike = counts.outcomes.flatMap((o, k) => o.levels.flatMap((level, code) => (text(level) && o.sizes[code] ? [{ level, rows: o.sizes[code], k, good: counts.state[k][code] === 0 }] : [])));

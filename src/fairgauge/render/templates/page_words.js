@@ -118,6 +118,14 @@ const compact = (name) => {
   const dashed = text.replace(/[\u2010-\u2015\u2212]|(?<=[\p{L}\p{N}_])_(?=[\p{L}\p{N}_])/gu, "-").replace(/^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))/g, "").replace(/(?<=\p{L}{2})(-| - )(?=\p{L}{2})|(?<=\p{L})(-| - )(?=\d)/gu, "");
   return meaning(dashed.replace(/(?<!\d)\s|\s(?!\d)/g, ""));
 };
+// whether identifiers stand there without their signs, too, as identifiers.py counts them
+const lackSigns = (names) => {
+  const signed = names.filter((v) => /[-_/. ()]/.test(v)), unsigned = new Set(names.filter((v) => !/[-_/. ()]/.test(v)));
+  const joined = signed.map((v) => v.replace(/^\(|(?<=[a-z])[-_/. ()]+(?=\d)|(?<=\d)[-_/. ()]+(?=[a-z])/g, "")), parts = joined.map((v) => v.split(/(?<=\d)[-_/. ()]+(?=\d)/));
+  const alikeParts = new Set(parts.filter((each) => each.length > 1).map((each) => each.map((part) => part.length).join())).size === 1;
+  const found = (alikeParts ? parts.map((each) => each.join("")) : joined).filter((v) => unsigned.has(v)).length;
+  return found > 0 && found >= 0.05 * Math.min(signed.length, unsigned.size);
+};
 const alike = (items, nameOf, meaningOf) => {
   const sets = new Map();
   for (const item of items) { const key = compact(nameOf(item)); sets.set(key, [...(sets.get(key) ?? []), item]); }
