@@ -154,8 +154,7 @@ class Scores:
     moments: Mapping[str, Array]  # sums by label: score, its square, ln s, ln(1 - s); shape (n, 2)
     total: Array  # the sum of the scores of all rows; shape (n,)
     squares: Array  # and that of their squares
-    # the statistics of them that were computed: each is asked for by several metrics and reasons
-    known: dict[object, Array] = field(default_factory=dict)
+    known: dict[object, Array] = field(default_factory=dict)  # their statistics, once computed
 
     @property
     def open(self) -> Mask:

@@ -130,8 +130,7 @@ def is_group_of(people: str, name: str) -> bool:
     return bool(_words(people).search(_fold(name)))
 
 
-_MAY_BE_WHOLE = {"combined", "national"}
-"""What the pattern ``total_of`` begins with."""
+_MAY_BE_WHOLE = {"combined", "national"}  # what the pattern total_of begins with
 
 
 def is_total(category: str, others: Collection[str] = ()) -> bool:
