@@ -160,7 +160,8 @@ def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
             for path in objects:  # each whole; what is written before one fails stays
                 write_object(str(path), _encode_content(contents[path]))
             for path in streams:
-                _write_stream(Path(path), contents[path])
+                with os.fdopen(os.open(path, os.O_WRONLY), "wb") as handle:
+                    handle.write(_encode_content(contents[path]))
             for path, temporary in waiting.items():
                 temporary.replace(path)
     except DataError:  # of a store
@@ -205,12 +206,6 @@ def _is_stream(path: Path) -> bool:
     except (OSError, ValueError):
         return False  # it is not there yet, or cannot be: writing will raise the reason
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-
-
-def _write_stream(path: Path, content: str | bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    with os.fdopen(descriptor, "wb") as handle:
-        handle.write(_encode_content(content))
 
 
 def _encode_content(content: str | bytes) -> bytes:

@@ -46,7 +46,9 @@ def canonical(raw: object) -> Value:
         return raw
     if hasattr(raw, "item") and not isinstance(raw, (bytes, Decimal)):  # numpy and Arrow scalars
         if type(raw).__name__ == "datetime64":
-            return _canonical_moment(raw)
+            moment: Any = raw
+            whole = moment.astype("datetime64[us]")
+            return str(raw) if whole != raw and raw == raw else canonical(whole.item())
         raw = to_double(raw) if isinstance(raw.item(), float) else raw.item()
         if raw is None or isinstance(raw, (str, bool)):
             return raw
@@ -102,20 +104,13 @@ def _text_of_bytes(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def _canonical_moment(raw: Any) -> Value:
-    whole = raw.astype("datetime64[us]")
-    return str(raw) if whole != raw and raw == raw else canonical(whole.item())
-
-
 def _iso(raw: dt.date | dt.time) -> str:
     if isinstance(raw, dt.datetime) and raw.tzinfo:
         # engines disagree on the zone that they show, and some on what is less than a microsecond
-        text = raw.astimezone(dt.UTC).isoformat(timespec="microseconds")
-        return text.replace(".000000", "")
+        return raw.astimezone(dt.UTC).isoformat(timespec="microseconds").replace(".000000", "")
     # engines disagree on date against midnight
-    return (
-        raw.isoformat().removesuffix(_MIDNIGHT) if isinstance(raw, dt.datetime) else raw.isoformat()
-    )
+    text = raw.isoformat()
+    return text.removesuffix(_MIDNIGHT) if isinstance(raw, dt.datetime) else text
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

@@ -154,6 +154,7 @@ class Scores:
     moments: Mapping[str, Array]  # sums by label: score, its square, ln s, ln(1 - s); shape (n, 2)
     total: Array  # the sum of the scores of all rows; shape (n,)
     squares: Array  # and that of their squares
+    known: dict[object, Array] = field(default_factory=dict)  # their statistics, once computed
 
     @property
     def open(self) -> Mask:
@@ -164,7 +165,8 @@ class Scores:
         """Return the histograms of some comparisons, by their positions."""
         sums = ("counts", "every", "sums", "total", "squares")
         moments = {name: each[which] for name, each in self.moments.items()}
-        return replace(self, moments=moments, **{k: getattr(self, k)[which] for k in sums})
+        of = {name: getattr(self, name)[which] for name in sums}
+        return replace(self, moments=moments, known={}, **of)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -195,10 +195,13 @@ class ScoreStatistic(Statistic):
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
         scores = scores_of(side)
-        labels = scores.counts.sum(axis=-1)
-        rows = labels.min(axis=-1) if self.two_classes else labels.sum(axis=-1)
-        enough = (rows if self.labelled else scores.every.sum(axis=-1)) > 0
-        return np.where(enough, self.from_scores(scores), np.nan)
+        if self not in scores.known:
+            labels = scores.counts.sum(axis=-1)
+            rows = labels.min(axis=-1) if self.two_classes else labels.sum(axis=-1)
+            enough = (rows if self.labelled else scores.every.sum(axis=-1)) > 0
+            scores.known[self] = np.where(enough, self.from_scores(scores), np.nan)
+            scores.known[self].setflags(write=False)
+        return scores.known[self]
 
     def size(self, side: ConfusionCounts) -> Array:
         scores = scores_of(side)
@@ -212,8 +215,9 @@ class ScoreStatistic(Statistic):
         return self.size(side)
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
-        counts = scores_of(side).counts[at].sum(axis=-1)
-        if self.size(side)[at] == 0:
+        scores = scores_of(side)
+        counts = scores.counts[at].sum(axis=-1)
+        if (counts if self.labelled else scores.every[at]).sum() == 0:
             of = "score and label" if self.labelled else "score"
         elif self.two_classes and counts.min() == 0:
             of = f"{'positive' if counts[0] == 0 else 'negative'} label"

@@ -130,13 +130,19 @@ def is_group_of(people: str, name: str) -> bool:
     return bool(_words(people).search(_fold(name)))
 
 
+_MAY_BE_WHOLE = {"combined", "national"}  # what the pattern total_of begins with
+
+
 def is_total(category: str, others: Collection[str] = ()) -> bool:
     """Return whether a category is that of all rows, and not most of what others are in part."""
-    text, plain = _fold(category), [*map(_fold, others)]
+    text = _fold(category)
+    total = bool(_words("total").search(text))
+    if not total and text not in _MAY_BE_WHOLE:  # of a thousand names each is asked for
+        return False
+    plain = [*map(_fold, others)]
     if any(map(_pattern("part").search, plain)):
         return False
-    named = (_pattern("total_of").search(f"{text}: {other}") for other in plain)
-    return bool(_words("total").search(text)) or any(named)
+    return total or any(_pattern("total_of").search(f"{text}: {other}") for other in plain)
 
 
 def is_unknown(category: str) -> bool:

@@ -258,8 +258,7 @@ def plain_conditions(conditions: Conditions) -> Json:
     found: dict[str, Json] = {}
     for each in conditions:
         known: list[Json] = [value for value in each.values if value is not None]
-        ranges = [of.to_plain() for of in each.ranges]
-        values = [*known, *ranges, *[None] * (None in each.values)]
+        values = [*known, *(of.to_plain() for of in each.ranges), *[None] * (None in each.values)]
         found[each.column] = {NOT: values} if each.negated else values
     return found
 

@@ -349,8 +349,7 @@ def separated(options: Mapping[str, object]) -> Mapping[str, object]:
         recorded += [] if named and not others else [others if named else each]
     if not unrecorded:
         return options
-    given = options.get("probabilities")
-    unrecorded += [] if given is None else items(given)
+    unrecorded += items(options.get("probabilities") or ())
     return {**options, "sensitive": recorded or None, "probabilities": unrecorded}
 
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.enums import Closed
-from fairgauge.errors import Problem, SpecError, display, quote, suggest
+from fairgauge.errors import Problem, SpecError, alternatives, display, quote, suggest
 from fairgauge.start.records import dataclass, field, fields
 from fairgauge.values import Value, canonical, is_number, name_of, sort_key, to_double, unique_keys
 
@@ -140,8 +140,7 @@ def read_table(value: object, keys: Mapping[str, Reader], at: Location) -> dict[
 
 def read_column(value: object, at: Location) -> str | None:
     """Read the name of a column."""
-    named = at.expect(isinstance(value, str), "the name of a column", value)
-    return str(value) if named else None
+    return str(value) if at.expect(isinstance(value, str), "the name of a column", value) else None
 
 
 def read_names(value: object, at: Location) -> tuple[str, ...]:
@@ -172,13 +171,12 @@ def read_values(value: object, at: Location) -> tuple[Value, ...]:
 
 def read_word(words: type[Word], *more: str) -> Callable[[object, Location], Word]:
     """Return the reader of a closed vocabulary; ``more`` describes what else is allowed."""
-    *others, last = [*map(str, words), *more]
+    allowed = alternatives([*map(str, words), *more])
 
     def read(value: object, at: Location) -> Word:
         if isinstance(value, str) and value in list(words):
             return words(value)
-        allowed = f"{suggest(value, words)} Use {', '.join(others)} or {last}"
-        at.report(f"{display(value)} is not allowed.{allowed}")
+        at.report(f"{display(value)} is not allowed.{suggest(value, words)} Use {allowed}")
         return next(iter(words))
 
     return read
@@ -264,9 +262,7 @@ def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
     columns = tuple(name for part in named.split(",") for name in _expand(part.strip()))
     wanted = {"fay": (1,), "jkn": (1, len(columns))}.get(word, (0,))
     below = 1 if word == "fay" else math.inf
-    numbers = tuple(
-        each for each in map(_finite, written) if isinstance(each, float) and 0 <= each < below
-    )
+    numbers = tuple(n for n in map(_finite, written) if n is not None and 0 <= n < below)
     known = isinstance(value, str) and word in _RULES
     if not at.expect(known and len(written) == len(numbers) in wanted, ALLOWED, value):
         return None
@@ -340,8 +336,8 @@ def parse_listed_features(texts: Texts, at: Location) -> list[str | dict[str, ob
     """Read ``A,B:1,2,C``, where numbers after ``B:`` are cut points of B, and the forms of one."""
     listed: list[str] = []
     for part in (part for text in texts for part in split(text, ",")):
-        number = isinstance(_finite(part.partition(":")[0]), float)
-        if number and listed and re.search(_SPECIAL, listed[-1]):
+        number = _finite(part.partition(":")[0])
+        if number is not None and listed and re.search(_SPECIAL, listed[-1]):
             listed[-1] += f",{part}"
         else:
             listed.append(part)
@@ -364,7 +360,7 @@ def _feature(text: str, at: Location) -> str | dict[str, object]:
     if rest == "quantiles":
         return {"column": column, "cuts": rest}
     cuts = [_finite(part) for part in split(points, ",")]
-    if any(isinstance(cut, str) for cut in cuts) or len(closed) > 1:
+    if None in cuts or len(closed) > 1:
         at.report(
             f"the cut points after {quote(column + ':')} must be numbers, not {quote(rest)}; "
             r"if the colon belongs to the column's name, write \:"
@@ -409,7 +405,7 @@ def parse_positive(
         return by_column
     values = parse_names(texts, at)
     cut_off = (_finite(cut[1]) for value in values if (cut := re.fullmatch(_CUT, value)))
-    cuts = [number for number in cut_off if isinstance(number, float)]
+    cuts = [number for number in cut_off if number is not None]
     if cuts and len(values) > 1:
         at.report(f"a cut such as {quote(f'>{cuts[0]:g}')} stands alone, without other values")
     return {"above": cuts[0]} if cuts else values
@@ -452,7 +448,7 @@ def parse_margins(texts: Texts, at: Location) -> dict[str, float]:
         number = _finite(margin)
         if name in margins:
             at[name].report(_TWICE)
-        if not name or isinstance(number, str):
+        if not name or number is None:
             at.report(f"cannot read {quote(text)}; write RATE=MARGIN, such as accuracy=0.01")
         else:
             margins[name] = number
@@ -463,10 +459,10 @@ def _text(value: object) -> str:
     return name_of(canonical(value))
 
 
-def _finite(text: str) -> float | str:
+def _finite(text: str) -> float | None:
     with contextlib.suppress(ValueError):
-        return value if math.isfinite(value := float(text)) else text
-    return text
+        return value if math.isfinite(value := float(text)) else None
+    return None
 
 
 def parse_words(texts: Texts, at: Location) -> object:

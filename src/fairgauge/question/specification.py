@@ -81,8 +81,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
     if spec.person is not None and not spec.of_people and spec.cluster is None:
         spec = replace(spec, cluster=spec.person)  # each decision counts: those of a person cluster
-    contradictions = _contradictions(spec, given)
-    problems += [p for p in contradictions if _option(p) not in misread]
+    problems += [p for p in _contradictions(spec, given) if _option(p) not in misread]
     if {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
         problems += unmet_needs(spec)
     if columns is not None:

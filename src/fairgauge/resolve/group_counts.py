@@ -710,7 +710,7 @@ def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str,
             column += 1
     cells = int(np.prod(shape))
     summed = {name: np.bincount(index, sums, cells) for name, sums in table.sums.items()}
-    counts = {name: each.astype(np.float64).reshape(shape) for name, each in summed.items()}
+    counts = {n: each.astype(np.float64, copy=False).reshape(shape) for n, each in summed.items()}
     counts.setdefault("n", counts["rows"])
     return counts
 

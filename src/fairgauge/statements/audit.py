@@ -193,7 +193,7 @@ class _Audit(PageStatements):
         # how many rules are not decided: for some groups alone, where others are
         counted: Counter[str] = Counter()
         for rule in self.rules:
-            alike = all(each.outcome is rule.outcome for each in rule.verdicts)
+            alike = len({each.outcome for each in rule.verdicts}) == 1
             some = rule.outcome is Outcome.NOT_EVALUATED and not alike
             counted[f"{rule.outcome}{'_for_some' if some else ''}"] += 1
         return {code: n for code, n in counted.items() if code not in ("fail", "pass")}
@@ -330,11 +330,12 @@ class _Audit(PageStatements):
             yield fact("not_recorded", *source, **facts)
 
     def _rule(self, rule: Any, number: int) -> Statement:
-        undecided = str(rule.outcome) in ("inconclusive", "not_evaluated", "none")
+        outcome = rule.outcome
+        undecided = str(outcome) in ("inconclusive", "not_evaluated", "none")
         judged = [*map(self._own_side if undecided else self._verdict_statement, rule.verdicts)]
-        decisive = tuple(each for each in judged if each.verdict == str(rule.outcome))
-        decided = [each for each in rule.verdicts if each.outcome is rule.outcome]
-        counts_as = sum(before_counting(each) is not rule.outcome for each in decided)
+        decisive = tuple(each for each in judged if each.verdict == str(outcome))
+        decided = [each for each in rule.verdicts if each.outcome is outcome]
+        counts_as = sum(before_counting(each) is not outcome for each in decided)
         like = next((each for each in judged if each.of is not None), None)
         neutral = getattr(rule.worst.definition, "neutral", math.nan)
         several = len({each.class_scope for each in rule.verdicts}) > 1
@@ -354,7 +355,7 @@ class _Audit(PageStatements):
             at = None if self.cuts else of.threshold
             of = replace(of, event=events[0], among=events[1], threshold=at)
         return Statement(
-            code="rule", of=of, by=like.by if like else "difference", verdict=str(rule.outcome),
+            code="rule", of=of, by=like.by if like else "difference", verdict=str(outcome),
             parts=decisive, sources=("verdicts",), facts={
                 "text": rule.rule, "limits": limits_of(rule.rule),
                 "number": number if len(self.rules) > 1 else None, "at": number,
@@ -367,7 +368,14 @@ class _Audit(PageStatements):
         )  # fmt: skip
 
     def _estimate(self, verdict: Any) -> Any:
-        return judged_estimate(self.report, verdict)
+        return judged_estimate(verdict, self._estimates_of.get(verdict.group, ()))
+
+    @cached_property
+    def _estimates_of(self) -> dict[str | None, list[Any]]:
+        found: dict[str | None, list[Any]] = {}
+        for each in self.report.estimates:
+            found.setdefault(each.group, []).append(each)
+        return found
 
     def _verdict_statement(self, verdict: Any) -> Statement:
         contrast, outcome = self._estimate(verdict), str(before_counting(verdict))
@@ -976,12 +984,12 @@ def _advantage(row: list[Statement | None]) -> float:
     return 0.0
 
 
-def judged_estimate(report: Report, verdict: Verdict) -> Estimate | None:
+def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:
     """Return the comparison that a verdict judges; it names a threshold where there are several."""
     judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
     group = verdict.group  # first, as there may be thousands
     own = (
-        e for e in report.estimates
+        e for e in estimates
         if e.group == group and (e.metric, e.feature, e.group, e.class_scope) == judged
         and e.scope == OVERALL
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from fairgauge.catalogue import directions
@@ -139,6 +140,10 @@ def side_of(feature: Any, group: Any, feature_id: Any = None, group_id: Any = No
     return Side("group", feature, ((str(feature), str(group)),))
 
 
+def _place_of(group: Any) -> tuple[Any, ...]:
+    return group.feature, group.scope, group.class_scope, group.threshold
+
+
 class PageStatements:
     """What the comparisons of one result have in common: groups, words, which side is better."""
 
@@ -200,13 +205,15 @@ class PageStatements:
         of_all = reference.kind is ReferenceKind.OVERALL
         return Side("everyone" if of_all else "others", each.feature, **counted)
 
+    @cached_property
+    def _group_at(self) -> dict[tuple[Any, ...], Any]:
+        return {(*_place_of(g), g.group): g for g in reversed(self.groups)}
+
     def counts(self, each: Any, row: Statistic) -> Rates:
         """Return the number of both sides, with the rows that it counts where these are whole."""
         place = (each.feature, each.scope, each.class_scope.of_class, each.threshold)
 
-        def held(groups: Iterable[Any], test: Any) -> Counted | None:
-            of = (g for g in groups if (g.feature, g.scope, g.class_scope, g.threshold) == place)
-            group = next(filter(test, of), None)
+        def held(group: Any) -> Counted | None:
             rate = None if group is None else group.rates.get(row.name)
             if group is None or rate is None or rate.value is None:
                 return None
@@ -216,11 +223,12 @@ class PageStatements:
             return {"rate": rate.value, "hits": int(rate.numerator), "n": int(rate.denominator)}
 
         reference = each.reference
-        mine = held(self.groups, lambda g: g.group == each.group) or {"rate": each.rate_group}
+        mine = held(self._group_at.get((*place, each.group))) or {"rate": each.rate_group}
         theirs: Counted = {"rate": each.rate_reference}
         if reference is not None and reference.group is not None:
-            return mine, held(self.groups, lambda g: g.group == reference.group) or theirs
-        total = held(self.totals, lambda g: g.reference_kind is ReferenceKind.OVERALL)
+            return mine, held(self._group_at.get((*place, reference.group))) or theirs
+        overall = (g for g in self.totals if g.reference_kind is ReferenceKind.OVERALL)
+        total = held(next((g for g in overall if _place_of(g) == place), None))
         if total and reference is not None and reference.kind is ReferenceKind.OVERALL:
             return mine, total
         if total and total.get("n") and mine.get("n") and total["n"] > mine["n"]:

@@ -1,53 +1,64 @@
-"""The syntax of the command line: escapes, value sets, cuts, references, rules."""
+"""The syntax of the command line: escapes, value sets, cuts, references, recodings, rules."""
+
+import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fairgauge.question import readers as argument_syntax
+import fairgauge as fg
+from fairgauge.enums import Decide, Insufficient
+from fairgauge.question import readers as syntax
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import parse_probabilities
 from fairgauge.question.options import flag_of
 from fairgauge.question.readers import Location
 from fairgauge.question.recoding import Recoding, not_numbers, ranges_of, recoding_flag
+from fairgauge.question.rules import Rule, parse_rule
 from fairgauge.question.spec_file import overridden
 
+UNESCAPED = {
+    "sex": "sex", r"a\=b": "a=b", r"a\:b": "a:b", r"a\,b\*c": "a,b*c", r"C:\temp": r"C:\temp",
+    r"a\\=b": r"a\=b", "": "",
+}  # fmt: skip
+SENSITIVE = {
+    "sex": "sex",
+    "race=Black,Hispanic": {"column": "race", "values": ["Black", "Hispanic"]},
+    r"race=Black\, other,Asian": {"column": "race", "values": ["Black, other", "Asian"]},
+    "race=a=b": {"column": "race", "values": ["a=b"]},
+    "race=a:b": {"column": "race", "values": ["a:b"]},
+    r"a\=b=c": {"column": "a=b", "values": ["c"]},
+    "age:40:left": {"column": "age", "cuts": [40.0], "closed": "left"},
+    "age:40:midle": {"column": "age", "cuts": [40.0], "closed": "midle"},
+    "age:40,60.5": {"column": "age", "cuts": [40.0, 60.5]},
+    "t:-1e3": {"column": "t", "cuts": [-1000.0]},
+    r"t\:x:1": {"column": "t:x", "cuts": [1.0]},
+    "a,b": "a,b",
+}
+POSITIVE = {
+    ("1",): ["1"], ("a,b", "c"): ["a", "b", "c"], (r"a\,b",): ["a,b"], ("",): [""],
+    (">50000",): {"above": 50000.0}, ("> -0.5",): {"above": -0.5}, (">50K",): [">50K"],
+    ("<=50K",): ["<=50K"], (">nan",): [">nan"],
+}  # fmt: skip
+REFERENCE = {
+    ("others",): "others", ("race=White",): {"race": "White"}, ("race=a=b",): {"race": "a=b"},
+    (r"a\=b=c",): {"a=b": "c"}, ("race=White", "sex=M"): {"race": "White", "sex": "M"},
+}  # fmt: skip
+NUMBERS = {"7": 7, "0.5": 0.5, "1e3": 1000.0, "x": "x", "": ""}
+CASES = [
+    *((syntax.parse_names, [text], [meant]) for text, meant in UNESCAPED.items()),
+    *((syntax.parse_sensitive, [text], [meant]) for text, meant in SENSITIVE.items()),
+    *((syntax.parse_positive, texts, meant) for texts, meant in POSITIVE.items()),
+    *((syntax.parse_reference, texts, meant) for texts, meant in REFERENCE.items()),
+    *((syntax.parse_number, [text], meant) for text, meant in NUMBERS.items()),
+]
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("sex", "sex"),
-        (r"a\=b", "a=b"),
-        (r"a\:b", "a:b"),
-        (r"a\,b\*c", "a,b*c"),
-        (r"C:\temp", r"C:\temp"),
-        (r"a\\=b", r"a\=b"),
-        ("", ""),
-    ],
-)
-def test_a_backslash_escapes_four_characters(text, meant):
-    assert argument_syntax.unescape(text) == meant
 
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("sex", "sex"),
-        ("race=Black,Hispanic", {"column": "race", "values": ["Black", "Hispanic"]}),
-        (r"race=Black\, other,Asian", {"column": "race", "values": ["Black, other", "Asian"]}),
-        ("race=a=b", {"column": "race", "values": ["a=b"]}),
-        ("race=a:b", {"column": "race", "values": ["a:b"]}),
-        (r"a\=b=c", {"column": "a=b", "values": ["c"]}),
-        ("age:40:left", {"column": "age", "cuts": [40.0], "closed": "left"}),
-        ("age:40:midle", {"column": "age", "cuts": [40.0], "closed": "midle"}),
-        ("age:40,60.5", {"column": "age", "cuts": [40.0, 60.5]}),
-        ("t:-1e3", {"column": "t", "cuts": [-1000.0]}),
-        (r"t\:x:1", {"column": "t:x", "cuts": [1.0]}),
-        ("a,b", "a,b"),
-    ],
-)
-def test_sensitive(text, meant):
-    problems = []
-    assert argument_syntax.parse_sensitive([text], Location("sensitive", problems)) == [meant]
-    assert problems == []
+@pytest.mark.parametrize(("parse", "texts", "meant"), CASES)
+def test_a_flag_is_read_as_a_file_has_it(parse, texts, meant):
+    at = Location("flag")
+    read = parse(texts, at)
+    assert (read, type(read), at.problems) == (meant, type(meant), [])
 
 
 @pytest.mark.parametrize(
@@ -55,7 +66,7 @@ def test_sensitive(text, meant):
 )
 def test_cuts_that_are_no_numbers(text):
     problems = []
-    argument_syntax.parse_sensitive([text], Location("sensitive", problems))
+    syntax.parse_sensitive([text], Location("sensitive", problems))
     (problem,) = problems
     assert problem.path == "sensitive[0]"
     column, _, rest = text.partition(":")
@@ -65,54 +76,8 @@ def test_cuts_that_are_no_numbers(text):
     )
 
 
-@pytest.mark.parametrize(
-    ("texts", "meant"),
-    [
-        (["1"], ["1"]),
-        (["a,b", "c"], ["a", "b", "c"]),
-        ([r"a\,b"], ["a,b"]),
-        ([">50000"], {"above": 50000.0}),
-        (["> -0.5"], {"above": -0.5}),
-        ([">50K"], [">50K"]),
-        (["<=50K"], ["<=50K"]),
-        ([">nan"], [">nan"]),
-        ([""], [""]),
-    ],
-)
-def test_positive(texts, meant):
-    problems = []
-    assert argument_syntax.parse_positive(texts, Location("positive", problems)) == meant
-    assert problems == []
-
-
-@pytest.mark.parametrize(
-    ("texts", "meant"),
-    [
-        (["others"], "others"),
-        (["race=White"], {"race": "White"}),
-        (["race=a=b"], {"race": "a=b"}),
-        ([r"a\=b=c"], {"a=b": "c"}),
-        (["race=White", "sex=M"], {"race": "White", "sex": "M"}),
-    ],
-)
-def test_reference(texts, meant):
-    problems = []
-    assert argument_syntax.parse_reference(texts, Location("reference", problems)) == meant
-    assert problems == []
-
-
-@pytest.mark.parametrize(
-    ("text", "meant"), [("7", 7), ("0.5", 0.5), ("1e3", 1000.0), ("x", "x"), ("", "")]
-)
-def test_numbers(text, meant):
-    number = argument_syntax.parse_number([text], Location("seed"))
-    assert number == meant
-    assert type(number) is type(meant)
-
-
 def test_flags_are_read_and_written():
-    at, syntax = Location("flag"), argument_syntax
-    assert syntax.parse_positive([">50000"], at) == {"above": 50000.0}
+    at = Location("flag")
     by_column = syntax.parse_positive(["y=yes,1", "p=a"], at, ["y", "p"])
     assert (by_column, syntax.parse_positive(["y=1"], at)) == (
         {"y": ["yes", "1"], "p": ["a"]}, ["y=1"])  # fmt: skip
@@ -127,19 +92,17 @@ def test_flags_are_read_and_written():
     assert flag_of("reference", {"sex*race": ["F", "B"]}) == r"--reference 'sex\*race=F & B'"
     condition = RowCondition("race", ("A or B", 1, None))
     assert condition.to_text() == 'race = "A or B" or 1 or (missing)'
-    assert not at.problems
-
-
-def test_replicate_weights_have_factors():
     for text, factor in (("w1-w80; acs", 0.05), ("w1-w4; fay 0.5", 1.0)):
-        factors = argument_syntax.read_replicates(text, Location()).factors
-        assert factors[0] == pytest.approx(factor)
+        assert syntax.read_replicates(text, at).factors[0] == pytest.approx(factor)
+    for text in ("DI >= 0.8", "RD <= 0.1", "-0.1 <= RD <= 0.1", "AD <= 0.123456789"):
+        assert str(parse_rule(text)) == text
+    assert not at.problems
 
 
 def test_recodings_are_of_values_and_ranges():
     assert [ranges_of(text) for text in ("25-60", "25", "Zone 1-3")] == [[(25.0, 60.0)], [], []]
     below, above = ranges_of("<25 or 60+")
-    assert (below[1] < 25, above) == (True, (60.0, float("inf")))
+    assert (below[1] < 25, above) == (True, (60.0, math.inf))
     sex = Recoding("sex", (("Male", ("M", 1)), ("unknown", ("?",))))
     assert sex.apply(["M", 1, "?", "F"]) == ["Male", "Male", None, "F"]
     age = Recoding("age", (("inside", ("25-60",)),))
@@ -153,3 +116,43 @@ def test_conditions_of_a_file_give_way_to_those_of_their_column():
     file = {"label": "y", "where": {"year": 2025, "site": "A"}}
     given = {"label": "z", "where": ["site = B"]}
     assert overridden(file, given) == {"label": "z", "where": [{"year": [2025]}, "site = B"]}
+
+
+@pytest.mark.parametrize(("text", "metric", "low", "high"), [
+    ("DI >= 0.8", "DI", 0.8, math.inf), ("DI>=.8", "DI", 0.8, math.inf),
+    ("RD <= 1e-1", "RD", -math.inf, 0.1), ("-0.1 <= RD <= 0.1", "RD", -0.1, 0.1),
+    ("-0.1<=RD<=+0.1", "RD", -0.1, 0.1), ("|RD| <= 0.1", "RD", -0.1, 0.1),
+    ("  selection_rate.ratio >= 1. ", "selection_rate.ratio", 1.0, math.inf),
+    ("0 <= TE <= inf", "TE", 0.0, math.inf), ("recall >= 0.5", "true_positive_rate", 0.5, math.inf),
+    ("Disparate Impact (DI) >= 0.8", "DI", 0.8, math.inf),
+    ("vertex.recall_difference <= 0", "vertex.recall_difference", -math.inf, 0.0),
+    ("accuracy >= 0.9", "accuracy", 0.9, math.inf),
+    ("| accuracy.difference |<=5e-2", "accuracy.difference", -0.05, 0.05),
+])  # fmt: skip
+def test_rules_as_text(text, metric, low, high):
+    assert parse_rule(text) == Rule(metric, low, high)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "DI", "DI >= ", ">= 0.8", "DI > 0.8", "DI == 1", "0.8 <= DI", "DI >= x", "DI => 1"]
+)
+def test_text_that_is_no_rule(text):
+    with pytest.raises(fg.SpecError) as caught:
+        parse_rule(text)
+    assert str(caught.value) == (
+        f"rule: cannot read {text!r}; write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or "
+        "'|METRIC| <= X'"
+    )
+
+
+@given(
+    low=st.floats(-0.99, 0), high=st.floats(0, 9), decide=st.sampled_from(Decide),
+    features=st.lists(st.text(max_size=2), max_size=2), insufficient=st.sampled_from(Insufficient),
+)  # fmt: skip
+def test_a_rule_can_be_written_and_read_again(low, high, **more):
+    rule = fg.rule("AD", between=(low, high), **more)
+    assert fg.rule(**rule.to_dict()) == rule
+    assert parse_rule(str(rule)) == fg.rule("AD", between=(low, high))
+    assert rule.allows(low)
+    assert rule.allows(high)
+    assert not rule.allows(high + 1)

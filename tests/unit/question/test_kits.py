@@ -1,6 +1,8 @@
-"""Kits: every folder is whole, its example comes out, its filing is made, none is named."""
+"""Presets: every file is whole, its example comes out, its filing is made, none is named."""
 
 import ast
+import datetime as dt
+import html
 import re
 import tomllib
 from dataclasses import fields
@@ -13,6 +15,7 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
+from fairgauge.enums import Outcome
 from fairgauge.errors import SpecError
 from fairgauge.question import kits
 from fairgauge.question.kits import Kit, find_kit, kit_names
@@ -44,15 +47,23 @@ def test_the_example_of_the_authority_comes_out_to_its_last_digit(name):
         assert f"{value:.{len(printed.partition('.')[2])}f}" == printed
 
 
+def applicants():
+    """Return New York's own example (6 RCNY 5-301), and people who did not state theirs."""
+    rows = rows_of(tomllib.loads((KITS / "nyc-ll144.toml").read_text())["example"])
+    unknown = {"sex": "Unknown", "race": "Unknown", "ok": 0, "people": 250}
+    return pl.concat([rows, pl.DataFrame([unknown])])
+
+
+def of_new_york(**more):
+    options = {"prediction": "ok", "sensitive": ["sex", "race"], "count": "people"}
+    return fg.audit(applicants(), preset="nyc-ll144", unknown="Unknown", **options, **more)
+
+
 def loans():
-    return pl.DataFrame(
-        {
-            "race": ["White"] * 600 + ["Black"] * 300,
-            "ok": [1, 1, 1, 0] * 150 + [1, 0] * 150,
-            "good": [1, 1, 0] * 300,
-            "branch": ["North", "South", None, *["West"] * 7] * 90,
-        }
-    )
+    return pl.DataFrame({
+        "race": ["White"] * 600 + ["Black"] * 300, "ok": [1, 1, 1, 0] * 150 + [1, 0] * 150,
+        "good": [1, 1, 0] * 300, "branch": ["North", "South", None, *["West"] * 7] * 90,
+    })  # fmt: skip
 
 
 def filed(name, **more):
@@ -107,29 +118,21 @@ def test_the_check_finds_no_error_in_any_filing_and_names_what_it_cannot_check(
     assert found.exit_code == (own or (0 if name in whole else 3))
 
 
-def test_no_python_names_a_kit():
-    package = Path(fg.__file__).parent
-    named = {
-        f"{path.name}: {name}"
-        for path in package.rglob("*")
-        if path.suffix in (".py", ".js", ".html", ".j2")
-        for name in kit_names()
-        if re.search(rf"\b{name}\b(?!\.)", re.sub(r'"""[\s\S]*?"""', "", path.read_text()))
-    }
-    assert named == set()
-
-
-def test_no_python_compares_the_name_of_a_kit():
-    package = Path(fg.__file__).parent
-    compared = [
-        f"{path.name}: {ast.unparse(node)}"
-        for path in package.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Compare)
-        and re.search(r"preset\b|\bcalled$", ast.unparse(node.left))
-        and any(isinstance(getattr(each, "value", None), str) for each in node.comparators)
-    ]
-    assert compared == []
+def test_no_code_names_a_kit_or_compares_its_name():
+    named, compared = set(), []
+    for path in Path(fg.__file__).parent.rglob("*"):
+        if path.suffix in (".py", ".js", ".html", ".j2"):
+            text = re.sub(r'"""[\s\S]*?"""', "", path.read_text())
+            named |= {name for name in kit_names() if re.search(rf"\b{name}\b(?!\.)", text)}
+        if path.suffix == ".py":
+            compared += [
+                f"{path.name}: {ast.unparse(node)}"
+                for node in ast.walk(ast.parse(path.read_text()))
+                if isinstance(node, ast.Compare)
+                and re.search(r"preset\b|\bcalled$", ast.unparse(node.left))
+                and any(isinstance(getattr(each, "value", None), str) for each in node.comparators)
+            ]
+    assert (named, compared) == (set(), [])
 
 
 def test_every_key_of_a_kit_is_in_the_page_of_docs():
@@ -139,21 +142,16 @@ def test_every_key_of_a_kit_is_in_the_page_of_docs():
 
 
 def test_the_denials_odds_ratio_is_the_inverse_of_that_of_approvals():
-    report = filed("nydfs-cl7-2024", metrics=["denials_odds_ratio", "selection_odds.ratio"])
-    denied, approved = (report[name, "race", "Black"] for name in
-                        ("denials_odds_ratio", "selection_odds.ratio"))  # fmt: skip
-    assert denied.value == pytest.approx(1 / approved.value, rel=1e-12)
-    assert (denied.low, denied.high) == pytest.approx((1 / approved.high, 1 / approved.low))
+    names = ["denials_odds_ratio", "selection_odds.ratio"]
+    for strata, scope in ((None, "overall"), ("good", "pooled")):
+        report = filed("nydfs-cl7-2024", metrics=names, strata=strata)
+        denied, approved = (
+            next(e for e in report.estimates
+                 if (e.metric, e.group, e.scope.kind) == (name, "Black", scope)) for name in names
+        )  # fmt: skip
+        assert denied.value == pytest.approx(1 / approved.value, rel=1e-12)
+        assert (denied.low, denied.high) == pytest.approx((1 / approved.high, 1 / approved.low))
     assert report.catalogue.metric("denials odds ratio").name == "denials_odds_ratio"
-    strata = filed(
-        "nydfs-cl7-2024", metrics=["denials_odds_ratio", "selection_odds.ratio"], strata="good"
-    )
-    denied, approved = (
-        next(e for e in strata.estimates if e.metric == name and e.scope.kind == "pooled")
-        for name in ("denials_odds_ratio", "selection_odds.ratio")
-    )
-    assert denied.value == pytest.approx(1 / approved.value, rel=1e-12)
-    assert (denied.low, denied.high) == pytest.approx((1 / approved.high, 1 / approved.low))
 
 
 KIT = '''
@@ -189,9 +187,8 @@ def test_a_file_of_ones_own_is_a_preset(tmp_path):
     text = render(report, "markdown", full=True)
     assert "House rule 7" in text
     assert "### Bonuses" in text
-    path.write_text(
-        KIT.replace("{{ page() }}\n\n{{ rules() }}", "Rules: {{ rules() }}\n{{ page() }}")
-    )
+    turned = "Rules: {{ rules() }}\n{{ page() }}"
+    path.write_text(KIT.replace("{{ page() }}\n\n{{ rules() }}", turned))
     near = render(filed(str(path)), "markdown", full=True)
     assert "\0" not in near
     assert {line for line in text.split("\n") if line.startswith("|")} <= {*near.split("\n")}
@@ -248,17 +245,19 @@ def pay(ties=False):
     return pl.DataFrame({"sex": ["F"] * len(women) + ["M"] * len(men), "pay": women + men})
 
 
+def paid(rows, preset="eu-pay-transparency", sex="sex", **more):
+    reference = {sex: "M"}
+    return fg.audit(rows, preset=preset, label="pay", sensitive=sex, reference=reference, **more)
+
+
 def quarters(rows):
-    report = fg.audit(rows, preset="eu-pay-transparency", label="pay", sensitive="sex",
-                      reference={"sex": "M"})  # fmt: skip
+    report = paid(rows)
     return [report[f"label_quarter(k={k})", "sex", "F"] for k in (1, 2, 3, 4)]
 
 
 def test_quarters_of_pay_are_those_of_a_sorted_list_and_ties_are_shared():
-    rows, shares = pay().sort("pay"), []
-    for k in range(4):
-        quarter = rows[k * 125 : (k + 1) * 125]["sex"]
-        shares.append((quarter == "F").sum() / 125)
+    women = (pay().sort("pay")["sex"] == "F").to_numpy()
+    shares = women.reshape(4, 125).mean(axis=1)
     found = quarters(pay())
     straddling = 1 / 125  # one of two with the same pay may be on either side
     assert [e.value for e in found] == pytest.approx(shares, abs=straddling)
@@ -282,26 +281,21 @@ def test_quarters_of_several_groups_have_each_group_once():
         assert max(quarter) - min(quarter) < 1
 
 
+PRICES = pl.DataFrame(
+    {"race": ["White"] * 400 + ["Black"] * 100, "price": [10.0, 12.0] * 200 + [13.0, 14.0] * 50}
+)
+
+
 def test_premiums_are_held_against_the_average():
-    rows = pl.DataFrame(
-        {
-            "race": ["White"] * 400 + ["Black"] * 100,
-            "premium": [10.0, 12.0] * 200 + [13.0, 14.0] * 50,
-        }
-    )
-    report = fg.audit(rows, preset="colorado-insurance-draft-2023", task="regression",
-                      label="premium", sensitive="race")  # fmt: skip
-    assert {each.group: str(each.outcome) for each in report.verdicts} == {
-        "Black": "fail", "White": "pass",
-    }  # fmt: skip
+    report = fg.audit(PRICES, preset="colorado-insurance-draft-2023", task="regression",
+                      label="price", sensitive="race")  # fmt: skip
+    outcomes = {each.group: str(each.outcome) for each in report.verdicts}
+    assert outcomes == {"Black": "fail", "White": "pass"}
 
 
 @pytest.mark.parametrize("name", ["nydfs-cl7-2024", "us-lending"])
 def test_prices_are_compared_as_averages(name):
-    rows = pl.DataFrame(
-        {"race": ["White"] * 400 + ["Black"] * 100, "price": [10.0, 12.0] * 200 + [13.0, 14.0] * 50}
-    )
-    report = fg.audit(rows, preset=name, task="regression", label="price", sensitive="race")
+    report = fg.audit(PRICES, preset=name, task="regression", label="price", sensitive="race")
     assert report["mean_label.difference", "race", "Black"].value == pytest.approx(2.5)
     text = section_to_file(report)
     assert ("adverse impact ratio" in text) is (name == "nydfs-cl7-2024")  # which its source names
@@ -319,28 +313,25 @@ def test_one_component_of_pay_and_a_third_group_are_marked_by_no_limit():
         ("eu-pay-transparency", "third", False),
         ("eu-pay-components", "sex", False),
     ):
-        report = fg.audit(rows, preset=name, label="pay", sensitive=sex, strata="grade",
-                          reference={sex: "M"})  # fmt: skip
+        report = paid(rows, name, sex, strata="grade")
         text = section_to_file(report)
         assert ("| 5% or more |" in text) is marked
         assert ("5% or more is not marked" in text) is (sex == "third")
         assert "The amount is pay." in text
         assert ("Who is in each quarter" in text) is (name == "eu-pay-transparency")
         assert "Not in this document: the gap of each category" not in text
-    report = fg.audit(rows, preset=name, label="pay", sensitive="sex", reference={"sex": "M"})
+    report = paid(rows, name)
     assert "Not in this document: the gap of each category" in section_to_file(report)
 
 
 @pytest.mark.parametrize("name", ["eu-pay-transparency", "eu-pay-components"])
 def test_averages_of_few_people_are_withheld_of_pay_and_of_its_components(name):
     rows = pay().with_columns(grade=pl.Series(["A"] * 495 + ["B"] * 5))
-    report = fg.audit(rows, preset=name, label="pay", sensitive="sex", strata="grade",
-                      reference={"sex": "M"})  # fmt: skip
+    report = paid(rows, name, strata="grade")
     assert any(each.code == "few_published" for each in report.diagnostics)
     assert "withheld" in section_to_file(report)
     rows = rows.with_columns(sex=pl.Series(["X"] * 4 + ["F"] * 196 + ["M"] * 300))
-    text = section_to_file(fg.audit(rows, preset=name, label="pay", sensitive="sex",
-                                    strata="grade", reference={"sex": "M"}))  # fmt: skip
+    text = section_to_file(paid(rows, name, strata="grade"))
     assert "below 1" not in text  # nobody, in a category
     if "Who is in each quarter" in text:  # the shares of the others would give those of four people
         shares = text.split("Who is in each quarter")[1].split("Withheld: a group")[0]
@@ -353,8 +344,7 @@ def test_no_withheld_average_follows_from_tables_of_several_groups_and_the_avera
         {"sex": sex, "grade": grade, "pay": 100.0 + 10 * i + len(sex)}
         for sex, of in sizes.items() for grade, n in zip("ABCD", of, strict=True) for i in range(n)
     ])  # fmt: skip
-    report = fg.audit(rows, preset="eu-pay-transparency", label="pay", sensitive="sex",
-                      strata="grade", reference={"sex": "M"})  # fmt: skip
+    report = paid(rows, strata="grade")
     shown = {sex: set() for sex in sizes}
     text = section_to_file(report)
     for group in ("F", "X"):
@@ -371,9 +361,8 @@ def test_no_withheld_average_follows_from_tables_of_several_groups_and_the_avera
 
 
 def test_a_median_of_nothing_has_no_ratio_because_it_is_not_above_zero():
-    rows = pl.DataFrame({"sex": ["F", "M"] * 60, "bonus": [0.0] * 80 + [5.0] * 40})
-    report = fg.audit(rows, preset="eu-pay-components", label="bonus", sensitive="sex",
-                      reference={"sex": "M"})  # fmt: skip
+    rows = pl.DataFrame({"sex": ["F", "M"] * 60, "pay": [0.0] * 80 + [5.0] * 40})
+    report = paid(rows, "eu-pay-components")
     each = report["median_label.ratio", "sex", "F"]
     assert (each.value, str(each.reason.code)) == (None, "ratio_not_above_zero")
 
@@ -396,101 +385,75 @@ def test_the_sheet_to_publish_is_the_filing(tmp_path):
         assert "Approved by" in cells
 
 
-def test_validate_names_what_a_filing_lacks(tmp_path):
-    rows = tmp_path / "rows.csv"
-    loans().write_csv(rows)
-    asked = ["--preset", "nyc-ll144", "--prediction", "ok", "--positive", "1"]
-    asked = ["validate", str(rows), *asked, "--sensitive", "race"]
-    text = CliRunner().invoke(main, asked).output
-    for key in find_kit("nyc-ll144").document:
-        assert f"lacking    document.{key}" in text
-    assert (
-        "document.source" not in CliRunner().invoke(main, [*asked, "--document", "source=x"]).output
-    )
-
-
-def test_what_hti_compares_with_is_lacking_until_it_is_stated(tmp_path):
+def test_validate_names_what_a_filing_lacks_until_it_is_stated(tmp_path):
     loans().write_csv(tmp_path / "rows.csv")
-    asked = ["validate", f"{tmp_path}/rows.csv", "--preset", "hti-1-dsi", "--label", "good",
-             "--prediction", "ok", "--positive", "1", "--favourable", "positive",
-             "--sensitive", "race"]  # fmt: skip
-    text = CliRunner().invoke(main, asked).output
-    assert "lacking    document.notes, which hti-1-dsi asks for" in text
-    stated = CliRunner().invoke(main, [*asked, "--document", "notes=As of the county."])
-    assert "document.notes" not in stated.output
+    asked = ["validate", f"{tmp_path}/rows.csv", "--prediction", "ok", "--positive", "1",
+             "--sensitive", "race", "--label", "good", "--favourable", "positive"]  # fmt: skip
+    for name, keys, one in (
+        ("nyc-ll144", find_kit("nyc-ll144").document, "source"), ("hti-1-dsi", ("notes",), "notes"),
+    ):  # fmt: skip
+        preset = [*asked, "--preset", name]
+        text = CliRunner().invoke(main, preset).output
+        assert [key for key in keys if f"lacking    document.{key}, which {name}" not in text] == []
+        stated = CliRunner().invoke(main, [*preset, "--document", f"{one}=As of the county."])
+        assert f"document.{one}" not in stated.output
 
 
 def test_premiums_of_estimated_groups_are_filed_with_every_estimator():
     rng = np.random.default_rng(10)
     p = rng.beta(0.3, 1.5, 3_000)
     black = rng.random(3_000) < p
-    rows = pl.DataFrame(
-        {"p": p, "q": 1 - p, "premium": rng.gamma(30, 0.1, 3_000) * (1 + 0.15 * black)}
-    )
-    asked = {"task": "regression", "label": "premium"}
-    groups = {"race": fg.probabilities(Black="p", White="q")}
-    report = fg.audit(rows, preset="colorado-insurance-draft-2023", sensitive=groups, **asked)
-    assert {each.group: str(each.outcome) for each in report.verdicts} == {
-        "Black": "fail", "White": "inconclusive",
-    }  # fmt: skip
+    premiums = rng.gamma(30, 0.1, 3_000) * (1 + 0.15 * black)
+    rows = pl.DataFrame({"p": p, "q": 1 - p, "premium": premiums})
+    asked = {"task": "regression", "label": "premium",
+             "sensitive": {"race": fg.probabilities(Black="p", White="q")}}  # fmt: skip
+    report = fg.audit(rows, preset="colorado-insurance-draft-2023", **asked)
+    outcomes = {each.group: str(each.outcome) for each in report.verdicts}
+    assert outcomes == {"Black": "fail", "White": "inconclusive"}
     text = section_to_file(report)
     assert "| premium over the average | regression | 1.1" in text
     assert "weighted | 1.0" in text
     assert "| premium over the average &lt;= 1.05" in text
     assert "can differ in the second digit" in text
     assert "label" not in text
-    report = fg.audit(
-        rows, preset="nydfs-cl7-2024", sensitive=groups, reference={"race": "White"}, **asked
-    )
+    asked |= {"preset": "nydfs-cl7-2024", "reference": {"race": "White"}}
+    report = fg.audit(rows, **asked)
     assert "| SMD x 100 | Black | White | +" in section_to_file(report)
     some = rows.with_columns(premium=pl.when(pl.col("q") < 0.9).then(pl.col("premium")))
-    report = fg.audit(
-        some, preset="nydfs-cl7-2024", sensitive=groups, reference={"race": "White"}, **asked
-    )
+    report = fg.audit(some, **asked)
     assert "audit these alone (--where)" in render(report, "markdown")
     assert "| excluded rows | missing label, where it is needed: " in section_to_file(report)
 
 
+def selected(**groups):
+    """Return counts of groups, of the people selected and not selected in each."""
+    cells = {name: {"tp": yes, "fp": 0, "fn": no, "tn": 0} for name, (yes, no) in groups.items()}
+    return fg.confusion("race", cells)
+
+
 def test_nobody_is_selected_beyond_all_of_a_group_and_rounded_counts_have_no_exact_test():
-    cells = {
-        "A": {"tp": 40, "fp": 0, "fn": 0, "tn": 0},
-        "B": {"tp": 60, "fp": 0, "fn": 40, "tn": 0},
-    }
-    counts = fg.confusion("race", cells)
-    report = fg.audit(counts, preset="ugesp", reference={"race": "B"})
-    (line,) = report.adverse_impact
+    counts = selected(A=(40, 0), B=(60, 40))
+    (line,) = fg.audit(counts, preset="ugesp", reference={"race": "B"}).adverse_impact
     assert (line.ratio_of_one_other, line.selected) == (None, 40)
     assert not fg.audit(fg.protect(counts, min_cell=5), preset="ugesp").adverse_impact
 
 
 def test_whether_one_other_person_crosses_the_limit_is_that_of_the_two_ratios():
-    cells = {
-        "A": {"tp": 10, "fp": 0, "fn": 0, "tn": 10},
-        "B": {"tp": 39, "fp": 0, "fn": 61, "tn": 0},
-        "C": {"tp": 20, "fp": 0, "fn": 80, "tn": 0},
-    }
-    counts = fg.confusion("race", cells)
-    found = {
-        e.group: e for e in fg.audit(counts, preset="ugesp", reference={"race": "A"}).adverse_impact
-    }
+    counts, asked = selected(A=(10, 10), B=(39, 61), C=(20, 80)), {"reference": {"race": "A"}}
+    found = {each.group: each for each in fg.audit(counts, preset="ugesp", **asked).adverse_impact}
     for each in found.values():
         assert each.turned is ((each.ratio >= 0.8) != (each.ratio_of_one_other >= 0.8))
     assert {name: each.turned for name, each in found.items()} == {"B": True, "C": False}
-    (line, _) = fg.audit(
-        counts, preset="california-crd-2025", reference={"race": "A"}
-    ).adverse_impact
+    line, _ = fg.audit(counts, preset="california-crd-2025", **asked).adverse_impact
     assert line.turned is None
 
 
 def test_validity_has_denominators_intervals_people_of_unknown_group_and_auc():
     n = 400
-    rows = pl.DataFrame(
-        {
-            "race": (["White", "White", "Black", None] * n)[:n],
-            "ill": [i % 3 == 0 for i in range(n)],
-            "risk": [(i * 7 % 100) / 100 for i in range(n)],
-        }
-    )
+    rows = pl.DataFrame({
+        "race": (["White", "White", "Black", None] * n)[:n], "ill": [i % 3 == 0 for i in range(n)],
+        "risk": [(i * 7 % 100) / 100 for i in range(n)],
+    })  # fmt: skip
     report = fg.audit(rows, preset="hti-1-dsi", label="ill", score="risk", threshold=0.5,
                       positive=True, favourable="positive", sensitive="race")  # fmt: skip
     text = render(report, "markdown", full=True).split("People and rates of the groups of race")[1]
@@ -530,14 +493,11 @@ def test_exact_tests_are_of_one_threshold(threshold, lines):
 def test_people_of_strata_of_one_side_are_in_no_exact_test():
     people = [("F", 1, "a")] * 6 + [("F", 0, "a")] * 4 + [("M", 1, "a")] * 8 + [("M", 0, "a")] * 2
     alone = [("F", 0, "b")] * 5 + [("M", 1, "c")] * 3
-    tables = [
-        pl.DataFrame(rows, schema=["sex", "ok", "requisition"], orient="row")
-        for rows in (people, people + alone)
-    ]
     lines = [
-        fg.audit(table, preset="ugesp", prediction="ok", positive=1, sensitive="sex",
+        fg.audit(pl.DataFrame(rows, schema=["sex", "ok", "requisition"], orient="row"),
+                 preset="ugesp", prediction="ok", positive=1, sensitive="sex",
                  strata="requisition", reference={"sex": "M"}).adverse_impact
-        for table in tables
+        for rows in (people, people + alone)
     ]  # fmt: skip
     assert lines[0] == lines[1] != ()
     assert lines[1][0].n == 10
@@ -545,14 +505,9 @@ def test_people_of_strata_of_one_side_are_in_no_exact_test():
 
 def test_a_filing_of_estimated_groups_names_what_it_lacks():
     table = loans().with_columns(p=pl.when(pl.col("race") == "Black").then(0.9).otherwise(0.2))
-    report = fg.audit(
-        table.with_columns(q=1 - pl.col("p")),
-        preset="nydfs-cl7-2024",
-        prediction="ok",
-        positive=1,
-        sensitive={"race": fg.probabilities(Black="p", White="q")},
-        reference={"race": "White"},
-    )
+    report = fg.audit(table.with_columns(q=1 - pl.col("p")), preset="nydfs-cl7-2024",
+                      prediction="ok", positive=1, reference={"race": "White"},
+                      sensitive={"race": fg.probabilities(Black="p", White="q")})  # fmt: skip
     text = section_to_file(report)
     assert "Not in this report for race: denials odds ratio, SMD x 100." in text
     assert "n = " not in text.split("nobody was counted")[0]
@@ -569,3 +524,92 @@ def test_the_rate_of_an_excluded_category_is_stated_however_few_they_are():
     (excluded,) = [e for e in report.diagnostics if e.code == "excluded_group"]
     assert (excluded["rows"], excluded["selected"], excluded["value"]) == (4, 1, 0.25)
     assert excluded["few"]
+
+
+@pytest.mark.parametrize("name", kit_names())
+def test_a_preset_is_complete_and_dated(name):
+    found = find_kit(name)
+    assert isinstance(found.as_of, dt.date)
+    for text in (found.title, found.jurisdiction, found.status, *found.sources):
+        assert text
+    assert found.statements
+    assert found.publishes
+    reference = {"sex": "Male"} if found.compared_with else None
+    report = fg.audit(applicants(), preset=name, prediction="ok", sensitive="sex", label="ok",
+                      count="people", unknown="Unknown", reference=reference)  # fmt: skip
+    assert report.spec["preset"] == name
+    assert report.spec["metrics"] == found.options["metrics"]
+    assert found.options_for({"task": "regression", "label": "y"})["metrics"]
+
+
+def test_the_law_without_a_limit_gives_no_verdict():
+    assert of_new_york().verdict is Outcome.NONE
+    for name in ("nyc-ll144", "eu-ai-act-annex-iv", "us-lending"):
+        assert "rules" not in find_kit(name).options
+
+
+def test_a_score_is_cut_at_the_median_of_all_applicants():
+    rows = pl.DataFrame({"score": [i / 99 for i in range(100)], "sex": ["F", "M"] * 50})
+    report = fg.audit(rows, preset="nyc-ll144", score="score", sensitive="sex")
+    assert report.spec["threshold"] == "median"
+    assert sum(group.rates["selection_rate"].value * group.n for group in report.groups) == 50
+
+
+def test_what_is_stated_beside_a_preset_holds():
+    report = of_new_york(reference="largest", metrics=["selection_rate.difference"], min_share=0.1)
+    assert {each.metric for each in report.estimates} == {"selection_rate.difference"}
+    assert report.spec["min_share"] == 0.1
+    assert report.spec["reference"] == "largest"
+
+
+def test_the_command_lists_and_describes_and_an_unknown_name_is_refused():
+    listed = CliRunner().invoke(main, ["presets"])
+    first = [line.split()[0] for line in listed.output.splitlines() if not line.startswith(" ")]
+    assert first == list(kit_names())
+    assert find_kit("us-lending").status in " ".join(listed.output.split())
+    one = CliRunner().invoke(main, ["presets", "nyc-ll144"])
+    assert "6 RCNY 5-300 to 5-304" in one.output
+    nydfs = find_kit("nydfs-cl7-2024")
+    shown = " ".join(CliRunner().invoke(main, ["presets", nydfs.name]).output.split())
+    for text in (nydfs.period, nydfs.read, nydfs.in_force.isoformat(), "metrics (of amounts)"):
+        assert text in shown
+    wrong = CliRunner().invoke(main, ["presets", "nyc"])
+    assert wrong.exit_code == 2
+    with pytest.raises(fg.SpecError, match="Did you mean 'nyc-ll144'"):
+        fg.audit(applicants(), preset="nyc-144", prediction="ok", sensitive="sex")
+
+
+def test_the_tables_to_publish_are_new_yorks():
+    """Numbers of people, selections, rates and ratios with three decimals, as in 6 RCNY 5-301."""
+    text = html.unescape(render(of_new_york(), "html"))
+    rows = [
+        [" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in re.split("</t[dh]>", row)]
+        for row in re.findall(r"<tr>(.*?)</tr>", text, flags=re.DOTALL)
+    ]
+    (female,) = {tuple(row) for row in rows if row[:4] == ["Female", "1,181", "555", "47.0%"]}
+    assert female[4].startswith("0.979")
+    assert "0.875 to 1.095" in female[4]
+    assert any(row[:2] == ["Male & White", "412"] and row[4:5] == ["reference"] for row in rows)
+    (small,) = {tuple(row) for row in rows if row[:3] == ["Female & AIAN", "17", "7"]}
+    assert "below the minimum of 57 (2% of all 2,821 cases)" in small[4]
+    assert "impact ratio" in text
+    stated = "95% confidence intervals, for all comparisons together, or why "
+    assert stated in text
+    narrower = render(of_new_york(confidence=0.9), "html")
+    assert "In parentheses: 90% confidence intervals" in narrower
+
+
+def test_a_reference_is_of_the_people_with_whom_the_source_compares():
+    """A gap in per cent of women's pay, or a premium against white applicants', is another one."""
+    rows = pl.DataFrame({
+        "sex": ["woman", "man"] * 50, "code": [1, 2] * 50, "p": [9.0 + i % 7 for i in range(100)],
+    })  # fmt: skip
+    asked = {"preset": "eu-pay-transparency", "label": "p"}
+    with pytest.raises(fg.SpecError, match=r"compares with men, and 'woman' .* name man"):
+        fg.audit(rows, **asked, sensitive="sex", reference={"sex": "woman"})
+    for column, group, warned in (("sex", "man", 0), ("code", "2", 1)):
+        report = fg.audit(rows, **asked, sensitive=column, reference={column: group})
+        assert sum(d.code == "reference_assumed" for d in report.diagnostics) == warned
+    premiums = {"preset": "colorado-insurance-draft-2023", "label": "p", "sensitive": "sex"}
+    with pytest.raises(fg.SpecError, match="whose reference for amounts is overall; remove it"):
+        fg.audit(rows, **premiums, task="regression", reference={"sex": "man"})

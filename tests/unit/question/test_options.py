@@ -41,26 +41,17 @@ FEATURE = (
 RULE_TEXT = st.sampled_from(["DI >= 0.8", "-0.1 <= RD <= 0.1", "accuracy >= 0.9"])
 RULE = RULE_TEXT | st.fixed_dictionaries(
     {"metric": st.sampled_from(["AD", "recall"]), "at_most": st.floats(-9, 9)},
-    optional={
-        "groups": st.lists(NAME, max_size=2),
-        "decide": st.sampled_from(["interval", "point"]),
-        "insufficient": st.sampled_from(["report", "pass", "fail", "ignore"]),
-    },
-)
+    optional={"groups": st.lists(NAME, max_size=2),
+              "decide": st.sampled_from(["interval", "point"]),
+              "insufficient": st.sampled_from(["report", "pass", "fail", "ignore"])},
+)  # fmt: skip
 BARE = NAME.filter(lambda name: name and name == name.strip())
+GROUPS = st.lists(BARE, min_size=2, max_size=4, unique=True)
 UNRECORDED = st.fixed_dictionaries(
-    {
-        "name": BARE,
-        "probabilities": st.lists(BARE, min_size=2, max_size=4, unique=True).map(
-            lambda names: {name: f"p {name}" for name in names}
-        ),
-    },
-    optional={
-        "known": BARE,
-        "assume": st.sampled_from(["given_group", "nothing"]),
-        "tolerance": st.floats(0.001, 0.1),
-    },
-)
+    {"name": BARE, "probabilities": GROUPS.map(lambda names: {n: f"p {n}" for n in names})},
+    optional={"known": BARE, "assume": st.sampled_from(["given_group", "nothing"]),
+              "tolerance": st.floats(0.001, 0.1)},
+)  # fmt: skip
 OF_TYPE = {
     types.COLUMN: NAME,
     types.COLUMNS: st.lists(NAME, min_size=1, max_size=3),
@@ -226,9 +217,8 @@ def test_a_command_names_a_file_or_leaves_a_place_for_one(source, data):
     of = replace(made, data=replace(made.data, source=source))
     assert repetition(of)[1] is None
     assert repetition(of)[0].startswith(f"fairgauge audit {data} ")
-    by_file = replace(
-        of, spec=of.spec | {"rules": [{"metric": "DI", "at_least": 0.8, "groups": "F"}]}
-    )
+    rules = [{"metric": "DI", "at_least": 0.8, "groups": "F"}]
+    by_file = replace(of, spec=of.spec | {"rules": rules})
     by = (f"fairgauge audit {data} -c audit.json", "audit.json")
     assert repetition(by_file) == by
     assert f"fairgauge audit {data} -c audit.json" in render(by_file, "html")

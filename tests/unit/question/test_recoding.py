@@ -40,10 +40,8 @@ def test_every_form_is_one_recoding(tmp_path):
 def test_what_is_written_is_read_as_it_was(name):
     recoding = {name: {name: [1, True, 2.5, name]}}
     problems = []
-    assert (
-        RECODE.plain(read_recodings(write_recodings(recoding), Location("recode", problems)))
-        == recoding
-    )
+    read = read_recodings(write_recodings(recoding), Location("recode", problems))
+    assert RECODE.plain(read) == recoding
     assert problems == []
 
 

@@ -40,19 +40,10 @@ def test_forms_of_sensitive_features(asked, features):
     assert ask(sensitive=asked).sensitive == tuple(features)
 
 
-@pytest.mark.parametrize(
-    ("asked", "positive"),
-    [
-        (1, (1,)),
-        (True, (True,)),
-        ("yes", ("yes",)),
-        ([1, 2], (1, 2)),
-        ((1.0, "1"), (1, "1")),
-        (np.int64(1), (1,)),
-        (fg.above(5), fg.above(5)),
-        ({"above": 5}, fg.above(5)),
-    ],
-)
+@pytest.mark.parametrize(("asked", "positive"), [
+    (1, (1,)), (True, (True,)), ("yes", ("yes",)), ([1, 2], (1, 2)), ((1.0, "1"), (1, "1")),
+    (np.int64(1), (1,)), (fg.above(5), fg.above(5)), ({"above": 5}, fg.above(5)),
+])  # fmt: skip
 def test_forms_of_positive(asked, positive):
     assert ask(sensitive="sex", positive=asked).positive == positive
 
@@ -60,11 +51,8 @@ def test_forms_of_positive(asked, positive):
 def test_defaults():
     spec = ask(sensitive="sex")
     assert spec == Spec(sensitive=(Feature("sex"),))
-    assert (spec.reference, spec.profile, spec.task) == (
-        ReferenceRule.OTHERS,
-        Profile.DOCUMENTED,
-        None,
-    )
+    stated = (spec.reference, spec.profile, spec.task)
+    assert stated == (ReferenceRule.OTHERS, Profile.DOCUMENTED, None)
     assert (spec.confidence, spec.seed, spec.replicates) == (0.95, 0, 2_000)
     assert (spec.threshold, spec.score_range, spec.metrics) == ((0.5,), (0, 1), ("standard",))
 
@@ -124,16 +112,10 @@ ATOMS = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
     | st.sampled_from(["sex", "DI", "rest", "a*b", 10**400, b"x", object()])
 )  # fmt: skip
+KEYS = st.sampled_from(["column", "values", "cuts", "metric", "at_least", "between", "above"])
 ANYTHING = st.recursive(
     ATOMS,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["column", "values", "cuts", "metric", "at_least", "between", "above"]),
-            inner,
-            max_size=3,
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=5,
 )
 

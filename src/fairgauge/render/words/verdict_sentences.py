@@ -143,7 +143,7 @@ def judged_groups(report: Report, verdict: Verdict) -> tuple[str, ...]:
     of_two = is_of_all_groups(verdict.definition) and not is_of_one_group(verdict.definition)
     if verdict.group is None or not of_two:
         return () if verdict.group is None else (verdict.group,)
-    estimate = judged_estimate(report, verdict)
+    estimate = judged_estimate(verdict, report.estimates)
     if estimate is None or estimate.reference is None:
         return ()
     return verdict.group, reference_name(estimate.reference)
