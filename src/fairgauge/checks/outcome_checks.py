@@ -138,9 +138,8 @@ def unlike_classes(cube: Cube, masks: Masks) -> Iterator[Diagnostic]:
     label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None or label.column == prediction.column:
         return
-    table = cube.marginal([label, prediction])
-    known = (table.codes >= 0).all(axis=1)
-    (given, decided), rows = table.codes[known].T, table.cases[known]
+    table = cube.marginal([label, prediction]).known([label, prediction])
+    (given, decided), rows = table.codes.T, table.cases
     right = np.logical_or.reduce([np.outer(e.labels, e.predictions) for e in masks])[given, decided]
     n = float(rows.sum())
     of_classes = [(rows[e.labels[given]].sum(), rows[e.predictions[decided]].sum()) for e in masks]
@@ -162,10 +161,8 @@ def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
     label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None:
         return
-    table = cube.marginal([label, prediction])
-    known = (table.codes >= 0).all(axis=1)
-    given = {name: float(each[known].sum()) for name, each in table.sums.items()}
-    n = max(given.get("w", given[cube.plan.cases]), 1.0)
+    _, given = resolved.sums_of_known(cube, [label, prediction])
+    n = max(given["w"], 1.0)
     sums = [given[each] + n * centre_of(cube.plan) for each in ("y", "p")]
     if min(sums) > 0 and max(sums) >= OTHER_UNIT * min(sums):
         most, least = (label, prediction) if sums[0] > sums[1] else (prediction, label)
@@ -482,9 +479,8 @@ def strata_of_outcomes(
     for stratum, outcome in product(axes_of(cube, columns), cube.plan.outcomes):
         if outcome.role not in roles or not counts_together(cube, stratum, outcome):
             continue
-        table = cube.marginal([stratum, outcome])
-        held = (table.codes >= 0).all(axis=1)
-        (level, code), rows = table.codes[held].T, table.cases[held]
+        table = cube.marginal([stratum, outcome]).known([stratum, outcome])
+        (level, code), rows = table.codes.T, table.cases
         every = np.bincount(level, rows).astype(np.float64)
         labels = outcome.role is Role.LABEL
         of_masks = (each.labels if labels else each.predictions for each in masks)
@@ -507,10 +503,9 @@ def strata_of_one_side(
         for stratum in axes_of(cube, {*columns} - {*feature.columns}):
             if not counts_together(cube, stratum, *groups):
                 continue
-            table = cube.marginal([stratum, *groups])
-            known = (table.codes >= 0).all(axis=1)
-            level, rows = table.codes[known, 0], table.cases[known]
-            of_group = np.unique(table.codes[known, 1:], axis=0, return_inverse=True)[1].ravel()
+            table = cube.marginal([stratum, *groups]).known([stratum, *groups])
+            level, rows = table.codes[:, 0], table.cases
+            of_group = np.unique(table.codes[:, 1:], axis=0, return_inverse=True)[1].ravel()
             every, *of_groups = (
                 np.bincount(level, rows * held).astype(np.float64)
                 for held in (True, *(of_group == g for g in {*of_group.tolist()}))

@@ -385,9 +385,8 @@ def constant_value(cube: Cube, axis: Axis) -> float | None:
 
 def sums_of_known(cube: Cube, axes: Sequence[Axis]) -> tuple[int, dict[str, float]]:
     """Return how many rows have a value of every axis, and their sums, with that of weights."""
-    table = cube.marginal(axes)
-    known = (table.codes >= 0).all(axis=1)
-    sums = {name: float(each[known].sum()) for name, each in table.sums.items()}
+    table = cube.marginal(axes).known(axes)
+    sums = {name: float(each.sum()) for name, each in table.sums.items()}
     return int(sums[cube.plan.cases]), {"w": sums.get("n", sums["rows"]), **sums}
 
 

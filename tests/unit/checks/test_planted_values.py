@@ -127,6 +127,9 @@ ACTIONS = (
     ("Loan originated", "Application denied", "Application approved but not accepted"),
 )
 DOUBTED = {
+    "group_of_one_outcome:sex": [
+        (table().with_columns(outcome=pl.when(pl.int_range(N) % 2 < pl.int_range(N) // 2 % k)
+            .then(pl.lit("Hired")).otherwise("outcome")), {}) for k in (3, 6)],
     "unfavourable_positive": [
         *[named(column, 1, 0, favourable=None) for column in HARMS.split()],
         named("action_taken", "3 - Application denied", "1 - Loan originated", favourable=None),
@@ -370,16 +373,16 @@ def both(cases, folder):
             yield text, fg.audit(path, **asked | stated), page
 
 
-@pytest.mark.parametrize("code", DOUBTED)
-def test_no_pass_stands_on_a_planted_value_until_it_is_accepted(tmp_path, code):
-    cases = DOUBTED[code]
+@pytest.mark.parametrize("accept", DOUBTED)
+def test_no_pass_stands_on_a_planted_value_until_it_is_accepted(tmp_path, accept):
+    cases, code = DOUBTED[accept], accept.split(":")[0]
     for text, report, page in both(cases, tmp_path):
         seen = text.splitlines()[2:8]
         assert report.verdict is Outcome.INCONCLUSIVE, seen
         assert {v["outcome"] for v in page["verdicts"]} == {"inconclusive"}, seen
         assert code in {each["code"] for each in page["doubts"]}, seen
         assert code in {each.code for each in report.diagnostics}, seen
-    accepted = [(rows, asked | {"accept": [code]}) for rows, asked in cases[-3:]]
+    accepted = [(rows, asked | {"accept": [accept]}) for rows, asked in cases[-3:]]
     for text, report, page in both(accepted, tmp_path):
         assert report.verdict is Outcome.PASS, text.splitlines()[2:8]
         assert {v["outcome"] for v in page["verdicts"]} == {"pass"}, text.splitlines()[2:8]

@@ -605,12 +605,12 @@ const doubtOf = (counts, q, features) => {
     const [favoured, rest] = [true, false].map((side) => o.names.filter((_, code) => (good(code) === (q.favourable !== "negative")) === side && (good(code) || !none.includes(o.levels[code]))));
     if (!["positive", "neither"].includes(q.favourable) && !((denials || PATTERNS.ruling.test(plainText(o.name))) && q.favourable === "negative") && !o.cuts && k === counts.outcomes.length - 1 && favoured.length && favoured.every(harmful) && rest.some((v) => !harmful(v) && (q.favourable !== "negative" || v.trim().split(/\s+/).length === 1)))
       add("unfavourable_positive", q.favourable ? "clear favourable outcome" : "stated favourable outcome", counts.read, []);
-    // a group of one outcome alone, which fewer than half of the others have
+    // a group of one outcome alone, where by the others' rate that is no chance
     counts.columns.forEach((c, i) => {
       const by = c.levels.map((_, code) => [0, 1].map((side) => counts.rows.reduce((a, r) => a + (r.codes[i] === code && r.codes[at(k)] >= 0 && counts.state[k][r.codes[at(k)]] === side ? r.cases : 0), 0)));
       const totals = [0, 1].map((side) => by.reduce((a, of) => a + of[side], 0)), found = by.flatMap((of, code) => [0, 1].flatMap((side) => {
         const share = 1 - totals[1 - side] / Math.max(totals[0] + totals[1] - of[side], 1);
-        return !c.groupless[code] && of[1 - side] === 0 && of[side] >= FEWEST.rows && share < 0.5 ? [[of[side], side]] : [];
+        return !c.groupless[code] && of[1 - side] === 0 && of[side] >= FEWEST.rows && share <= 0.9 && share ** of[side] < 1e-6 ? [[of[side], side]] : [];
       }));
       const ofOutcome = by.every(([one, other], code) => c.groupless[code] || !one || !other);
       if (found.length && (ofOutcome || new Set(found.map(([, side]) => side)).size === 1) && unlike(by)) found.forEach(([rows]) => add("group_of_one_outcome", "outcome that varies within their group", rows, [roles[k]], [c.name]));
