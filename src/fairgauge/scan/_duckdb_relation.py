@@ -55,20 +55,17 @@ _CSV_ERRORS = {
 }
 
 
-_IN_ORDER = "SET preserve_insertion_order = {0}; SET disable_parquet_prefetching = {0}"
-
-
 def run(query: str, name: str, *, in_order: bool = False) -> Iterator[Record]:
     """Run a query of what has a name in messages, and fetch its records, some at a time."""
     with engine_errors(name), _connection().cursor() as cursor:
-        if in_order:  # of all cursors, until the rows are here; prefetching reads whole columns
-            cursor.execute(_IN_ORDER.format("true"))
+        if in_order:  # of all cursors, until the rows are here
+            cursor.execute("SET preserve_insertion_order = true")
         with progress("Counting rows", lambda: cursor.query_progress() / 100):
             _execute(cursor, query)
         while records := cursor.fetchmany(FETCHED):
             yield from records
         if in_order:
-            cursor.execute(_IN_ORDER.format("false"))
+            cursor.execute("SET preserve_insertion_order = false")
 
 
 def _record_batches(found: Any, rows: int) -> Iterator[Any]:
@@ -82,17 +79,20 @@ def _record_batches(found: Any, rows: int) -> Iterator[Any]:
             yield batch
 
 
+# kept, as to start a thread takes longer than to plan a query
+_POOL = ThreadPoolExecutor()
+
+
 def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
     # in the main thread DuckDB reacts to Ctrl-C only between tasks, and a task can take minutes
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        executed = pool.submit(cursor.execute, query)
-        try:
-            executed.result()
-        except BaseException:
-            while not executed.done():  # an interrupt before the query has begun is lost
-                cursor.interrupt()
-                wait([executed], timeout=0.1)
-            raise
+    executed = _POOL.submit(cursor.execute, query)
+    try:
+        executed.result()
+    except BaseException:
+        while not executed.done():  # an interrupt before the query has begun is lost
+            cursor.interrupt()
+            wait([executed], timeout=0.1)
+        raise
 
 
 @contextmanager
