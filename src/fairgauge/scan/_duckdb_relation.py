@@ -55,6 +55,10 @@ _CSV_ERRORS = {
 }
 
 
+# kept, as to start a thread takes longer than to plan a query
+_POOL = ThreadPoolExecutor()
+
+
 def run(query: str, name: str, *, in_order: bool = False) -> Iterator[Record]:
     """Run a query of what has a name in messages, and fetch its records, some at a time."""
     with engine_errors(name), _connection().cursor() as cursor:
@@ -77,10 +81,6 @@ def _record_batches(found: Any, rows: int) -> Iterator[Any]:
         while (batch := ahead.result()) is not None:
             ahead = pool.submit(read)
             yield batch
-
-
-# kept, as to start a thread takes longer than to plan a query
-_POOL = ThreadPoolExecutor()
 
 
 def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
@@ -196,12 +196,12 @@ def spilling() -> dict[str, str]:
 
 _VIEW, PLACE = "fairgauge_rows", "place"
 """The name of a relation in queries, and that of the number of a row in its file of Parquet."""
-WHOLE = {
+_WHOLE = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 }
 # types whose values come by Arrow as they are fetched
-_BATCHED = {"VARCHAR", "DOUBLE", *(WHOLE - {"HUGEINT", "UHUGEINT"})}
+_BATCHED = {"VARCHAR", "DOUBLE", *(_WHOLE - {"HUGEINT", "UHUGEINT"})}
 _UTC = "TIMESTAMP WITH TIME ZONE"
 
 
@@ -289,7 +289,7 @@ def typed_columns(
 
     def double_or_nan(column: str) -> str:
         expression, kind = written[column]
-        if kind not in {*WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
+        if kind not in {*_WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
             raise NotNumeric(column, kind)
         return f"CAST({expression} AS DOUBLE)"
 
@@ -304,7 +304,8 @@ def typed_columns(
         return (text_as_number(text), text_unless_number(text)) if is_text else None
 
     batched = frozenset(c for c, (_, kind) in written.items() if kind in _BATCHED)
-    return Columns(key, number, of_texts=of_texts, texts=texts, batched=batched,
+    whole = frozenset(c for c, (_, kind) in written.items() if kind in _WHOLE)
+    return Columns(key, number, of_texts=of_texts, texts=texts, batched=batched, whole=whole,
         moment=last_of_times, double_or_nan=double_or_nan)  # fmt: skip
 
 

@@ -25,7 +25,6 @@ from fairgauge.errors import NOT_UTF_8, DataError, listing, needing, quote
 from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_relation import (
     PLACE,
-    WHOLE,
     DuckRows,
     check_same_columns,
     csv_rows,
@@ -217,8 +216,6 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     kinds = [str(record[1]) for record in run(f"DESCRIBE SELECT * FROM {relation}", name)]
     written = {c: (f"c{i}", kinds[i]) for i, c in enumerate(first.names)}
     columns = typed_columns(written, texts=frozenset(first.partitions))
-    if len(paths) == 1:  # of several DuckDB would read all rows
-        columns = replace(columns, whole=frozenset(c for c in written if written[c][1] in WHOLE))
     return DuckRows(name, first.names, relation, columns, size)
 
 
