@@ -36,8 +36,6 @@ Run: TypeAlias = Callable[[str], Iterator[Record]]
 _FEW_CELLS = 100_000
 # whole numbers below are looked up in a list, which takes half the time of a search
 _LISTED = 256
-# first rows that are read for every value that an axis may have
-_ROWS_PER_VALUE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,6 @@ class Columns:
     ``decode``: turns a fetched key to a plain value, if the engine's own will not do.
     ``double``: the type of double-precision numbers.
     ``sets``: whether the engine knows grouping sets.
-    ``looks``: whether a look at the first rows is cheap beside the scan of all.
     ``batched``: the columns whose values are in batches of rows what DuckDB groups by.
     ``whole``: the columns of whole numbers, where they can be looked up in a list.
     ``moment``: writes a key as the last of some times that is not after it, if the engine can.
@@ -68,7 +65,6 @@ class Columns:
     decode: Callable[[Any], object] | None = None
     double: str = "DOUBLE"
     sets: bool = True
-    looks: bool = True
     batched: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
     moment: Callable[[str, Sequence[dt.datetime]], str] | None = None
@@ -122,10 +118,7 @@ def literal(text: str) -> str:
 
 
 def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: int) -> Cube:
-    """Count a relation (what follows FROM): a look at its first rows, then one scan."""
-    axes = [axis for axis in plan.axes if axis.limited]
-    if columns.looks and axes:  # a column of too many values is reported before the scan
-        check_values(_first_values(axes, limit, relation, columns, run), columns.texts, limit)
+    """Count a relation (what follows FROM) in one scan."""
 
     def count(*, by_largest: bool) -> Cube:
         records = run(select(plan, relation, columns, by_largest=by_largest))
@@ -319,22 +312,6 @@ def _sql_factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
         return f"abs({y} - {x})"
     p, least = x if factor == "log" else f"(1 - {x})", columns.constant(LEAST_LOG)
     return f"ln(CASE WHEN {p} < {least} THEN {least} ELSE {p} END)"
-
-
-def _first_values(
-    axes: Sequence[Axis], limit: int, relation: str, columns: Columns, run: Run
-) -> dict[Axis, Sequence[object]]:
-    keys = ", ".join(f"{columns.key(axis.column)} AS k{i}" for i, axis in enumerate(axes))
-    head = f"(SELECT {keys} FROM {relation} LIMIT {_ROWS_PER_VALUE * limit}) AS head"
-    counts = ", ".join(f"count(DISTINCT k{i})" for i in range(len(axes)))
-    many = next(run(f"SELECT {counts} FROM {head}"))
-    return {
-        axis: _decode_keys(
-            axis, [key for (key,) in run(f"SELECT DISTINCT k{i} FROM {head}")], columns
-        )
-        for i, (axis, count) in enumerate(zip(axes, many, strict=True))
-        if count > limit
-    }
 
 
 def _fetch_cells(

@@ -62,11 +62,10 @@ def open_csv(paths: list[Place], name: str, header_row: int = 0) -> Source:
     parts = [_read_csv(found, dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
+    written = replace(_text_columns(position, position), moment=last_of_times)
     # all of a small file is read as soon as its first rows
     small = len(paths) == 1 and isinstance(paths[0], Path) and paths[0].stat().st_size < _SMALL
-    texts = _text_columns(position, position)
-    written = replace(texts, moment=last_of_times, looks=not small)
-    return DuckRows(name, columns, f"({' UNION ALL '.join(parts)})", written)
+    return DuckRows(name, columns, f"({' UNION ALL '.join(parts)})", written, looks=not small)
 
 
 def _text_columns(keys: Mapping[str, str], texts: Mapping[str, str]) -> Columns:
