@@ -393,7 +393,8 @@ class DuckRows:
             limit = f" WHERE {PLACE} < {most}{limit}"
         query = f"SELECT {keys} FROM {self.relation}{limit}"
         records = [*self._run(query, in_order=True)]
-        found: Any = [[record[i] for record in records] for i in range(len(columns))]
+        found: list[Sequence[object]]
+        found = [[record[i] for record in records] for i in range(len(columns))]
         if self.written.decode is not None:
             found = [[*map(self.written.decode, values)] for values in found]
         return found
