@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 from bench.data import CONTROLS, TENS, rows_file
 
@@ -27,6 +31,7 @@ _ONE: dict[str, Any] = {
 }
 
 
+_PAIRS = 25
 _COLUMNS = ("race", "sex", "age", "label", "prediction", "weight")
 
 
@@ -233,6 +238,27 @@ def warm_audit() -> Work:
     return work
 
 
+def checks(rows: int) -> Work:
+    """Audit a file with its checks and without them in turn; the ratio of CPU is the answer."""
+    import fairgauge as fg
+    from fairgauge.api import audit
+
+    unchecked: dict[str, Any] = {
+        "likely_mistakes": lambda *_: (), "repeated_rows": lambda *_: (),
+        "with_noted_rows": lambda _data, _source, cube, spec: replace(cube, question=spec),
+    }  # fmt: skip
+    checked = {name: getattr(audit, name) for name in unchecked}
+
+    def cpu(functions: dict[str, Any]) -> float:
+        with patch.multiple(audit, **functions):
+            start = time.process_time()
+            fg.audit(rows_file(rows), **_ONE)
+            return time.process_time() - start
+
+    cpu(checked)
+    return lambda: median(cpu(checked) / cpu(unchecked) for _ in range(_PAIRS))
+
+
 def _differences(report: Any) -> str:
     """Return by how much the selection rate of each group exceeds that of all others."""
     every = (e for e in report.estimates if e.metric == "DPPL")
@@ -242,9 +268,9 @@ def _differences(report: Any) -> str:
 WORK: dict[str, Callable[..., Work]] = {
     each.__name__: each
     for each in (
-        add_shards, audit_frame, bare_arrow, bare_folder, bare_read, bare_scan, bare_wide,
+        add_shards, audit_frame, bare_arrow, bare_folder, bare_read, bare_scan, bare_wide, checks,
         count_file, count_folder, count_frame, cube, find, warm_audit, why,
     )
 }  # fmt: skip
-ANSWERS: dict[str, Callable[[Any], str]] = {"audit_frame": _differences}
+ANSWERS: dict[str, Callable[[Any], str]] = {"audit_frame": _differences, "checks": str}
 ANSWERS |= dict.fromkeys(("add_shards", "bare_folder", "count_folder"), _bytes_and_digest)

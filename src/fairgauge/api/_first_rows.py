@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import canonical_values
+from fairgauge.cube.plan import Plan
 from fairgauge.enums import DiagnosticCode, Role, Task, Uncounted
 from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
@@ -107,32 +107,36 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     """Warn where a column that names people or sessions repeats and no cluster is declared.
 
     Columns are recognised by their names (``user_id``, ``patient``). Only the first rows are read,
-    so that rows of one person that are far apart are missed. What is advised depends on the verb,
-    and on whether all that is counted is alike in them, as where a part of a file stands twice.
+    so that rows of one person that are far apart are missed. What is advised depends on the verb.
     """
-    if spec.cluster or spec.design or spec.count or not can_look_at_rows(source):
-        return
-    used = {column for _, column in spec.columns()}
-    named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
-    named = named[:_MOST_IDENTIFIERS]
-    counted = [column for column in source.columns if column in used]
-    assert isinstance(source, Readable)
-    read, texts = source.fetch([*named, *counted], _FIRST_ROWS) if named else ([], False)
-    for column, raw in zip(named, read, strict=False):
-        values = canonical_values(raw, text=texts)
+    named = _unasked_identifiers(source, spec)
+    read = read_rows(source, named, _FIRST_ROWS) if named else {}
+    for column, values in read.items():
         known = [value for value in values if value is not None]
         different, few = len(set(known)), _FEWEST_DIFFERENT * len(known)
         if _PEOPLE.search(column):
             few = min(few, _FEW_PEOPLE)
         if few < different < len(known):
             asked = verb or ("score" if spec.score else None)  # people have no single score
-            found: dict[str, str | bool] = {"verb": asked} if asked else {}
-            others = (canonical_values(each, text=texts) for each in read[len(named) :])
-            rows = {r for r in zip(values, *others, strict=True) if r[0] is not None}
-            found |= {"alike": True} if len(rows) == different else {}
+            found = {"verb": asked} if asked else {}
             yield Diagnostic.warning(
                 DiagnosticCode.REPEATED_ID, column, distinct=different, rows=len(known), **found
             )
+
+
+def _unasked_identifiers(source: Source, spec: Spec) -> list[str]:
+    if spec.cluster or spec.design or spec.count or not can_look_at_rows(source):
+        return []
+    used = {column for _, column in spec.columns()}
+    named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
+    return named[:_MOST_IDENTIFIERS]
+
+
+def read_ahead(source: Source, plan: Plan, spec: Spec) -> None:
+    """Read the first rows of all columns that are looked at by one query, if it takes queries."""
+    if getattr(source, "looks", False) and isinstance(source, Readable):
+        axes = [axis.column for axis in plan.axes if axis.limited]
+        source.fetch([*dict.fromkeys([*axes, *_unasked_identifiers(source, spec)])], _FIRST_ROWS)
 
 
 def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int, int], ...]:

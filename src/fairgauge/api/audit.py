@@ -412,6 +412,7 @@ def count_data(
 
     def count(asked: Plan) -> Cube:
         made = plan_by_person(asked, spec) if spec.of_people else asked
+        first_rows.read_ahead(source, made, spec)
         rows = source.count(made, spec.max_groups)
         return count_people(rows, asked, spec) if spec.of_people else rows
 

@@ -198,7 +198,7 @@ class Database:
         # a look at the first rows could run a costly query twice, so the database only counts
         return Columns(
             of_mysql if self._engine == FOLDED else names.__getitem__, number, of_texts=of_texts,
-            double=double, sets=self._engine not in WITHOUT_SETS, looks=False,
+            double=double, sets=self._engine not in WITHOUT_SETS,
         )  # fmt: skip
 
     def _run(self, query: str) -> Iterator[Record]:

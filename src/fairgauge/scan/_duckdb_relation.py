@@ -35,7 +35,14 @@ from fairgauge.object_stores import STORES, Object, Place, Ranges, address
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches, sql_double
 from fairgauge.scan.scan_progress import progress
-from fairgauge.scan.source import Fetched, NotNumeric, Record, Source, check_unique_names
+from fairgauge.scan.source import (
+    Fetched,
+    NotNumeric,
+    Record,
+    Source,
+    check_unique_names,
+    check_values,
+)
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import NANOSECONDS
 
@@ -55,20 +62,21 @@ _CSV_ERRORS = {
 }
 
 
-_IN_ORDER = "SET preserve_insertion_order = {0}; SET disable_parquet_prefetching = {0}"
+# kept, as to start a thread takes longer than to plan a query
+_POOL = ThreadPoolExecutor()
 
 
 def run(query: str, name: str, *, in_order: bool = False) -> Iterator[Record]:
     """Run a query of what has a name in messages, and fetch its records, some at a time."""
     with engine_errors(name), _connection().cursor() as cursor:
-        if in_order:  # of all cursors, until the rows are here; prefetching reads whole columns
-            cursor.execute(_IN_ORDER.format("true"))
+        if in_order:  # of all cursors, until the rows are here
+            cursor.execute("SET preserve_insertion_order = true")
         with progress("Counting rows", lambda: cursor.query_progress() / 100):
             _execute(cursor, query)
         while records := cursor.fetchmany(FETCHED):
             yield from records
         if in_order:
-            cursor.execute(_IN_ORDER.format("false"))
+            cursor.execute("SET preserve_insertion_order = false")
 
 
 def _record_batches(found: Any, rows: int) -> Iterator[Any]:
@@ -84,15 +92,14 @@ def _record_batches(found: Any, rows: int) -> Iterator[Any]:
 
 def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
     # in the main thread DuckDB reacts to Ctrl-C only between tasks, and a task can take minutes
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        executed = pool.submit(cursor.execute, query)
-        try:
-            executed.result()
-        except BaseException:
-            while not executed.done():  # an interrupt before the query has begun is lost
-                cursor.interrupt()
-                wait([executed], timeout=0.1)
-            raise
+    executed = _POOL.submit(cursor.execute, query)
+    try:
+        executed.result()
+    except BaseException:
+        while not executed.done():  # an interrupt before the query has begun is lost
+            cursor.interrupt()
+            wait([executed], timeout=0.1)
+        raise
 
 
 @contextmanager
@@ -196,12 +203,12 @@ def spilling() -> dict[str, str]:
 
 _VIEW, PLACE = "fairgauge_rows", "place"
 """The name of a relation in queries, and that of the number of a row in its file of Parquet."""
-WHOLE = {
+_WHOLE = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 }
 # types whose values come by Arrow as they are fetched
-_BATCHED = {"VARCHAR", "DOUBLE", *(WHOLE - {"HUGEINT", "UHUGEINT"})}
+_BATCHED = {"VARCHAR", "DOUBLE", *(_WHOLE - {"HUGEINT", "UHUGEINT"})}
 _UTC = "TIMESTAMP WITH TIME ZONE"
 
 
@@ -289,7 +296,7 @@ def typed_columns(
 
     def double_or_nan(column: str) -> str:
         expression, kind = written[column]
-        if kind not in {*WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
+        if kind not in {*_WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
             raise NotNumeric(column, kind)
         return f"CAST({expression} AS DOUBLE)"
 
@@ -304,7 +311,8 @@ def typed_columns(
         return (text_as_number(text), text_unless_number(text)) if is_text else None
 
     batched = frozenset(c for c, (_, kind) in written.items() if kind in _BATCHED)
-    return Columns(key, number, of_texts=of_texts, texts=texts, batched=batched,
+    whole = frozenset(c for c, (_, kind) in written.items() if kind in _WHOLE)
+    return Columns(key, number, of_texts=of_texts, texts=texts, batched=batched, whole=whole,
         moment=last_of_times, double_or_nan=double_or_nan)  # fmt: skip
 
 
@@ -317,6 +325,9 @@ _LONGEST_LINE = 1 << 22
 _BUFFER = 1 << 23
 # bytes of Parquet from which counting by numpy saves more than importing Arrow costs
 _LARGE = 1 << 24
+_NESTED = {list, dict}
+FIRST_ROWS = 2_000
+"""Rows of a look at the first: two for each value that a column may have, and 1,000 at least."""
 # rows that are counted at a time
 _ROWS = 98_304
 
@@ -348,6 +359,8 @@ class DuckRows:
     ``size``: how many bytes of columns with types there are; rows have their `PLACE` then.
     ``absent``: the columns that a whole file lacks (an object of JSON may), each with that file.
     ``own``: the relation of a user, whose queries name it as ``relation``.
+    ``looks``: whether a look at the first rows is cheap beside the scan of all.
+    ``first``: the first rows of the columns that were looked at.
     """
 
     name: str
@@ -360,23 +373,44 @@ class DuckRows:
     # of a database that is opened here: DuckDB 1.4 closes it where nothing refers to it, and makes
     # no view of a relation in a file that it only reads
     connection: Any = field(default=None, repr=False)
+    looks: bool = True
+    first: dict[str, Sequence[object]] = field(default_factory=dict, repr=False)
 
     at_hand: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
+        texts = bool(self.written.texts)
+        if most is None or most > FIRST_ROWS:
+            return self._read(columns, most), texts
+        if absent := [name for name in columns if name not in self.first]:
+            self.first.update(zip(absent, self._read(absent, FIRST_ROWS), strict=True))
+        return [self.first[name][:most] for name in columns], texts
+
+    def _read(self, columns: list[str], most: int | None) -> list[Sequence[object]]:
         keys = ", ".join(self.written.key(name) for name in columns)
         limit = "" if most is None else f" LIMIT {most}"
         if limit and self.size:  # otherwise all threads read pages of texts, to no purpose
             limit = f" WHERE {PLACE} < {most}{limit}"
         query = f"SELECT {keys} FROM {self.relation}{limit}"
         records = [*self._run(query, in_order=True)]
-        found: Any = [[record[i] for record in records] for i in range(len(columns))]
+        found: list[Sequence[object]]
+        found = [[record[i] for record in records] for i in range(len(columns))]
         if self.written.decode is not None:
             found = [[*map(self.written.decode, values)] for values in found]
-        return found, bool(self.written.texts)
+        return found
+
+    def _look(self, plan: Plan, limit: int) -> None:
+        # report a column of too many values before the scan
+        axes = [axis for axis in plan.axes if axis.limited]
+        if axes and self.looks:
+            found = self.fetch([axis.column for axis in axes], 2 * limit)[0]
+            of = zip(axes, found, strict=True)
+            different = {a: [*{*each}] for a, each in of if not _NESTED & {*map(type, each)}}
+            check_values(different, self.written.texts, limit)
 
     def count(self, plan: Plan, limit: int) -> Cube:
         self._check(plan)
+        self._look(plan, limit)
         plain, fine = [axis for axis in plan.axes if not axis.bins], any(a.grid for a in plan.axes)
         alike = all(a.column in self.written.batched and not a.moments for a in plain)
         texts = any(self.written.read(column, plan)[1] for column in plan.numeric_columns)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 import sys
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,10 +34,8 @@ from fairgauge.values import name_of, plain_number
 Run: TypeAlias = Callable[[str], Iterator[Record]]
 
 _FEW_CELLS = 100_000
-# whole numbers this near to each other are keys as they are
-_NEAR, _NONE = 256, MappingProxyType[str, range]({})
-# first rows that are read for every value that an axis may have
-_ROWS_PER_VALUE = 20
+# whole numbers below are looked up in a list, which takes half the time of a search
+_LISTED = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +52,8 @@ class Columns:
     ``decode``: turns a fetched key to a plain value, if the engine's own will not do.
     ``double``: the type of double-precision numbers.
     ``sets``: whether the engine knows grouping sets.
-    ``looks``: whether a look at the first rows is cheap beside the scan of all.
     ``batched``: the columns whose values are in batches of rows what DuckDB groups by.
-    ``whole``: the columns of whole numbers whose ends statistics of the file state.
+    ``whole``: the columns of whole numbers, where they can be looked up in a list.
     ``moment``: writes a key as the last of some times that is not after it, if the engine can.
     ``double_or_nan``: the expression as a double that may be NaN, if that is cheaper.
     """
@@ -69,7 +65,6 @@ class Columns:
     decode: Callable[[Any], object] | None = None
     double: str = "DOUBLE"
     sets: bool = True
-    looks: bool = True
     batched: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
     moment: Callable[[str, Sequence[dt.datetime]], str] | None = None
@@ -123,15 +118,10 @@ def literal(text: str) -> str:
 
 
 def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: int) -> Cube:
-    """Count a relation (what follows FROM): a look at its first rows, then one scan."""
-    axes = [axis for axis in plan.axes if axis.limited]
-    if columns.looks and axes:  # a column of too many values is reported before the scan
-        check_values(_first_values(axes, limit, relation, columns, run), columns.texts, limit)
-
-    near = dict(_near_columns(plan, relation, columns, run))
+    """Count a relation (what follows FROM) in one scan."""
 
     def count(*, by_largest: bool) -> Cube:
-        records = run(select(plan, relation, columns, near, by_largest=by_largest))
+        records = run(select(plan, relation, columns, by_largest=by_largest))
         cells = _fetch_cells(plan, records, columns, limit)
         return cube_of_records(plan, cells, columns, limit, by_largest=by_largest)
 
@@ -151,18 +141,6 @@ def _largest_are_codes(cube: Cube) -> bool:
     return any(are_codes(table.codes[:, i]).any() for table, i in of)
 
 
-def _near_columns(
-    plan: Plan, relation: str, columns: Columns, run: Run
-) -> Iterator[tuple[str, range]]:
-    # those of whole numbers so few that a cell of each costs less than to search their intervals
-    coded = {axis.column for axis in plan.axes if axis.role is Role.CODES}
-    for column in sorted(coded & columns.whole - {plan.weight}):
-        key = columns.key(column)
-        ((low, high),) = run(f"SELECT min({key}), max({key}) FROM {relation}")
-        if low is not None and high - low < _NEAR:
-            yield column, range(low, high + 1)
-
-
 def _grouped_axes(plan: Plan, *, by_largest: bool) -> list[int]:
     axes = enumerate(plan.axes)
     return [i for i, axis in axes if not (by_largest and axis.cuts == AROUND_WEIGHTS)]
@@ -172,13 +150,11 @@ def select(
     plan: Plan,
     relation: str,
     columns: Columns,
-    near: Mapping[str, range] = _NONE,
     *,
     by_largest: bool = False,
 ) -> str:
     """Write the query: keys of every axis, the number of the table, and all sums.
 
-    ``near``: columns of few whole numbers, whose intervals are those of cells, not of rows.
     ``by_largest``: whether in place of an interval of weights stands the largest of each cell.
     """
     grouped = _grouped_axes(plan, by_largest=by_largest)
@@ -188,15 +164,16 @@ def select(
     read += [f"{number} AS v{i}" for i, (number, _) in enumerate(written)]
     texts = {i: wrong for i, (_, wrong) in enumerate(written) if wrong}
     read += [f"{wrong} AS b{i}" for i, wrong in texts.items()]
-    keys, wholes = {i: f"k{i}" for i in grouped}, {i: f"k{i}" for i in grouped}
+    keys = {i: f"k{i}" for i in grouped}
     for i, axis in ((i, plan.axes[i]) for i in grouped if plan.axes[i].bins):
         value = f"v{numbers.index(axis.column)}"
-        if axis.column in near:
-            numbered = axis.bins_of(np.array(near[axis.column], dtype=np.float64)).tolist()
-            place = f"CAST(k{i} AS BIGINT) - {near[axis.column].start - 1}"
-            keys[i], wholes[i] = f"{value} AS k{i}", f"{numbered}[{place}]"
-        else:
-            keys[i] = f"{_bin_number(value, axis, columns)} AS k{i}"
+        place = _bin_number(value, axis, columns)
+        if axis.role is Role.CODES and axis.column in columns.whole:
+            read.append(f"{columns.key(axis.column)} AS e{i}")
+            places = axis.bins_of(np.arange(_LISTED, dtype=np.float64)).tolist()
+            listed = f"{places}[CAST(e{i} AS BIGINT) + 1]"
+            place = f"CASE WHEN {value} BETWEEN 0 AND {_LISTED - 1} THEN {listed} ELSE {place} END"
+        keys[i] = f"{place} AS k{i}"
     values = [f"v{i}" for i in range(len(numbers))]
     values += [f"b{i}" for i in texts]
     limited = sorted({numbers.index(c) for m in plan.moments if m.limited for c in m.columns})
@@ -212,18 +189,13 @@ def select(
     if _uses_grouping_sets(plan, columns):
         which = " + ".join(f"grouping(k{i}) * {1 << i}" for i in keys)
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
-    made = _sums(plan, columns, texts)
-    sums = [*names, f"{which} AS t", *(f"{each} AS s{i}" for i, each in enumerate(made))]
-    query = (
+    made = enumerate(_sums(plan, columns, texts))
+    sums = [*names, f"{which} AS t", *(f"{each} AS s{i}" for i, each in made)]
+    return (
         f"WITH r AS (SELECT {', '.join(read)} FROM {relation}), "
         f"s AS (SELECT {', '.join([*keys.values(), *values])} FROM r) "
         f"SELECT {', '.join(sums)} FROM s GROUP BY {by}"
     )
-    if not near:
-        return query
-    names = [wholes.get(i, f"max(k{i})") for i in range(len(plan.axes))]
-    again = (f"{e[:3] if e[:3] in ('min', 'max') else 'sum'}(s{i})" for i, e in enumerate(made))
-    return f"SELECT {', '.join([*names, 't', *again])} FROM ({query}) AS n GROUP BY ALL"
 
 
 def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
@@ -340,22 +312,6 @@ def _sql_factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
         return f"abs({y} - {x})"
     p, least = x if factor == "log" else f"(1 - {x})", columns.constant(LEAST_LOG)
     return f"ln(CASE WHEN {p} < {least} THEN {least} ELSE {p} END)"
-
-
-def _first_values(
-    axes: Sequence[Axis], limit: int, relation: str, columns: Columns, run: Run
-) -> dict[Axis, Sequence[object]]:
-    keys = ", ".join(f"{columns.key(axis.column)} AS k{i}" for i, axis in enumerate(axes))
-    head = f"(SELECT {keys} FROM {relation} LIMIT {_ROWS_PER_VALUE * limit}) AS head"
-    counts = ", ".join(f"count(DISTINCT k{i})" for i in range(len(axes)))
-    many = next(run(f"SELECT {counts} FROM {head}"))
-    return {
-        axis: _decode_keys(
-            axis, [key for (key,) in run(f"SELECT DISTINCT k{i} FROM {head}")], columns
-        )
-        for i, (axis, count) in enumerate(zip(axes, many, strict=True))
-        if count > limit
-    }
 
 
 def _fetch_cells(

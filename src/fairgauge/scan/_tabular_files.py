@@ -25,7 +25,6 @@ from fairgauge.errors import NOT_UTF_8, DataError, listing, needing, quote
 from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_relation import (
     PLACE,
-    WHOLE,
     DuckRows,
     check_same_columns,
     csv_rows,
@@ -63,11 +62,10 @@ def open_csv(paths: list[Place], name: str, header_row: int = 0) -> Source:
     parts = [_read_csv(found, dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
+    written = replace(_text_columns(position, position), moment=last_of_times)
     # all of a small file is read as soon as its first rows
     small = len(paths) == 1 and isinstance(paths[0], Path) and paths[0].stat().st_size < _SMALL
-    texts = _text_columns(position, position)
-    written = replace(texts, moment=last_of_times, looks=not small)
-    return DuckRows(name, columns, f"({' UNION ALL '.join(parts)})", written)
+    return DuckRows(name, columns, f"({' UNION ALL '.join(parts)})", written, looks=not small)
 
 
 def _text_columns(keys: Mapping[str, str], texts: Mapping[str, str]) -> Columns:
@@ -217,8 +215,6 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     kinds = [str(record[1]) for record in run(f"DESCRIBE SELECT * FROM {relation}", name)]
     written = {c: (f"c{i}", kinds[i]) for i, c in enumerate(first.names)}
     columns = typed_columns(written, texts=frozenset(first.partitions))
-    if len(paths) == 1:  # of several DuckDB would read all rows
-        columns = replace(columns, whole=frozenset(c for c in written if written[c][1] in WHOLE))
     return DuckRows(name, first.names, relation, columns, size)
 
 

@@ -114,7 +114,7 @@ class SparkFrame:
                 raise NotNumeric(column, kinds[column])
             return value
 
-        return Columns(key, number, of_texts, self.texts, looks=False)
+        return Columns(key, number, of_texts, self.texts)
 
     def _run(self, query: str) -> Iterator[Record]:
         with _explain_spark_errors(self.name):

@@ -80,7 +80,7 @@ class Warehouse:
         return translate(sql, self.rows, self.dialect)
 
     def _column_sql(self) -> Columns:
-        return Columns(self._key, self._number, sets=self.dialect not in WITHOUT_SETS, looks=False)
+        return Columns(self._key, self._number, sets=self.dialect not in WITHOUT_SETS)
 
     def _name(self, column: str) -> str:
         name = identifier(self.named.get(column, column))
