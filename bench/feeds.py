@@ -21,6 +21,7 @@ ASKED = {
     "monitor": {"rules": [{"metric": "selection_rate.difference", "between": [-0.9, 0.9]}]},
 }  # fmt: skip
 CHANGED, HOLIDAYS = 43, 10 / 365  # a Tuesday; of a day
+LEVELS = (0.03, 0.05, 0.1, 0.15, 0.2)
 COURSES = {"none": (1, 1), "weak": (0.8, 0.7), "strong": (0.35, 0.2)}
 """Of Saturdays and Sundays, beside working days."""
 
@@ -78,7 +79,7 @@ def findings(days: dict[str, fg.Cube]) -> list[tuple[str, range]]:
 
 def volumes(feeds: int) -> Iterator[str]:
     """Yield, for each level of variation, feeds with a false finding and those that find a loss."""
-    for varies in (0.03, 0.05, 0.1, 0.15, 0.2):
+    for varies in LEVELS:
         counts = dict.fromkeys(("clean", "half", "twice"), 0)
         for number in range(feeds):
             rng = np.random.default_rng([75, int(100 * varies), number])
