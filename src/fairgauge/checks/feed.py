@@ -429,13 +429,14 @@ def _new_values(
     sizes = [[sum(each.values()) for each in part] for part in parts]
     for value, _ in total.most_common():
         known = largest.setdefault(compact_reading(value), value)
-        new = HistoryProblem.NEW_VALUE, *subject, value
         counted = [[each.get(value, 0) for each in part] for part in parts]
         if known != value and not {value, known} <= {*named}:
-            yield from (Suspected(t, *new, known, n) for t, n in enumerate(counted[0]) if n)
+            same = HistoryProblem.SAME_NAMES, *subject, value, known
+            yield from (Suspected(t, *same, n) for t, n in enumerate(counted[0]) if n)
         elif known == value and value not in named:
             for t, share in departures.find_new([*zip(counted, sizes, strict=True)]).items():
-                yield Suspected(t, *new, None, counted[0][t], share, share and 0.0)
+                new = HistoryProblem.NEW_VALUE, *subject, value, None
+                yield Suspected(t, *new, counted[0][t], share, share and 0.0)
 
 
 def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:

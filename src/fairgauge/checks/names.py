@@ -236,8 +236,7 @@ def compact_reading(name: str) -> Value:
     """
     text = fold_accents(spelling(name))
     dashed = re.sub(_DASHES, "-", text.rstrip(".") or text)
-    joined = re.sub(_HYPHENS, "", re.sub(_FORMS_OF_NUMBERS, "", dashed))
-    return meaning(re.sub(_BLANKS, "", joined))
+    return meaning(re.sub(_BLANKS, "", re.sub(_HYPHENS, "", re.sub(_FORMS_OF_NUMBERS, "", dashed))))
 
 
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

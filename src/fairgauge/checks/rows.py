@@ -217,9 +217,9 @@ def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
 
 
 def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
+    what = "score" if note.code is DiagnosticCode.REVERSED_SCORES else "prediction"
     for role in ("label", "prediction", "score"):  # any of them may be coded in reverse
-        what = "score" if note.code is DiagnosticCode.REVERSED_SCORES else role
-        yield from _group_doubts(note.feature, f"clear {what}", cases, spec, role)
+        yield from _group_doubts(note.feature, f"{what} in line with the label", cases, spec, role)
 
 
 def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:

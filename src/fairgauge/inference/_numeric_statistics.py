@@ -232,8 +232,7 @@ def _mean_square(m: Sums) -> Array:
 
 
 def _mean_square_spread(m: Sums, n: Array) -> tuple[Array, float]:
-    fourth = quotient(_fourth_errors(m), m["n"])
-    return tail_weight(_mean_square(m), fourth, n) - 1, np.inf
+    return tail_weight(_mean_square(m), quotient(_fourth_errors(m), m["n"]), n) - 1, np.inf
 
 
 def _mean_square_influence(m: Sums, rows: Sums) -> Array:

@@ -121,8 +121,7 @@ def _spread_interval(metric: Spread, groups: EveryGroup, spec: Spec) -> SlotInte
     methods, sparse = (*_PAIRS_AT_ONCE, *own), groups_interval.sparse
     if not compares:
         limits = _extreme(metric, groups_interval, known, confidence)
-        methods = (IntervalMethod.SIMULTANEOUS_GROUPS, *own)
-        return SlotIntervals(limits, methods, reason, sparse)
+        return SlotIntervals(limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *own), reason, sparse)
     gap = metric.by == "largest_gap"
     mover = mover_difference if gap else mover_ratio
     low, high = _most_apart(groups_interval, known, confidence, confidence, mover, few)
@@ -178,8 +177,7 @@ def _differential_interval(
         own = groups_interval.methods
     with np.errstate(divide="ignore"):
         limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
-    methods = (IntervalMethod.SIMULTANEOUS, *_PAIRS_AT_ONCE, *own)
-    return SlotIntervals(limits, methods)
+    return SlotIntervals(limits, (IntervalMethod.SIMULTANEOUS, *_PAIRS_AT_ONCE, *own))
 
 
 @across_interval.register(InequalityPart)

@@ -142,8 +142,7 @@ def _quotient_interval(statistic: Quotient, data: SideData) -> StatisticInterval
         return _paired_quotient_interval(statistic, counts, data)
     if form.kind is FormKind.ODDS:
         return share_interval(data, counts[0], counts[1], odds)
-    shape = partial(weighted_share, times=form.times)
-    return share_interval(data, counts[0], counts[1], shape)
+    return share_interval(data, counts[0], counts[1], partial(weighted_share, times=form.times))
 
 
 @statistic_interval.register(Blend)

@@ -73,6 +73,7 @@ class WorstCase:
     ``at_most``: whether there may be fewer such rows, since counts are protected.
     ``wider``: of each end, how much further the limit of an interval is from the value there.
     ``attained``: whether some table has it; what bounds all tables only takes back a pass.
+    ``undecided``: the outcomes that count as not known among these, as they may be no decision.
     """
 
     low: float
@@ -83,12 +84,12 @@ class WorstCase:
     at_most: bool = False
     wider: tuple[float, float] = (1.0, 1.0)
     attained: bool = True
+    undecided: tuple[str, ...] = ()
 
-    def facts(self) -> dict[str, int | bool | None]:
+    def facts(self) -> dict[str, int | bool | tuple[str, ...] | None]:
         """Return how many rows lack what, as a reason states it."""
-        return {
-            "rows": self.rows, "groupless": self.groupless or None, "at_most": self.at_most or None
-        }  # fmt: skip
+        more = {name: getattr(self, name) or None for name in ("groupless", "at_most", "undecided")}
+        return {"rows": self.rows, **more}
 
 
 Cases = dict[ComparisonKey, tuple[WorstCase, ...]]
@@ -290,6 +291,7 @@ class _PossibleShares:
     """
 
     attained = True
+    _undecided: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -302,6 +304,7 @@ class _PossibleShares:
     ) -> None:
         self.outcomes, self._rate, self._groups = outcomes, rate, len(counted.groups)
         self._whole = side_of_all(self._groups)
+        self._undecided = tuple(name for need, name in outcome.undecided if need in rate.needs)
         measure: Measure = "w" if counted.weighted else "n"
         self._known, unknown = sides_and_unknown(counted, outcome, profile, measure)
         kinds, (may, are) = np.arange(len(counted.crossing.unknown)), sides_of_unknown(counted)
@@ -332,6 +335,7 @@ class _PossibleShares:
         return WorstCase(
             float(low), float(high), self.rows_of(side), self.outcomes, groupless=groupless,
             wider=(float(wider[0]), float(wider[1])), attained=self.attained,
+            undecided=self._undecided * self.outcomes,
         )  # fmt: skip
 
     def of(self, which: Index, needed: Array | float = 0.0) -> Limits:

@@ -14,7 +14,7 @@ from fairgauge.checks.feed import FEED_CHECKS, Feed, Subject, Suspected
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DOUBTS_OF_A_PERIOD, FEED_DOUBTS, DiagnosticCode, Outcome
+from fairgauge.enums import DOUBTS_OF_A_PERIOD, Outcome
 from fairgauge.errors import CubeError, DataError, cells, quote, refuse
 from fairgauge.monitoring._comparisons import Followed, follow, unmatched_rules
 from fairgauge.monitoring._period_counts import (
@@ -127,13 +127,12 @@ def monitor(
     findings = _check_feed(feed, absent_runs(periods, until)) if periods else []
     findings = [e for e in findings if e.period > names[-1] or not _is_accepted(e, asked.question)]
     if cubes:
-        # a new value states its other spelling, and is stated by what doubts it
-        new = [each for each in findings if each.problem is HistoryProblem.NEW_VALUE]
-        spelt = {f"same_names:{each.column}" for each in new if each.other}
+        # another spelling is stated once, and a new value by what doubts it
+        problem = HistoryProblem.SAME_NAMES
+        spelt = {f"same_names:{each.column}" for each in findings if each.problem is problem}
         doubted = [*_doubted_values(feed, cubes, resolved.question, comparisons)]
-        stated = {each for _, values in doubted for each in values}
-        new = [e for e in new if not e.other and (e.column, e.value) in stated]
-        findings = [e for e in findings if e not in new]
+        stated = {(HistoryProblem.NEW_VALUE, *each) for _, values in doubted for each in values}
+        findings = [e for e in findings if (e.problem, e.column, e.value) not in stated]
         findings += [e for e, _ in doubted if e is not None and e.other not in spelt]
     # of rows without a weight or a count nobody knows how many people or cases they are
     unit, of_rows = asked.question.unit.get("unit"), (asked.question.weight, asked.question.count)
@@ -166,12 +165,10 @@ def monitor(
 
 
 def _is_accepted(finding: HistoryFinding, question: Spec) -> bool:
-    codes = {finding.problem.replace(" ", "_")} & FEED_DOUBTS
-    if finding.problem is HistoryProblem.NEW_VALUE and finding.other is not None:
-        codes = {str(DiagnosticCode.SAME_NAMES)}  # it is spelt like another one
-    of_period = bool(codes & DOUBTS_OF_A_PERIOD)
+    code = finding.problem.replace(" ", "_")
+    of_period = code in DOUBTS_OF_A_PERIOD
     column = (finding.value or finding.period) if of_period else finding.column
-    return any(question.accepts(code, column) for code in codes)
+    return question.accepts(code, column)
 
 
 def missing_spec_error(held: History) -> DataError:

@@ -351,8 +351,7 @@ class Grammar:
             feature, group = s.facts.get("feature"), s.facts.get("group")
             if feature is not None:
                 return self.terms["groups_of"].format(feature=self.feature((feature, None)))
-            name = "all" if group is None else "group"
-            return self.terms[name].format(name=called(group))
+            return self.terms["all" if group is None else "group"].format(name=called(group))
         named = self.name(s.who)
         if s.facts.get("across") and s.than is not None:
             named = f"{named} {self.terms['and']} {self.name(s.than)}"
@@ -422,7 +421,8 @@ class Grammar:
         said = self.made(texts[part or d.code]).render(facts | dict(d.parameters)).strip()
         if part is None and d.get("accepted"):
             return self.made(texts["accepted"]).render(text=said)
-        if part is None and d.level is Level.WARNING and d.code in DOUBTS:
+        withholds = d.level is Level.WARNING and d.get("withholds") is None
+        if part is None and withholds and d.code in DOUBTS:
             column = d.feature or d.get("column") or next(iter(d.get("columns") or ()), None)
             said = self.made(texts["accept"]).render(text=said, d=d, column=column)
         if part is None and d.get("options") is False and "--" in said:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class OutcomeMasks:
     """The positive levels of label and prediction, as masks over the levels of their axes.
 
     ``open_labels, open_predictions`` are those that count as negative, and may be no decision; None
-    where there are none.
+    where there are none. ``undecided``: their names, each with the role of its column.
     ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
     value: the score of the positive is what is left of it.
     """
@@ -56,11 +57,12 @@ class OutcomeMasks:
     turned: float | None = None
     open_labels: Mask | None = None
     open_predictions: Mask | None = None
+    undecided: tuple[tuple[str, str], ...] = ()
 
     @property
     def closed(self) -> OutcomeMasks:
         """Return it with every value as it is counted, also those that may be no decision."""
-        return replace(self, open_labels=None, open_predictions=None)
+        return replace(self, open_labels=None, open_predictions=None, undecided=())
 
     @property
     def of_no_class(self) -> OutcomeMasks:
@@ -114,16 +116,19 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        if max(len(label_levels), len(prediction_levels)) <= 2:
-            return (OutcomeMasks(labels, mask, turned=turned),)
-        of_open = [open_levels(cube, each, spec) for each in (label, prediction)]
-        return (OutcomeMasks(labels, mask, None, NO_CLASS, turned, *of_open),)
-    bins = np.arange(prediction.bins)
-    open_labels = open_levels(cube, label, spec)
+        return (OutcomeMasks(labels, mask, turned=turned, **_open(cube, spec)),)
+    bins, of_open = np.arange(prediction.bins), _open(cube, spec)
     return tuple(
-        OutcomeMasks(labels, (bins > i) == of_positive, threshold, NO_CLASS, turned, open_labels)
+        OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned, **of_open)
         for i, threshold in enumerate(prediction.cuts)
     )
+
+
+def _open(cube: Cube, spec: Spec) -> dict[str, Any]:
+    masks = [(axis, open_levels(cube, axis, spec)) for axis in cube.plan.outcomes]
+    names = [(str(axis.role), name_of(level)) for axis, mask in masks if mask is not None
+             for level in compress(cube.levels[axis], mask)]  # fmt: skip
+    return {f"open_{axis.role}s": mask for axis, mask in masks} | {"undecided": tuple(names)}
 
 
 def refused_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
@@ -146,11 +151,10 @@ def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, in
     return [each for each in refused if each[0] in none]
 
 
-def open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
+def open_levels(cube: Cube, axis: Axis, spec: Spec) -> Mask | None:
     """Return which levels these are; None of none, or where it is accepted what they count as."""
-    if axis is None or len(cube.levels[axis]) <= 2 or axis.bins or not spec.names_values:
-        return None
-    if spec.accepts(DiagnosticCode.UNDECIDED_OUTCOMES, axis.column):
+    accepted = spec.accepts(DiagnosticCode.UNDECIDED_OUTCOMES, axis.column)
+    if accepted or len(cube.levels[axis]) <= 2 or axis.bins or not spec.names_values:
         return None
     undecided = [value for value, _ in undecided_levels(cube, axis, spec)]
     return np.array([v in undecided for v in cube.levels[axis]]) if undecided else None

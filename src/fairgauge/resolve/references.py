@@ -278,8 +278,7 @@ def resolve_references(
 
     def values_of(statistic: Statistic) -> Values:
         groups = np.arange(len(counts.groups))
-        every = sides.pick(groups, np.zeros_like(groups))
-        return statistic.value(every, spec.profile)[:, None]
+        return statistic.value(sides.pick(groups, np.zeros_like(groups)), spec.profile)[:, None]
 
     return references_at(counts, metric, spec, values_of, 1, by_rows)[0]
 
@@ -313,8 +312,7 @@ def references_at(
     rule, size = spec.reference, len(counts.groups)
     groups = np.arange(size)
     if isinstance(rule, tuple) and (named := counts.named_reference) is not None:
-        reference = as_reference(counts, named)
-        return (References(np.full(size, named), (reference,) * size),) * places
+        return (References(np.full(size, named), (as_reference(counts, named),) * size),) * places
     if isinstance(rule, tuple) or rule is ReferenceRule.OTHERS:
         others = Reference(ReferenceKind.OTHERS)
         return (References(side_of_others(size) + groups, (others,) * size),) * places
@@ -372,8 +370,7 @@ def choose_groups(
     most = np.nanmax(favoured, axis=0)
     tied = np.isclose(favoured, most, rtol=SAME_VALUE, atol=SAME_VALUE)
     by_rows = sorted(range(len(sizes)), key=lambda group: (-sizes[group], names[group]))
-    rank = np.argsort(by_rows)
-    return np.where(tied, rank[:, None], len(sizes)).argmin(axis=0), tied, unknown
+    return np.where(tied, np.argsort(by_rows)[:, None], len(sizes)).argmin(axis=0), tied, unknown
 
 
 def group_sizes(counts: GroupCounts) -> Values:

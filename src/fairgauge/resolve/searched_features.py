@@ -169,8 +169,7 @@ def _sum_cases(values: Index, cells: CodedRows, number: int) -> Array:
 def most_cells(cube: Cube) -> float:
     """Return how many cells all features and outcomes may make together, of the counts by each."""
     axes = (axis for axis in cube.plan.axes if axis.role is not Role.CODES)
-    sizes = [len(cube.levels[axis]) + 1 for axis in axes]
-    return float(min(cube.rows, math.prod(sizes)))
+    return float(min(cube.rows, math.prod([len(cube.levels[axis]) + 1 for axis in axes])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -328,7 +328,7 @@ class MonitorReport(ResultOfMetrics):
 HistoryProblem = StrEnum("HistoryProblem", {
     "GAP": "gap", "OVERDUE_LABELS": "overdue labels", "DOUBLED_ROWS": "doubled rows",
     "SAME_COUNTS": "same counts", "VOLUME": "volume", "NEW_VALUE": "new value",
-    "VANISHED_VALUE": "vanished value", "ONE_VALUE": "one value",
+    "SAME_NAMES": "same names", "VANISHED_VALUE": "vanished value", "ONE_VALUE": "one value",
     "MISSING_VALUES": "missing values", "OTHER_SCORES": "other scores",
     "COPIED_LABEL": "copied label", "DOUBTED_VALUE": "doubted value",
 })  # fmt: skip

@@ -154,8 +154,7 @@ class _Audit(PageStatements):
         for whole, pooled in sections.shown_adjusted_alone(estimates)[:1]:
             found = self.statement(pooled, "adjusted_alone", sources=self._place(pooled))
             facts |= {"among": self._shares_compared(whole, pooled)}
-            adjusted_for = (self.strata or "",)
-            return replace(found, adjusted_for=adjusted_for, facts=found.facts | facts)
+            return replace(found, adjusted_for=(self.strata or "",), facts=found.facts | facts)
         shown = self._significant
         pairs = any(pair.significant for pair in report.pairs)
         if any(each.reference is not None for each in shown) or (shown and not pairs):

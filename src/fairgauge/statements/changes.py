@@ -276,8 +276,7 @@ class _Changes(PageStatements):
             yield step("positive", event=event, side=str(self.favourable), assumed=assumed)
 
     def verdict(self) -> Iterator[Statement]:
-        c = self.candidate
-        asked = self.asked
+        c, asked = self.candidate, self.asked
         went = Counter(str(one.direction) for one in asked if one.significant)
         larger = [one for one in asked if one.significant and one.direction is Direction.FURTHER]
         yield Statement(code="candidate", verdict=str(c.verdict), facts={
@@ -287,6 +286,7 @@ class _Changes(PageStatements):
             "changed": sum(one.changed for one in asked),
             "within": sum(one.outcome is Performance.NON_INFERIOR for one in larger),
             "performance": str(c.performance), "margins": [_margin(t) for t in c.margins],
+            "kept": _sizes(asked) * all(one.outcome is Performance.NON_INFERIOR for one in asked),
             "open": [side_of(of.feature, of.group) for one in c.untested
                      if (of := one.change if isinstance(one, MarginTest) else one).feature],
         }, sources=(f"{self.place}.verdict", f"{self.place}.margins"))  # fmt: skip
@@ -319,8 +319,7 @@ class _Changes(PageStatements):
             yield Statement(code="not_within", verdict=why, parts=tuple(parts))
 
     def what_remains(self) -> Iterator[Statement]:
-        valued = (e for e in self.asked if e.status is enums.Status.OK)
-        known = [each for each in valued if each.new_interval is not None]
+        known = [e for e in self.asked if e.status is enums.Status.OK and e.new_interval]
         held = [one for one in known if one.definition.neutral not in (one.new_interval or ())]
         if not known:
             return
@@ -370,9 +369,9 @@ class _Changes(PageStatements):
         every: tuple[tuple[str, list[DisparityChange] | list[MarginTest]], ...]
         every = (("differences", self.asked), ("rates", [*c.groups]))
         for outcome in (Performance.INFERIOR, Performance.CANNOT_TELL, Performance.NO_MARGIN):
-            open_ = [(k, [t for t in of if t.outcome is outcome], len(of)) for k, of in every]
-            counts = [(k, sum(not smaller(t) for t in tests), n) for k, tests, n in open_]
-            if parts := [each for each in counts if each[1]]:
+            kinds = [(k, [t for t in of if t.outcome is outcome and not smaller(t)], len(of))
+                     for k, of in every]  # fmt: skip
+            if parts := [(k, len(tests), n, _sizes(tests)) for k, tests, n in kinds if tests]:
                 places = (f"{self.place}.disparities", f"{self.place}.groups")
                 yield replace(fact("beyond", *places, parts=parts), verdict=str(outcome))
 
@@ -423,8 +422,7 @@ class _Changes(PageStatements):
         c = self.change
         if c.new is not None:
             yield step("no_causes")
-        alone = [(side_of(e.feature, e.name), e.report) for e in c.alone if e.what == "group"]
-        if alone:
+        if alone := [(side_of(e.feature, e.name), e.report) for e in c.alone if e.what == "group"]:
             yield fact("groups_alone", "alone", groups=alone)
         yield step("unfair")
         if c.new is None:
@@ -510,6 +508,11 @@ def _distance(one: DisparityChange) -> Range | None:
     if (one.new or 0.0) < 0:
         low, high = -high, -low
     return Range(low, high, one.interval.level)
+
+
+def _sizes(tests: Iterable[DisparityChange | MarginTest]) -> list[tuple[float, str]]:
+    # the margins that some are held against, each once
+    return sorted({(t.margin, t.by) for t in tests if t.margin is not None})
 
 
 def _margin(test: MarginTest) -> tuple[str, float, str, float | None, str]:

@@ -457,8 +457,7 @@ def _comparison_key(each: Estimate | Verdict) -> set[Hashable]:
     row = each.definition
     if isinstance(row, Metric) and row.scope == "pooled":
         return {row.name}
-    rates = row.statistics if isinstance(row, Metric) else ()
-    return {disparity(of) for of in rates or (row,)}
+    return {disparity(of) for of in (row.statistics if isinstance(row, Metric) else ()) or (row,)}
 
 
 def shown_adjusted_alone(estimates: Sequence[Estimate]) -> list[tuple[Estimate, Estimate]]:

@@ -47,8 +47,7 @@ def named_strata(strata: Sequence[StratumGap]) -> tuple[tuple[tuple[str, str], .
 def strata_that_differ(gap: Gap) -> list[StratumGap]:
     """Return the strata that differ by themselves, where none is unlike the others."""
     asked = gap.verdict is GapVerdict.ACCOUNTED_FOR or gap.reason in _DIFFER
-    named = asked and not any(each.outlying for each in gap.strata)
-    return gap.differing_strata if named else []
+    return gap.differing_strata if asked and not any(each.outlying for each in gap.strata) else []
 
 
 def described(found: Decomposition) -> list[tuple[int, Gap]]:
@@ -293,7 +292,7 @@ class _Why(PageStatements):
             code = "coarser_strata" if coarser else "look_at_strata"
             if code != "look_at_strata" or not strata:
                 yield replace(step(code), adjusted_for=first.columns)
-        if found.verdict is GapVerdict.NO_GAP:
+        if found.verdict is GapVerdict.NO_GAP and not found.spec.get("margins"):
             yield step("state_margin")
 
     def worse_strata(self, gap: Gap) -> list[StratumGap]:

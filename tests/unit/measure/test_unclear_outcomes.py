@@ -109,11 +109,9 @@ def test_scores_that_are_probably_reversed_withhold_a_pass():
     asked = {"label": "y", "positive": "yes", "prediction": None, "score": "outcome",
              "threshold": 0.5}  # fmt: skip
     (verdict,) = audited(table, **asked).verdicts
-    assert (verdict.outcome, verdict.reason.code) == (
-        Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_VALUES
-    )  # fmt: skip
-    right = table.with_columns(outcome=1 - pl.col("outcome"))
-    assert audited(right, **asked).verdict is Outcome.PASS
+    assert "1,600 rows have no score in line with the label" in verdict.says
+    assert (verdict.outcome, verdict.reason["rows"]) == (Outcome.INCONCLUSIVE, 1600)
+    assert audited(table.with_columns(-pl.col("outcome") + 1), **asked).verdict is Outcome.PASS
     assert audited(table, **asked, rules="accuracy >= 0.9").verdict is Outcome.FAIL
 
 

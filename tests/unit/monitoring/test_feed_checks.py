@@ -91,7 +91,7 @@ FAULTS: dict[str, tuple[HistoryProblem, Spoil, str | None, str | None]] = {
     "a group gone": (HistoryProblem.VANISHED_VALUE, without("region == 'West'"), "region", "West"),
     "a new group": (HistoryProblem.NEW_VALUE, new_region, "region", "East"),
     "another spelling": (
-        HistoryProblem.NEW_VALUE, other("region", "West", "west "), "region", "west ",
+        HistoryProblem.SAME_NAMES, other("region", "West", "west "), "region", "west ",
     ),
     "no group": (HistoryProblem.MISSING_VALUES, lacking("region", 0.4), "region", None),
     "no prediction": (

@@ -34,8 +34,7 @@ def _columns(found: SubgroupSearch) -> dict[str, str]:
 
 def _row(found: SubgroupSearch, each: Subgroup) -> dict[str, Any]:
     own = to_dict(each) | {"subgroup": each.name, "guaranteed": nearer_end(found, each)}
-    conditions = {column: each.conditions.get(of) for column, of in _columns(found).items()}
-    return {**conditions, **own}
+    return {**{column: each.conditions.get(of) for column, of in _columns(found).items()}, **own}
 
 
 def _notes(found: SubgroupSearch) -> Iterator[str]:
@@ -72,7 +71,7 @@ def _differences(audit: PairsAudit) -> Iterator[dict[str, Any]]:
             "model": each.model,
             "difference": shown(each.value, unit, sign=True),
             "interval": shown_range(each.low, each.high, unit, sign=True),
-            "margin": each.margin or None,
+            "margin": (each.margin or 0) * (100 if each.of_decisions else 1) or None,
             "p": each.p_equivalence if equivalent else each.p_adjusted,
             "verdict": str(each.verdict),
         }

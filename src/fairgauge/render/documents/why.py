@@ -141,7 +141,8 @@ def _facts(found: Decomposition) -> Row:
     several, by_verdict = len(found.gaps) > 1, dict[str, list[str]]()
     for at, gap in found.gravest():
         own = _Gap(found, at, gap)
-        by_verdict.setdefault(own.verdict.upper(), []).append(own.short)
+        word, more, reason = own.verdict.partition(" (")
+        by_verdict.setdefault(word.upper() + more + reason, []).append(own.short)
     return {
         "columns": numbers.listing([*map(called, found.gaps[0].columns)]),
         "several": several,

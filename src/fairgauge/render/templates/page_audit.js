@@ -643,8 +643,8 @@ const doubtOf = (counts, q, features) => {
     };
     const everywhere = isReversed(counts.cells.reduce((a, c) => plus(a, c.states), zero()), 0.05), within = features.filter((f) => f.names.length === 1 && f.large.some((g) => isReversed(g.states, 1e-4)));
     for (const role of roles) {
-      if (!everywhere) within.forEach((f) => add("reversed_predictions", `clear ${role}`, counts.read, [role], f.names));
-      else if (!accepted("reversed_predictions", q.decision.name)) add("reversed_predictions", `clear ${role}`, counts.read, [role]);
+      if (!everywhere) within.forEach((f) => add("reversed_predictions", "prediction in line with the label", counts.read, [role], f.names));
+      else if (!accepted("reversed_predictions", q.decision.name)) add("reversed_predictions", "prediction in line with the label", counts.read, [role]);
     }
   }
   const fewest = [counts.read];

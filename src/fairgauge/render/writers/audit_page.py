@@ -205,8 +205,7 @@ class _Compiler:
         raise TypeError(f"a text in a page cannot have {node}")
 
     def sum(self, parts: Sequence[Any]) -> str:
-        texts = map(self.written, parts)
-        return "+".join(text for text in texts if text != '""') or '""'
+        return "+".join(text for text in map(self.written, parts) if text != '""') or '""'
 
     def written(self, node: nodes.Node) -> str:
         """Return a part of a text; of a known one, what it comes to."""

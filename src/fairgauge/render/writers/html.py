@@ -128,8 +128,7 @@ def _short_rows(table: tree.Table) -> Markup:
     # end tags of rows and cells are optional, as is the scope of headings that fill a column; the
     # style sheet aligns the numbers and isolates names
     texts = ([printable(cell.text) for cell in row] for row in table.rows)
-    rows = (Markup("<tr><th>") + Markup("<td>").join(row) for row in texts)
-    return Markup("\n").join(rows)
+    return Markup("\n").join(Markup("<tr><th>") + Markup("<td>").join(row) for row in texts)
 
 
 def asset(name: str) -> str:
@@ -160,8 +159,7 @@ def policy(style: str, *scripts: str) -> str:
 
 
 def _digest(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def write_notebook(document: tree.DocumentTree, shown: object = None) -> str:

@@ -57,8 +57,7 @@ def _verdict_case(report: Report, verdict: Verdict) -> _Case:
     name = ": ".join(filter(None, (verdict.rule, listing(judged_groups(report, verdict)))))
     counted = verdict.reason.code is ReasonCode.COUNTED_AS
     outcome = "ignored" if verdict.outcome is Outcome.NONE else verdict.outcome
-    message = f"{outcome}: {verdict.says}"
-    return _Case(verdict.feature, name, verdict.outcome, message, counted)
+    return _Case(verdict.feature, name, verdict.outcome, f"{outcome}: {verdict.says}", counted)
 
 
 def _monitor_cases(report: MonitorReport) -> Iterator[_Case]:

@@ -234,7 +234,7 @@ def test_the_doctor_states_what_may_be_wrong_and_ends_with_a_code(folder):
     assert found["schema"] == "fairgauge.history_health/2"
     assert [(e["problem"], e["period"], e["value"]) for e in found["findings"]] == [
         ("gap", "2026-01-05", None),
-        ("new value", "2026-01-06", "f"),  # which an audit of the last period doubts, too
+        ("same names", "2026-01-06", "f"),  # which an audit of the last period doubts, too
     ]
     assert found["findings"][1]["other"] == "F"
     assert texts_in(folder / "history") == before

@@ -131,7 +131,7 @@ def test_two_groups_compared_with_each_other_are_one_gap(
     assert re.match(f"Women were approved ({often}) .*than .*men", str(brief.headline))
     assert re.search(r"Of [0-9,]+ women, .*; of [0-9,]+ men, ", str(brief.found[0]))
     assert "all other applicants" not in str(brief)
-    compared = "1 comparison, (wo)?men with (wo)?men, by the rule “"
+    compared = "1 comparison, of (wo)?men with (wo)?men, by the rule “"
     assert any(re.match(compared, str(each)) for each in brief.looked_at)
     assert str(brief.certainty[0]).startswith("If the monitored comparison stays within ")
     (now,) = (str(each) for each in brief.certainty if "after the alarm" in str(each))
