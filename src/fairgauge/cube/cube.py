@@ -272,7 +272,6 @@ class Cube:
 
     @property
     def cases(self) -> int:
-        """Return the cases that the counted rows stand for."""
         return int(self.tables[0].sums[self.plan.cases].sum())
 
     @property
