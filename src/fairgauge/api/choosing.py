@@ -104,30 +104,14 @@ _ERRORS = 1.25
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """A metric to report, and why."""
-
-    metric: str
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """A rule to start from, as it is written in a specification, and where its limit comes from."""
-
-    rule: str
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
 class Recommendation:
     """What suits the answers."""
 
     answers: Mapping[str, str]
     # the columns that the specification needs: of label, prediction, score
     columns: tuple[str, ...]
-    measures: tuple[Measure, ...]  # metrics to report, and rules to start from
-    limits: tuple[Limit, ...]
+    measures: Mapping[str, str]  # metrics to report, each with why
+    limits: Mapping[str, str]  # rules to start from, each with where its limit comes from
     cautions: tuple[str, ...]  # what the numbers will not show
 
     @property
@@ -142,69 +126,69 @@ def recommend(answers: Mapping[str, str]) -> Recommendation:
     Raises SpecError (an answer is missing, unknown, or to a question that is not asked).
 
     >>> found = recommend({"model": "decision", "outcomes": "none"})
-    >>> [limit.rule for limit in found.limits]
+    >>> [*found.limits]
     ['selection_rate.ratio >= 0.8']
     """
     check(answers)
-    chosen = [*_choose_measures(answers)]
+    chosen = [*_choose_measures(answers)]  # a limit is at least or at most a number
     return Recommendation(
         answers=dict(answers),
         columns=_outcome_columns(answers),
-        measures=tuple(each for each in chosen if isinstance(each, Measure)),
-        limits=tuple(each for each in chosen if isinstance(each, Limit)),
+        measures={asked: why for asked, why in chosen if "=" not in asked},
+        limits={asked: why for asked, why in chosen if "=" in asked},
         cautions=tuple(_cautions(answers)),
     )
 
 
-def _choose_measures(answers: Mapping[str, str]) -> Iterator[Measure | Limit]:
+def _choose_measures(answers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     model = answers["model"]
     if model == "none":
-        yield Measure("base_rate", "how often each group has the favourable outcome")
+        yield "base_rate", "how often each group has the favourable outcome"
         yield _tolerance_limit("base_rate")
     elif model == "class":
-        yield Measure("accuracy", "the share of correct classes in each group")
-        yield Measure("true_positive_rate", "the recall of each class; the worst class decides")
+        yield "accuracy", "the share of correct classes in each group"
+        yield "true_positive_rate", "the recall of each class; the worst class decides"
         yield _tolerance_limit("accuracy")
         yield _tolerance_limit("true_positive_rate")
     elif model == "number":
-        yield Measure("mean_error", "whether predictions are too high or too low for a group")
-        yield Measure("mean_absolute_error", "how far off predictions are, in the label's unit")
+        yield "mean_error", "whether predictions are too high or too low for a group"
+        yield "mean_absolute_error", "how far off predictions are, in the label's unit"
         because = f"errors at most {_ERRORS:g} times those of all others; has no unit"
-        yield Limit(f"mean_absolute_error.ratio <= {_ERRORS:g}", because)
+        yield f"mean_absolute_error.ratio <= {_ERRORS:g}", because
     elif model == "ranking":
-        yield Measure("top_selection_ratio", "how often each group is in the top 100")
-        yield Measure("exposure_ratio", "whether the groups are seen at similar places of the list")
+        yield "top_selection_ratio", "how often each group is in the top 100"
+        yield "exposure_ratio", "whether the groups are seen at similar places of the list"
         because = "the four-fifths rule of thumb, at the top of the list"
-        yield Limit(f"top_selection_ratio >= {RATIO:g}", because)
+        yield f"top_selection_ratio >= {RATIO:g}", because
     else:
         yield from _measures_of_decisions(answers)
 
 
-def _measures_of_decisions(answers: Mapping[str, str]) -> Iterator[Measure | Limit]:
+def _measures_of_decisions(answers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     known = answers["outcomes"] == "all"
-    yield Measure("selection_rate", "how often each group gets the favourable decision")
+    yield "selection_rate", "how often each group gets the favourable decision"
     if answers["outcomes"] in ("all", "selected"):
-        yield Measure("positive_predictive_value", "how many of those selected had the outcome")
+        yield "positive_predictive_value", "how many of those selected had the outcome"
     if not known or answers["parity"] == "yes":
-        yield Limit(f"selection_rate.ratio >= {RATIO:g}", "the four-fifths rule of thumb")
+        yield f"selection_rate.ratio >= {RATIO:g}", "the four-fifths rule of thumb"
     if not known:
         return
-    yield Measure("true_positive_rate", "of those who should be selected, how many are")
-    yield Measure("false_positive_rate", "of those who should not be selected, how many are")
+    yield "true_positive_rate", "of those who should be selected, how many are"
+    yield "false_positive_rate", "of those who should not be selected, how many are"
     if answers["error"] in ("refused", "both"):
         yield _tolerance_limit("true_positive_rate")
     if answers["error"] in ("granted", "both"):
         yield _tolerance_limit("false_positive_rate")
     if answers.get("probability") == "yes":
-        yield Measure("calibration_gap", "whether scores are too high or too low in a group")
-        yield Measure("expected_calibration_error", "the same over ten ranges of the score")
+        yield "calibration_gap", "whether scores are too high or too low in a group"
+        yield "expected_calibration_error", "the same over ten ranges of the score"
         because = "mean score and observed share at most 5 percentage points apart in every group"
-        yield Limit("-0.05 <= calibration_gap <= 0.05", because)
+        yield "-0.05 <= calibration_gap <= 0.05", because
 
 
-def _tolerance_limit(rate: str) -> Limit:
+def _tolerance_limit(rate: str) -> tuple[str, str]:
     rule = f"-{TOLERANCE:g} <= {rate}.difference <= {TOLERANCE:g}"
-    return Limit(rule, "at most 10 percentage points apart: set your own limit, and state why")
+    return rule, "at most 10 percentage points apart: set your own limit, and state why"
 
 
 def _outcome_columns(answers: Mapping[str, str]) -> tuple[str, ...]:
@@ -267,10 +251,10 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         *(f"{key} = {toml_value(value)}" for key, value in keys.items()),
         "",
         "metrics = [",
-        *(f"  # {each.because}\n  {toml_value(each.metric)}," for each in found.measures),
+        *(f"  # {why}\n  {toml_value(each)}," for each, why in found.measures.items()),
         "]",
         "rules = [",
-        *(f"  # {each.because}\n  {toml_value(each.rule)}," for each in found.limits),
+        *(f"  # {why}\n  {toml_value(each)}," for each, why in found.limits.items()),
         "]",
     ]
     return "\n".join(lines) + "\n"

@@ -99,7 +99,7 @@ class CountTable:
 
     def over(self, axes: Iterable[Axis]) -> CountTable:
         """Return the counts by some axes alone, of those that it has."""
-        kept = tuple(axis for axis in axes if axis in self.axes)
+        kept = tuple(filter(self.axes.__contains__, axes))
         return aggregate(kept, self.codes_of(kept), self.sums)
 
     def recoded(self, axis: Axis, place: Codes, to: Axis | None = None) -> CountTable:
@@ -272,7 +272,6 @@ class Cube:
 
     @property
     def cases(self) -> int:
-        """Return the cases that the counted rows stand for."""
         return int(self.tables[0].sums[self.plan.cases].sum())
 
     @property

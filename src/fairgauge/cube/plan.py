@@ -593,15 +593,10 @@ def _power_moments(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
     # second
     powers = [m for m in moments if len(m.factors) <= 3 and len(set(m.factors)) == 1]
     return tuple(
-        replace(moment, name=power_name(moment.name, power), power=power)
+        replace(moment, name=f"{moment.name}_{WEIGHTS[power - 1]}", power=power)
         for power, of in ((2, moments), (3, powers))
         for moment in of
     )
-
-
-def power_name(moment: str, power: int) -> str:
-    """Return the name of a moment that is summed times a power of the weight, such as yy_w2."""
-    return moment if power == 1 else f"{moment}_{WEIGHTS[power - 1]}"
 
 
 SUM, SQUARES = "s", "s2"

@@ -181,16 +181,12 @@ class PairedCubes:
     ``current, candidate``: the counts as each model decides; the prediction is that model's.
     ``joint``: the counts by both decisions: prediction and candidate.
     ``every``: likewise of all rows, including those that only one model decides, or none.
-    ``rows, undecided``: rows that both decide, and that at least one does not; of a count column
-        the cases that they stand for.
     """
 
     current: Cube
     candidate: Cube
     joint: Cube
     every: Cube
-    rows: int
-    undecided: int
 
 
 def candidate_axes(cube: Cube) -> tuple[Axis, ...]:
@@ -226,7 +222,6 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
             tables = [table.recoded(axis, place) for table in tables]
     held = replace(cube, levels={**cube.levels, decision: levels, candidate: levels})
     known = [table.known(both) for table in tables]
-    rows = int(known[0].cases.sum())
     others = {axis: axis for axis in cube.plan.axes if axis.role not in _ALONE}
     asked = replace(cube.asked, candidate=(), margins=())
     jointly = {**others, candidate: candidate}
@@ -235,8 +230,6 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
         view_of_candidate(held, candidate, known),
         _view(held, known, jointly, asked),
         _view(held, tables, jointly, asked),
-        rows,
-        int(tables[0].cases.sum()) - rows,
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import BOTH, ConfusionCounts
 from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.catalogue.lookup import find_metric, find_rate
-from fairgauge.cube.cube import Cube, aggregate
+from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Task
 from fairgauge.identity import GroupId, ValueSet
@@ -28,6 +28,8 @@ from fairgauge.resolve.references import CountsBySide
 from fairgauge.values import Value, sort_key
 
 Codes = NDArray[np.int64]
+# cells up to which counting each of them is faster than sorting the rows
+_MOST_CELLS = 4_000_000
 
 
 def count_codes(columns: Mapping[str, tuple[Codes, Sequence[Value]]], **question: Any) -> Cube:
@@ -49,9 +51,9 @@ def count_codes(columns: Mapping[str, tuple[Codes, Sequence[Value]]], **question
     rows = max((len(codes) for codes, _ in coded), default=0)
     tables = []
     for positions in counting.tables:
+        held, counts = _count_cells([coded[i] for i in positions], rows)
         axes = tuple(counting.axes[i] for i in positions)
-        codes = np.stack([coded[i][0] for i in positions], axis=-1)
-        tables.append(aggregate(axes, codes, {"rows": np.ones(rows)}))
+        tables.append(CountTable(axes, held, {"rows": counts.astype(np.float64)}))
     levels = {axis: of for axis, (_, of) in zip(counting.axes, coded, strict=True)}
     return Cube(counting, levels, tuple(tables), rows)
 
@@ -60,6 +62,22 @@ def _sort_levels(codes: Codes, levels: Sequence[Value]) -> tuple[Codes, tuple[Va
     order = sorted(range(len(levels)), key=lambda i: sort_key(levels[i]))
     place = np.append(np.argsort(order), -1).astype(np.int64)
     return place[codes], tuple(levels[i] for i in order)
+
+
+def _count_cells(
+    coded: Sequence[tuple[Codes, Sequence[Value]]], rows: int
+) -> tuple[Codes, NDArray[np.int64]]:
+    sizes = [len(levels) + 1 for _, levels in coded]
+    combined = np.zeros(rows, dtype=np.int64)
+    for (codes, _), size in zip(coded, sizes, strict=True):
+        combined = combined * size + (codes + 1)
+    if np.prod(sizes, dtype=float) <= _MOST_CELLS:
+        counts = np.bincount(combined)
+        held = np.flatnonzero(counts)
+        counts = counts[held]
+    else:
+        held, counts = np.unique(combined, return_counts=True)
+    return np.stack(np.unravel_index(held, sizes), axis=-1) - 1, counts
 
 
 class MetricValues:

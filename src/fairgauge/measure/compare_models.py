@@ -199,10 +199,11 @@ class _Models:
         if any("prediction" in metric.needs for metric, _ in self.asked):
             outcomes, task = self.other.outcomes, self.resolution.task
             reason = one_decision(self.cubes.candidate, outcomes, task)
+        every, rows = (int(of.tables[0].cases.sum()) for of in (self.cubes.every, self.cubes.joint))
         candidate = Candidate(
             name=self.name,
-            rows=self.cubes.rows,
-            undecided=self.cubes.undecided,
+            rows=rows,
+            undecided=every - rows,
             reason=reason,
             disparities=(),
             rates=tuple(self._rates()),

@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import CountTable, Cube
-from fairgauge.cube.plan import WEIGHTS, Axis, centre_of, power_name
+from fairgauge.cube.plan import WEIGHTS, Axis, centre_of
 from fairgauge.enums import KnownDrawn, Role
 from fairgauge.errors import Problem, SpecError, cells, listing, quote, suggest
 from fairgauge.question.features import Probabilities
@@ -171,7 +171,7 @@ class UnrecordedGroups:
         powers = [
             [_add_up((len(unique),), which, each[codes >= 0]) for each in (
                 table.sums[WEIGHTS[k]] if weighted else table.cases,
-                *(table.sums[power_name(name, k + 1 if weighted else 1)] for name in names))]
+                *(table.sums[f"{of}_{WEIGHTS[k]}" if weighted and k else of] for of in names))]
             for k in range(3)
         ]  # fmt: skip
         beside = codes == _BESIDE

@@ -4,7 +4,7 @@ A field of a result is stated once, in its class: its name is the key, its type 
 written, read and described. What a type does not state stands beside it in `Annotated`: another
 `Key`, all keys of a mapping, a record that is written `Inline`, a number that is a `Share`. A class
 that is written under other keys than its fields is registered by `save_inline`; values that follow
-from the fields are listed in ``DERIVED``. A ``SPARSE`` class states what differs from its default.
+from the fields are listed in ``DERIVED``. A `Sparse` record states what differs from its default.
 """
 
 # Why no library (November 2026; msgspec 0.22, cattrs 26.2, pydantic 2): our JSON is flat. Scopes,
@@ -36,6 +36,12 @@ Result = TypeVar("Result")
 _WORDS_OF_INFINITY = {math.inf: "Infinity", -math.inf: "-Infinity"}
 _INFINITIES = {word: number for number, word in _WORDS_OF_INFINITY.items()}
 NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]}
+
+
+class Sparse:
+    """A record of which what differs from its default is written alone."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +238,7 @@ def _record(kind: type) -> _Codec:
         described = (part.keyed(part.codec.schema(definitions)) for part in written)
         return {k: v for each in described for k, v in each.items()}
 
-    return _Codec(write_sparse if hasattr(kind, "SPARSE") else write, read, properties, nulls)
+    return _Codec(write_sparse if Sparse in kind.__mro__ else write, read, properties, nulls)
 
 
 def _part(name: str, hint: Any) -> _Part:
@@ -377,7 +383,7 @@ def _object(kind: type) -> _Codec:
         if name not in definitions:
             definitions[name] = {}  # before its fields, one of which may be of this class
             definitions[name] = described = described_object(_record(kind).schema(definitions))
-            if hasattr(kind, "SPARSE"):
+            if Sparse in kind.__mro__:
                 needed = (f for f in fields(kind) if f.default is f.default_factory is MISSING)
                 described["required"] = [each.name for each in needed]
         return {"$ref": f"#/$defs/{name}"}

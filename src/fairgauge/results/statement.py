@@ -6,9 +6,9 @@ A result carries statements and tables. It holds no sentence; texts make them of
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
-from fairgauge.results.codec import Finite, Key
+from fairgauge.results.codec import Finite, Key, Sparse
 from fairgauge.results.scopes import Interval
 from fairgauge.start.records import dataclass, field, replace
 
@@ -20,10 +20,8 @@ EventKind = Literal["decision", "outcome"]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Event(Sparse):
     """A decision or an outcome that rows have, or not: its column and value, and on which side."""
-
-    SPARSE: ClassVar = True
 
     kind: EventKind
     positive: bool
@@ -41,10 +39,8 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Sparse):
     """What is counted, among whom; or the number that is compared."""
-
-    SPARSE: ClassVar = True
 
     kind: Literal["share", "fit", "misfit", "mean", "number", "rank", "other"]
     name: str
@@ -59,10 +55,8 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class Side(Sparse):
     """Whom a number is of, with the number: their share as it was counted, or their mean."""
-
-    SPARSE: ClassVar = True
 
     kind: SideKind
     feature: str | None = None
@@ -73,10 +67,8 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Range(Sparse):
     """A confidence interval of `who` less (or over) `than`."""
-
-    SPARSE: ClassVar = True
 
     low: float
     high: float
@@ -92,7 +84,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class Statement(Sparse):
     """One fact of a result.
 
     ``code, part``: the key of its texts, and the parts of a first page that state it.
@@ -104,8 +96,6 @@ class Statement:
     ``way``: the sign of `who` less `than`, where only the direction is known and not both numbers.
     ``facts``: what else its texts state: numbers, names and codes, never words.
     """
-
-    SPARSE: ClassVar = True
 
     code: str
     part: tuple[str, ...] = ()

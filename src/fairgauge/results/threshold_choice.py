@@ -114,7 +114,6 @@ class ThresholdChoice(CountedResult):
     features: tuple[FeatureThresholds, ...]
 
     def withheld(self, why: WhyWithheld) -> Self:
-        """Return it with no goal met, and no rate kept, that stands on something doubted."""
         needs = parse_rule(self.goal).row.needs
         features = []
         for of in self.features:

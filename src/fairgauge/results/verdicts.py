@@ -43,7 +43,6 @@ class Verdict(scopes.HasDefinition[Metric | Statistic]):
     interval: Inline[scopes.Interval | None] = None
 
     def withheld(self, why: scopes.WhyWithheld) -> Verdict:
-        """Return it inconclusive where it is a pass that stands on something doubted."""
         row, is_open = self.definition, self.outcome is Outcome.INCONCLUSIVE
         crosses = is_open and self.reason.code is ReasonCode.CROSSES
         if row is None or not (crosses or self.outcome is Outcome.PASS):

@@ -34,8 +34,7 @@ CLUSTER_KEY = "FAIRGAUGE_CLUSTER_KEY"
 NUMBERED = "numbered"
 # 128 bits: under a shorter key, people who have the counts could try all keys on known ones
 _SHORTEST_KEY = 16
-_DIGITS = 32
-_OF_KEY = 16
+_DIGITS, _OF_KEY = 32, 16
 _CODE = re.compile(r"0[0-]*|-\d+|9[9-]+")
 _FEWEST_OUTLYING, _TIMES_OUTLYING, _SHARE_OUTLYING = 20, 10, 0.05
 """Rows of an identifier that is no one's: so many, and so many times those of any other; of several

@@ -264,10 +264,8 @@ def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
 
 def _drop_code_tables(cube: Cube) -> Cube:
     # counts without the tables of codes of missing numbers, which come last
-    axes = tuple(axis for axis in cube.plan.axes if axis.role is not Role.CODES)
-    tables = tuple(table for table in cube.tables if {*table.axes} <= {*axes})
-    plan = replace(cube.plan, axes=axes, tables=cube.plan.tables[: len(tables)])
-    return replace(cube, plan=plan, tables=tables, levels={a: cube.levels[a] for a in axes})
+    axes = [axis for axis in cube.plan.axes if axis.role is not Role.CODES]
+    return cube.with_tables(axes, (each for each in cube.tables if {*each.axes} <= {*axes}))
 
 
 def _codes_of_axes(cube: Cube) -> list[Index]:

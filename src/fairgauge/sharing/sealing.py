@@ -560,8 +560,7 @@ _OF_ROWS = {
 # relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
 # scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics.
 _TOLERANCE = 1e-11
-Leaf: TypeAlias = tuple[str, str, object, object]
-"""A path, what is there, and its values in two reports."""
+_Leaf: TypeAlias = tuple[str, str, object, object]  # path, what is there, values in two reports
 _NAMES = ("metric", "rule", "feature", "group", "stratum", "class")
 
 
@@ -670,7 +669,7 @@ def _compare(
     return different, deviations
 
 
-def _leaves(one: Saved, other: Saved) -> Iterator[tuple[str, str, object, object]]:
+def _leaves(one: Saved, other: Saved) -> Iterator[_Leaf]:
     for section in dict.fromkeys([*one, *other]):
         left, right = one.get(section), other.get(section)
         if section == "spec" and left is not None and right is not None:
@@ -680,13 +679,11 @@ def _leaves(one: Saved, other: Saved) -> Iterator[tuple[str, str, object, object
 
 def _default_option(name: str) -> object:
     # the default of an option as a report has it: one of an older version lacks it
-    option = BY_NAME.get(name)
-    if option is None:  # one of audits by swapped names alone, which have no defaults
-        return None
-    return option.type.plain(option.default)
+    option = BY_NAME.get(name)  # None of audits by swapped names alone, which have no defaults
+    return None if option is None else option.type.plain(option.default)
 
 
-def _pair_leaves(path: str, one: object, other: object, subject: str) -> Iterator[Leaf]:
+def _pair_leaves(path: str, one: object, other: object, subject: str) -> Iterator[_Leaf]:
     if isinstance(one, dict) and isinstance(other, dict):
         named = [str(other[name]) for name in _NAMES if other.get(name) is not None]
         subject = ", ".join(named) or subject

@@ -112,17 +112,18 @@ def crossed_difference(
     if family is not None:
         of_families = _variance_of_families(by_item, shares)
         items = Variance((of_families,), most_degrees=of_families[1])
-    fitted, of_cells = _name_fit(item, name, y, weight), 1 / scale
+    effects, covariance, squares, degrees = _name_fit(item, name, y, weight)
+    mean_square, of_cells = squares / degrees if degrees > 0 else 0.0, 1 / scale
     parts, clusters, alike = [], [], []
     for at in (of_name > 0, of_name <= 0):
         factor = of_name[at]
         share, n = _squares(factor), len(factor)
         scaled = factor[:, None] * (np.eye(n) - np.abs(factor) / np.abs(factor).sum())
         clusters.append(_cluster_variance(by_name[at]))
-        of_names, df = _cluster_variance(scaled @ fitted.effects[at])
-        of_fit = float(np.trace(scaled @ fitted.covariance[np.ix_(at, at)] @ scaled.T))
+        of_names, df = _cluster_variance(scaled @ effects[at])
+        of_fit = float(np.trace(scaled @ covariance[np.ix_(at, at)] @ scaled.T))
         noise = of_fit * n / (n - 1) - of_cells * share / _squares(of_name) if n > 1 else 0.0
-        parts.append((of_names - fitted.mean_square * noise, df))
+        parts.append((of_names - mean_square * noise, df))
         alike.append((share, df))
     both = Variance(tuple(parts)), Variance(tuple(clusters))
     largest = max(both, key=lambda term: term.value)
@@ -132,8 +133,8 @@ def crossed_difference(
     for mask in (in_group, ~in_group):
         _, items_of = np.unique(item[mask], return_inverse=True)
         _, names_of = np.unique(name[mask], return_inverse=True)
-        fit = _name_fit(items_of, names_of, y[mask], weight[mask])
-        terms.append((fit.squares, fit.degrees_of_freedom, int(mask.sum())))
+        *_, squares, degrees = _name_fit(items_of, names_of, y[mask], weight[mask])
+        terms.append((squares, degrees, int(mask.sum())))
     if complete:
         residual = Variance(tuple((s / df / n if df else 0.0, df) for s, df, n in terms))
     else:
@@ -185,25 +186,9 @@ def _deviations_within_items(item: Index, y: Array, weight: Array) -> Array:
     return y - (np.bincount(item, weight * y) / np.where(total > 0, total, 1.0))[item]
 
 
-@dataclass(frozen=True, slots=True)
-class _NameFit:
-    """Effects of names beside those of items, by least squares.
-
-    ``effects, covariance``: of the names, the covariance where the variance of a cell is 1.
-    ``squares, degrees_of_freedom``: of the residuals.
-    """
-
-    effects: Array
-    covariance: Array
-    squares: float
-    degrees_of_freedom: int
-
-    @property
-    def mean_square(self) -> float:
-        return self.squares / self.degrees_of_freedom if self.degrees_of_freedom > 0 else 0.0
-
-
-def _name_fit(item: Index, name: Index, y: Array, weight: Array) -> _NameFit:
+def _name_fit(item: Index, name: Index, y: Array, weight: Array) -> tuple[Array, Array, float, int]:
+    # Effects of names beside those of items, by least squares; their covariance where the variance
+    # of a cell is 1; squares and degrees of freedom of the residuals.
     items, names = int(item.max()) + 1, int(name.max()) + 1
     present = np.zeros((items, names))
     present[item, name] = weight
@@ -215,7 +200,7 @@ def _name_fit(item: Index, name: Index, y: Array, weight: Array) -> _NameFit:
     effects: Array = covariance @ sums
     rank = int(np.linalg.matrix_rank(normal, hermitian=True))
     residuals = centred - _deviations_within_items(item, effects[name], weight)
-    return _NameFit(effects, covariance, float(weight @ residuals**2), len(y) - items - rank)
+    return effects, covariance, float(weight @ residuals**2), len(y) - items - rank
 
 
 def name_effects(item: Index, name: Index, y: Array) -> Array:
@@ -224,7 +209,7 @@ def name_effects(item: Index, name: Index, y: Array) -> Array:
     Where every item has every name, these are the names' means less their mean.
     """
     item, name = (np.unique(codes, return_inverse=True)[1] for codes in (item, name))
-    effects = _name_fit(item, name, y, np.ones(len(y))).effects
+    effects, *_ = _name_fit(item, name, y, np.ones(len(y)))
     return np.asarray(effects - effects.mean())
 
 
