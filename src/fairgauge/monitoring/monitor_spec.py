@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.lookup import Catalogue, catalogue_of
+from fairgauge.catalogue.lookup import SETS, Catalogue, catalogue_of
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
@@ -24,8 +25,8 @@ from fairgauge.errors import (
     refuse,
 )
 from fairgauge.monitoring.periods import Period, parse_period
-from fairgauge.question import spec_file
 from fairgauge.question.option_types import OptionType, number
+from fairgauge.question.options import OPTIONS
 from fairgauge.question.readers import Location, items, plain_meaning, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
@@ -395,12 +396,8 @@ def schema() -> dict[str, Json]:
     365
     """
     usual = {field.name: field.default for field in fields(MonitorSpec)}
-    settings: dict[str, Json] = {
-        name: {
-            "description": f"{description}.",
-            "default": plain_meaning(usual[name]),
-            "anyOf": [kind.schema, {"type": "null"}],
-        }
+    settings = {
+        name: _option(kind, description, plain_meaning(usual[name]))
         for name, (kind, description) in SETTINGS.items()
     }
     rule: dict[str, Json] = {"anyOf": [{"type": "string"}, _RULE]}
@@ -410,7 +407,24 @@ def schema() -> dict[str, Json]:
                 "description": "What is tolerated; the rules of the audit where it is absent.",
                 "anyOf": [rule, {"type": "array", "items": rule}]}}, "additionalProperties": False,
     }  # fmt: skip
-    of_audit = spec_file.schema()
-    properties = of_audit["properties"]
-    assert isinstance(properties, dict)
-    return of_audit | {"properties": {**properties, "monitor": monitor}}
+    asked = Spec().to_dict()
+    options = {
+        each.name: _option(each.type, each.description, asked[each.name]) for each in OPTIONS
+    }
+    rows = [*(metric.name for metric in METRICS), *(rate.name for rate in RATES)]
+    names: dict[str, list[Json]] = {"Name": [*SETS, *rows], "Metric": [*rows]}
+    named = "A catalogue name (listed) or a synonym; see: fairgauge metrics."
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Specification of a fairgauge audit",
+        "description": "Every key is optional here or on the command line.",
+        "type": "object", "properties": {**options, MONITOR: monitor},
+        "additionalProperties": False,
+        "$defs": {key: {"description": named, "anyOf": [{"enum": listed}, {"type": "string"}]}
+                  for key, listed in names.items()},
+    }  # fmt: skip
+
+
+def _option(kind: OptionType, description: str, default: Json) -> Json:
+    either: list[Json] = [kind.schema, {"type": "null"}]
+    return {"description": f"{description}.", "default": default, "anyOf": either}

@@ -1,4 +1,4 @@
-"""Specification files: TOML, YAML or JSON with the keys of `fairgauge.audit`; their JSON Schema."""
+"""Specification files: TOML, YAML or JSON with the keys of `fairgauge.audit`."""
 
 from __future__ import annotations
 
@@ -7,40 +7,14 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from fairgauge.errors import Problem, SpecError, display, refuse
-from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
+from fairgauge.question.options import BY_NAME, Options
 from fairgauge.question.readers import Location, items, parse
-from fairgauge.values import Json
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | None"
 """A specification file, or its keys; None where there is none."""
 
 MONITOR = "monitor"
 """The table of a specification file that `fairgauge.monitor` alone reads."""
-
-
-def schema() -> dict[str, Json]:
-    """Return the JSON Schema of a specification file."""
-    from fairgauge.catalogue.catalogue import METRICS, RATES
-    from fairgauge.catalogue.lookup import SETS
-
-    text: dict[str, Json] = {"type": "string"}
-    rows = [*(metric.name for metric in METRICS), *(rate.name for rate in RATES)]
-    names: dict[str, list[Json]] = {"Name": [*SETS, *rows], "Metric": [*rows]}
-    named = "A catalogue name (listed) or a synonym; see: fairgauge metrics."
-    usual = Spec().to_dict()
-    options: dict[str, Json] = {
-        each.name: {"description": f"{each.description}.", "default": usual[each.name],
-                    "anyOf": [each.type.schema, {"type": "null"}]}
-        for each in OPTIONS
-    }  # fmt: skip
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Specification of a fairgauge audit",
-        "description": "Every key is optional here or on the command line.",
-        "type": "object", "properties": options, "additionalProperties": False,
-        "$defs": {key: {"description": named, "anyOf": [{"enum": listed}, text]}
-                  for key, listed in names.items()},
-    }  # fmt: skip
 
 
 def with_config(config: Config, options: Options, *, judges: bool = False) -> Options:

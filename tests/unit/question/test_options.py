@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.cli._arguments import question, read_question
 from fairgauge.enums import ReferenceRule
+from fairgauge.monitoring.monitor_spec import schema
 from fairgauge.question import option_types as types
 from fairgauge.question.option_types import DOCUMENT_KEYS
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
-from fairgauge.question.spec_file import read_options, schema
+from fairgauge.question.spec_file import read_options
 from fairgauge.question.specification import ask
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
@@ -147,8 +148,8 @@ def test_the_typed_keywords_of_an_audit_are_the_table():
 
 def test_the_schema_has_every_option():
     properties = schema()["properties"]
-    assert list(properties) == NAMES
-    assert [each["description"] for each in properties.values()] == [
+    assert list(properties) == [*NAMES, "monitor"]
+    assert [properties[option.name]["description"] for option in OPTIONS] == [
         f"{option.description}." for option in OPTIONS
     ]
 

@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 import fairgauge as fg
-from fairgauge.question.spec_file import read_options, schema
+from fairgauge.monitoring.monitor_spec import schema
+from fairgauge.question.spec_file import read_options
 from fairgauge.question.specification import ask
 
 TOML = """\

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.monitoring.monitor_spec import schema
 from fairgauge.question.conditions import plain_conditions, read_conditions
 from fairgauge.question.readers import Location
-from fairgauge.question.spec_file import schema
 
 RNG = np.random.default_rng(3)
 ROWS = 1_200
