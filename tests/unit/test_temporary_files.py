@@ -40,6 +40,17 @@ import stat
 folder = Path(_connection().execute("SELECT current_setting('temp_directory')").fetchone()[0])
 print(folder, oct(stat.S_IMODE(folder.parent.stat().st_mode)))
 """
+FORKS = """\
+import os
+import fairgauge as fg
+
+audit = lambda: fg.audit("rows.csv", label="y", prediction="p", sensitive="g").data.rows
+audit()
+child = os.fork()
+if child == 0:
+    os._exit(audit() != 40_000)
+print(os.waitpid(child, 0)[1])
+"""
 ROWS = b"y,p,g\n" + b"1,1,a\n0,1,b\n" * 20_000
 
 
@@ -88,6 +99,13 @@ def test_what_duckdb_spills_is_private(start, tmp_path):
     assert mode == "0o700"
     assert Path(folder).parents[1] == tmp_path
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_fork_waits_for_no_thread_of_its_parent(start, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_bytes(ROWS)
+    with start(FORKS) as process:
+        assert process.communicate(timeout=60)[0].split() == [b"0"]
 
 
 def test_only_folders_of_fairgauge_are_removed(tmp_path):

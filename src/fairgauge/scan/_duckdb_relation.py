@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import io
+import os
 import re
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import duckdb
 from duckdb import DuckDBPyRelation
@@ -62,8 +63,17 @@ _CSV_ERRORS = {
 }
 
 
+T = TypeVar("T")
+
+
+def _once_a_process(make: Callable[[], T]) -> Callable[[], T]:
+    # a fork has none of the threads of its parent, and would wait for them for ever
+    made = cache(lambda _process: make())
+    return lambda: made(os.getpid())
+
+
 # kept, as to start a thread takes longer than to plan a query
-_POOL = ThreadPoolExecutor()
+_pool = _once_a_process(ThreadPoolExecutor)
 
 
 def run(query: str, name: str, *, in_order: bool = False) -> Iterator[Record]:
@@ -92,7 +102,7 @@ def _record_batches(found: Any, rows: int) -> Iterator[Any]:
 
 def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
     # in the main thread DuckDB reacts to Ctrl-C only between tasks, and a task can take minutes
-    executed = _POOL.submit(cursor.execute, query)
+    executed = _pool().submit(cursor.execute, query)
     try:
         executed.result()
     except BaseException:
@@ -147,7 +157,7 @@ def reason(error: Exception) -> str:
     return (message if kind.endswith("Error") and message else first)[:400]
 
 
-@cache
+@_once_a_process
 def read_objects() -> None:
     """Let the connection open objects of stores: by fsspec, which alone DuckDB takes."""
     from fsspec.spec import AbstractFileSystem
@@ -181,7 +191,7 @@ def read_objects() -> None:
     _connection().register_filesystem(ObjectFiles())
 
 
-@cache
+@_once_a_process
 def _connection() -> duckdb.DuckDBPyConnection:
     # open the connection: opening one costs as much as counting a million rows
     settings = {
