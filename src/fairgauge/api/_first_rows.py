@@ -270,7 +270,8 @@ def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> _Shown:
         and (not numbered or _are_measured(columns, len(times_of)))
     )
     if in_place or (copied and combinations > len(rows)):
-        return found | {"copied": int(times_of[times_of > 1].sum())}
+        several = times_of[times_of > 1]
+        return found | {"copied": int(several.sum()), "different": len(several)}
     return {}
 
 

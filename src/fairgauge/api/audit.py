@@ -433,9 +433,8 @@ def repeated_rows(
     an audit.
     """
     yield from first_rows.notes_of_files(data, [column for _, column in spec.columns()])
-    # of copies every identifier stands twice, and of people who are counted each
-    several = cube.repeated or (spec.person and cube.excluded.get(Uncounted.SAME_PERSON))
-    if source is not None and not (cube.copies or several):
+    # of copies every identifier stands twice, and where people are stated another column has them
+    if source is not None and not (cube.copies or cube.repeated or spec.person):
         yield from first_rows.repeated_ids(source, spec, verb)
 
 
