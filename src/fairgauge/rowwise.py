@@ -544,7 +544,8 @@ class RowReader:
         for metric in asked:
             if metric.one_per == "table":
                 estimates.append(consistency(metric, rows, spec))
-                notes += copies_of_decisions(columns, rows, spec)
+        if any(metric.by_features for metric in asked):
+            notes += copies_of_decisions(columns, rows, spec)
         return estimates, notes
 
     def exact_scores(self, resolution: Resolution) -> tuple[GroupCounts, ...] | None:

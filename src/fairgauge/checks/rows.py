@@ -32,7 +32,7 @@ from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import OutcomeMasks, outcome_masks
 from fairgauge.resolve.references import large_groups
 from fairgauge.results import scopes
-from fairgauge.results.scopes import STRATUM, Diagnostic, Doubt, Judged
+from fairgauge.results.scopes import FEATURES, STRATUM, Diagnostic, Doubt, Judged
 from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, name_of
 
@@ -194,9 +194,8 @@ def _spelt(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
 
 def _determined(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
     for need in _needs(_role(note["outcome"], spec), spec):
-        if note.get("compared"):  # of a metric of all rows, whatever their group
-            of = "near row with another outcome"
-            yield Doubt(of, cases, frozenset({need}), features=frozenset({None}))
+        if note.get("compared"):
+            yield Doubt("near row with another outcome", cases, frozenset({FEATURES, need}))
         else:
             yield Doubt(_OF_STRATUM.format("outcome"), cases, frozenset({STRATUM, need}))
 

@@ -270,8 +270,8 @@ REFUSALS = "refusals"
 APART = "prediction that differs from the label"
 SCORE_APART = "score apart from the label"
 ALIKE = "outcome that varies within their group"
-STRATUM = "stratum"
-"""What numbers need, beside outcomes, that are adjusted for strata."""
+STRATUM, FEATURES = "stratum", "features"
+"""What numbers need, beside outcomes, that are adjusted for strata, or compare rows by features."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,13 +279,13 @@ class Doubt:
     """Rows that something casts doubt on, and the numbers that stand on them.
 
     ``needs``: what a number must need (all of it) to stand on it.
-    ``features``: the features whose groups it is of, None for all rows; None where it is of all.
+    ``features``: the features whose groups it is of; None where it is of all.
     """
 
     what: str
     rows: int
     needs: frozenset[str] = frozenset()
-    features: frozenset[str | None] | None = None
+    features: frozenset[str] | None = None
 
     def concerns(self, needs: Collection[str], feature: str | None) -> bool:
         """Return whether a number that needs some outcomes, of a feature, stands on it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric
 from fairgauge.catalogue.directions import adverse_sign, is_ratio
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Favourable, Outcome
@@ -51,7 +51,9 @@ class Verdict(scopes.HasDefinition[Metric | Statistic]):
         if crosses and (self.value is None or not low <= self.value <= high):
             return self
         pooled = isinstance(row, Metric) and row.scope == "pooled"
-        doubt = why({*row.needs, *[scopes.STRATUM] * pooled}, self.feature)
+        compares = isinstance(row, RowMetric) and row.by_features
+        more = [*[scopes.STRATUM] * pooled, *[scopes.FEATURES] * compares]
+        doubt = why({*row.needs, *more}, self.feature)
         if doubt is None or (
             crosses and (doubt.get("rows") is None or self.reason.get("open_rows"))
         ):

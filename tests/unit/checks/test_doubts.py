@@ -374,8 +374,9 @@ def test_a_group_without_any_denial_leaves_no_pass(denied, of_others, doubts):
     assert report.verdict is (Outcome.INCONCLUSIVE if doubts else Outcome.PASS)
 
 
-def test_a_compared_feature_that_is_the_decision_leaves_no_pass():
-    asked = {"prediction": "p", "sensitive": "g", "features": ["f"], "rules": "consistency >= 0.5"}
+@pytest.mark.parametrize("rule", ["consistency >= 0.5", "|FT| <= 0.5"])
+def test_a_compared_feature_that_is_the_decision_leaves_no_pass(rule):
+    asked = {"prediction": "p", "sensitive": "g", "features": ["f"], "rules": rule}
     check_withheld(table(f=WORDS), "stratum_is_outcome:f", **asked)
     one_differs = table(f=["no" if WORDS[0] == "yes" else "yes", *WORDS[1:]])
     assert fg.audit(one_differs, **asked).verdict is Outcome.PASS
