@@ -225,13 +225,26 @@ def _positions(values: Iterable[object]) -> Index:
 
 
 def _pasted_counts(columns: Mapping[str, Sequence[object]], count: str) -> Copies:
-    # a table that stands several times: those of other people have other counts
-    rows = Counter(zip(*columns.values(), strict=True))
-    times = next(iter(rows.values()), 1)
-    again = times > 1 and {*rows.values()} == {times}
-    if again and len({*columns.get(count, ())}) >= _FEWEST_COUNTS:
-        return ("times", times), ("different", len(rows))
-    return ()
+    # a table that stands several times, or a part of it: those of other people have other counts
+    counts = columns.get(count, ())
+    lines, share_of = Counter(zip(*columns.values(), strict=True)), Counter(counts)
+    times = next(iter(lines.values()), 1)
+    if times > 1 and {*lines.values()} == {times} and len(share_of) >= _FEWEST_COUNTS:
+        return ("times", times), ("different", len(lines))
+    others = [of for name, of in columns.items() if name != count]
+    if not (counts and others):
+        return ()
+    first: dict[object, object] = {}
+    names = zip(*others, strict=True)
+    differ = [first.setdefault(name, n) != n for name, n in zip(names, counts, strict=True)]
+    unlike = 1 - sum((n / len(counts)) ** 2 for n in share_of.values())
+    expected = (len(counts) - len(first)) * unlike
+    if expected < _WOULD_DIFFER or sum(differ) > _HARDLY_DIFFER * expected:
+        return ()
+    again = [(*line, n) for line, n in lines.items() if n > 1]
+    place = [*columns].index(count)
+    cases = np.nansum(numbers_of([line[place] for line in again]) * [line[-1] for line in again])
+    return ("copied", int(cases)), ("different", len(again))
 
 
 def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) -> _Shown:

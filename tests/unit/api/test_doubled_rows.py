@@ -1,5 +1,7 @@
 """A table that was written twice is warned of; rows that repeat rightly are not."""
 
+import itertools
+
 import numpy as np
 import polars as pl
 import pytest
@@ -96,6 +98,19 @@ def people(size=600, seed=0, *, repeated=100):
     own = pl.when(pl.col("who").is_null() | pl.col("who").str.ends_with("7"))
     table = rows(size, seed).with_columns(who=pl.Series(who))
     return table.with_columns(sex=own.then(pl.lit("F")).otherwise(pl.lit("M")))
+
+
+@pytest.mark.parametrize(("again", "doubted"), [(8, True), (0, False)])
+def test_a_part_of_a_table_of_counts_that_stands_twice_is_doubted(again, doubted):
+    draws = np.random.default_rng(3)
+    cells = itertools.product(range(30), "ab", (0, 1))
+    rows = [(*each, int(n)) for each, n in zip(cells, draws.poisson(60, 120), strict=True)]
+    rows += rows[: 4 * again]
+    table = pl.DataFrame(rows, schema=["lender", "g", "p", "n"], orient="row")
+    report = fg.audit(table, prediction="p", sensitive="g", count="n", rules="DI >= 0.5")
+    assert [each.code for each in report.doubts] == [DiagnosticCode.DOUBLED_ROWS] * doubted
+    monthly = table.with_columns(pl.lit("one").alias("lender"))
+    assert fg.audit(monthly, prediction="p", sensitive="g", count="n").doubts == ()
 
 
 @pytest.mark.parametrize("kind", ["frame", "csv", "parquet"])
