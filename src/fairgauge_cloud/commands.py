@@ -137,7 +137,8 @@ def clarify_monitor(current: str, baseline: str, output: str, **flags: Any) -> i
     CURRENT is an analysis.json, or a configuration to run now: an analysis_config.json, a monitor's
     own (BiasAnalysisConfig), or the definition of a model bias job; its results are then written
     into DIR too. A monitor's data are a table (--dataset). Without --fail-on-violation the exit
-    code is 0; with it, 1 if a metric drifted and 3 if none could be compared.
+    code is 0; with it, 1 if a metric drifted, and 3 if none could be compared, one that has a value
+    in the baseline has none, or the service would have stopped.
 
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
@@ -158,13 +159,13 @@ def clarify_monitor(current: str, baseline: str, output: str, **flags: Any) -> i
     check_outputs([written], [current, baseline])
     path, dataset = Path(current), flags["dataset"]
     places = Places(read_maps(flags["maps"]), path.parent)
-    asked = _configuration(path, places, dataset)
+    asked, stops = _configuration(path, places, dataset), False
     if asked is None:
         found = read_results(path)
     else:
         config = check_config(asked, has_dataset=dataset is not None)
         job = Job(config, load_dataset(config, places, dataset, flags["first_row"]))
-        found, report = job.results, job.report()
+        found, report, stops = job.results, job.report(), job.stops
         print_notices(job.notices)
         write_results(found, report, folder, "report")
     drift = compare(values_of(found, current), values_of(read_results(Path(baseline)), baseline))
@@ -173,7 +174,9 @@ def clarify_monitor(current: str, baseline: str, output: str, **flags: Any) -> i
     print_notices(f"not evaluated: {each}" for each in drift.not_evaluated)
     if not flags["fail_on_violation"]:
         return 0
-    return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
+    if drift.violations:
+        return VIOLATED
+    return UNDECIDED if stops or drift.lost or not drift.evaluated else 0
 
 
 def _configuration(path: Path, places: Places, dataset: str | None) -> dict[str, Any] | None:

@@ -159,6 +159,10 @@ def test_exit_codes_for_pipelines(folder: Any, baseline: dict[str, Any]) -> None
     assert folder.run(*check, "base/analysis.json").exit_code == 1
     folder.json("own.json", folder.read("analysis.json"))
     assert folder.run(*check, "own.json").exit_code == 0
+    lacking = folder.read("own.json")
+    lacking["post_training_bias_metrics"]["facets"]["facet"][0]["metrics"].pop(0)
+    folder.json("now.json", lacking)
+    assert folder.run(*check, "own.json").exit_code == 3
     empty = folder.read("own.json")
     for stage in ("pre", "post"):
         for metric in empty[f"{stage}_training_bias_metrics"]["facets"]["facet"][0]["metrics"]:
@@ -222,6 +226,11 @@ def test_a_monitors_table_has_its_own_header(
     result = folder.run("clarify-monitor", "monitor.json", *args, "--fail-on-violation")
     assert result.exit_code == 0, result.output
     assert "Completed: 18 metrics compared" in result.stdout
+    table = pl.read_csv("data.csv").with_columns(pl.col("label").cast(float))
+    table.write_csv("data.csv")  # the service reads such labels as above 1, and stops
+    table.write_parquet("data.parquet")
+    result = folder.run("clarify-monitor", "monitor.json", *args, "--fail-on-violation")
+    assert (result.exit_code, "the service stops here" in result.stderr) == (3, True)
 
 
 def test_headers_that_do_not_fit_a_table_state_what_to_do(folder: Any) -> None:

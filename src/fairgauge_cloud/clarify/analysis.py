@@ -46,6 +46,7 @@ class Job:
         self.config = config
         self.made = made
         self._notes = [*config.notices, *made.notices]
+        self.stops = False  # whether the service would end with an error
         try:
             values = config.label_values_or_threshold or []
             self.label, listed = outcome(made.table[made.label or ""], values)
@@ -115,6 +116,7 @@ class Job:
         try:
             return read_prediction(column, label, listed)
         except ValueError as error:
+            self.stops = True
             self._notes.append(f"{name}: the service stops here ({error}); fairgauge goes on")
         # none is positive, or they are of another type
         if label.of is DataType.CATEGORICAL:
@@ -216,11 +218,15 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What a comparison with a baseline came to; violations have the service's keys."""
+    """What a comparison with a baseline came to; violations have the service's keys.
+
+    ``lost``: how many of those that are not evaluated have a value in the baseline.
+    """
 
     violations: tuple[dict[str, str], ...]
     not_evaluated: tuple[str, ...]
     evaluated: int
+    lost: int
 
     @property
     def summary(self) -> str:
@@ -239,12 +245,13 @@ class Drift:
 def compare(current: Values, baseline: Values) -> Drift:
     """Hold current values against a baseline's: what is farther from "no bias" has drifted."""
     baseline = _align_intervals(current, baseline)
-    violations, open_ = list[dict[str, str]](), list[str]()
+    violations, open_, lost = list[dict[str, str]](), list[str](), 0
     every = sorted({*current, *baseline}, key=lambda key: (key.metric, *key))
     for key in every:
         now, before = current.get(key), baseline.get(key)
         if before is None or before.value is None or now is None or now.value is None:
             open_.append(f"{key.metric} of {key.facet} {key.block}: {_why_open(now, before)}")
+            lost += before is not None and before.value is not None
         elif has_drifted(now.value, before.value):
             violations.append({
                 "facet": key.facet,
@@ -254,7 +261,7 @@ def compare(current: Values, baseline: Values) -> Drift:
                 "description": f"Metric value {spell_value(now.value)} doesn't meet the baseline "
                 f"constraint requirement {spell_value(before.value)}",
             })  # fmt: skip
-    return Drift(tuple(violations), tuple(open_), len(every) - len(open_))
+    return Drift(tuple(violations), tuple(open_), len(every) - len(open_), lost)
 
 
 def _why_open(now: MetricValue | None, before: MetricValue | None) -> str:
