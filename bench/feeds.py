@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -41,15 +42,18 @@ class Lost(NamedTuple):
 def feed(
     rng: np.random.Generator, days: int, rows: float, shares: Sequence[float], *,
     rates: Sequence[float] = (0.4,), varies: float = 0.05, of_shares: float = 0.0,
-    of_rates: float = 0.0, course: str = "none", growth: float = 0.0, holidays: Sequence[int] = (),
-    lost: Lost | None = None,
+    of_rates: float = 0.0, course: str = "none", growth: float = 0.0,
+    holidays: Mapping[int, float] = MappingProxyType({}), lost: Lost | None = None,
 ) -> dict[str, fg.Cube]:  # fmt: skip
-    """Return the counts of days, whose volume, shares and rates vary in addition to sampling."""
+    """Return the counts of days, whose volume, shares and rates vary in addition to sampling.
+
+    Of the usual rows of ``holidays`` so many are left.
+    """
     found, drift = {}, 0.0
     for day in range(days):
         weekend = day % 7 - 5
         usual = rows * (1 + growth) ** day * (COURSES[course][weekend] if weekend >= 0 else 1)
-        usual *= rng.lognormal(0, varies) * (0.3 if day in holidays else 1)
+        usual *= rng.lognormal(0, varies) * holidays.get(day, 1)
         drift += rng.normal(0, of_rates)
         lacks = lost and (day == CHANGED or (lost.lasts and day >= CHANGED))
         usual *= lost.left if lost and lacks and lost.of_all else 1
@@ -87,14 +91,39 @@ def volumes(feeds: int) -> Iterator[str]:
                 "varies": varies, "course": [*COURSES][number % 3],
                 "growth": (0.0, 0.002, 0.005)[number // 3 % 3],
             }  # fmt: skip
-            days = np.flatnonzero(rng.random(90) < HOLIDAYS * (number % 2)).tolist()
-            found = findings(feed(rng, 90, 900, (1, 2), **how, holidays=days))
-            counts["clean"] += any(
-                problem == "volume" and not {*held} & {*days} for problem, held in found
-            )
+            days = np.flatnonzero(rng.random(90) < HOLIDAYS * (number % 2))
+            quiet = dict.fromkeys(days.tolist(), 0.3)
+            found = findings(feed(rng, 90, 900, (1, 2), **how, holidays=quiet))
+            counts["clean"] += any(p == "volume" and not {*held} & {*quiet} for p, held in found)
             for name, left in (("half", 0.5), ("twice", 2.0)):
                 lost = Lost(left, of_all=True, lasts=True)
                 found = findings(feed(rng, CHANGED + 7, 900, (1, 2), **how, lost=lost))
+                counts[name] += any(p == "volume" and held[-1] >= CHANGED for p, held in found)
+        yield f"{varies:.0%}: " + ", ".join(f"{k} {v} of {feeds}" for k, v in counts.items())
+
+
+def holidays(feeds: int) -> Iterator[str]:
+    """Yield, of feeds with ten holidays, those doubted on other days, and those that find a loss.
+
+    A third is lost for a week, and half or twice the rows are there on one day.
+    """
+    cases = {
+        "third": Lost(2 / 3, of_all=True, lasts=True), "half": Lost(0.5, of_all=True),
+        "twice": Lost(2.0, of_all=True),
+    }  # fmt: skip
+    for varies in (0.03, 0.05, 0.1):
+        counts = dict.fromkeys(("clean", *cases), 0)
+        for number in range(feeds):
+            rng = np.random.default_rng([79, int(100 * varies), number])
+            how = {"varies": varies, "course": [*COURSES][number % 3]}
+            others = np.delete(np.arange(90), np.s_[CHANGED : CHANGED + 7])
+            days = rng.choice(others, 10, replace=False)
+            quiet = dict(zip(days.tolist(), rng.uniform(0.4, 0.6, 10), strict=True))
+            found = findings(feed(rng, 90, 900, (1, 2), **how, holidays=quiet))
+            counts["clean"] += any(p == "volume" and {*held} - {*quiet} for p, held in found)
+            for name, lost in cases.items():
+                last = CHANGED + (7 if lost.lasts else 1)
+                found = findings(feed(rng, last, 900, (1, 2), **how, holidays=quiet, lost=lost))
                 counts[name] += any(p == "volume" and held[-1] >= CHANGED for p, held in found)
         yield f"{varies:.0%}: " + ", ".join(f"{k} {v} of {feeds}" for k, v in counts.items())
 
@@ -147,10 +176,15 @@ def losses(feeds: int) -> Iterator[str]:
 
 def main() -> None:
     """Print the figures of every part."""
-    parts = {"volumes": (volumes, 400), "clean": (clean, 900), "losses": (losses, 100)}
+    parts = {
+        "volumes": (volumes, 400),
+        "holidays": (holidays, 200),
+        "clean": (clean, 900),
+        "losses": (losses, 100),
+    }
     parser = argparse.ArgumentParser(prog="python -m bench.feeds", description=__doc__)
     parser.add_argument("--part", choices=parts)
-    parser.add_argument("--feeds", type=int, help="in place of 400, 900 and 100")
+    parser.add_argument("--feeds", type=int, help="in place of 400, 200, 900 and 100")
     given = parser.parse_args()
     for name, (part, feeds) in parts.items():
         if given.part in (None, name):

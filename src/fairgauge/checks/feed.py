@@ -175,11 +175,12 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
         step = float(np.clip(median(last), -_STEEPEST, _STEEPEST)) if len(last) >= FEWEST else 0.0
         same = [n + step * k for k, n in enumerate(of_weekday[: -1 - _LAST_WEEKDAYS : -1], 1)]
         compared = bool(same) and sum(map(len, by_kind.values())) >= FEWEST
-        usual = _usual_volume(value, same, alike) if compared else value
-        sampling = 2 / math.sqrt(math.exp(value) + math.exp(usual))
+        sampling = 2 / math.sqrt(math.exp(value) + math.exp(median(same) if compared else value))
         of_usual = math.sqrt(1 + 1 / max(len(same), 1))  # which varies, too
         past, working = deviations[period.kind % 2], by_kind[period.kind - period.kind % 2]
         spread = max(of_usual * departures.estimate_deviation(past, working, sampling), sampling)
+        far = max(_VOLUME, _OF_VOLUME * spread)
+        usual = _usual_volume(value, same, alike, far) if compared else value
         apart = value - (usual if compared else _usual_of_kind(feed, t))
         times = multiples.get(t) or _find_times(each, apart, spread if compared else None)
         if times > 1 or each.copied:
@@ -191,7 +192,7 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
                 value -= math.log(times)
         apart = value - usual if compared else 0.0
         recent = [*recent[1 - FEWEST :], max(min(apart / spread, _OF_ONE), -_OF_ONE)]
-        found = abs(apart) > max(_VOLUME, _OF_VOLUME * spread)
+        found = abs(apart) > far
         if not found and (together := _average_of_recent(recent, _VOLUME / spread)):
             found, apart = True, together * spread
         if change.lasts(apart, found=found):
@@ -205,12 +206,14 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
         alike.append(value)
 
 
-def _usual_volume(value: float, same: Sequence[float], alike: Sequence[float]) -> float:
-    # It is the median of the last four of its weekday. Of two, the nearest decides, as the other
-    # may be a holiday, and of one that has fewer rows, the last two periods of its kind, too.
-    others = [median(same)] if len(same) > 2 else same
-    if len(same) == 1 and value > same[0]:
-        others = [*same, *alike[-2:]]
+def _usual_volume(value: float, same: Sequence[float], alike: Sequence[float], far: float) -> float:
+    # It is the median of the last four of its weekday. Of two, and for more rows than those have
+    # that holidays put far apart, the nearest decides. Until there are three, all of them may be
+    # holidays: then more rows may be as many as the last two of its kind, of two weekdays, have.
+    few, more = len(same) < 3, value > median(same)
+    others = [*same] if few or (more and max(same) - min(same) > far) else [median(same)]
+    if few and more:
+        others += [n for n in alike[-2:] if len(same) == 1 or abs(value - n) < _VOLUME]
     return min(others, key=lambda other: abs(value - other))
 
 

@@ -33,3 +33,11 @@ def test_a_day_of_another_volume_is_found_in_the_second_week(times: float) -> No
         # the Sunday before might have been a holiday: twice its rows are fewer than Saturday's
         unknown = times == 1.0 or (last, times) == (10, 2.0)
         assert (last, found) == (last, [] if unknown else volume)
+
+
+@pytest.mark.parametrize("holidays", [(0, 7), (1, 15)])
+def test_no_later_day_of_a_weekday_is_suspected_after_early_holidays(holidays) -> None:
+    names, spec = day_names(30), QUESTION | {"monitor": {"rules": [RULE]}}
+    counts = {name: day(i, 0.5 if i in holidays else 1.0) for i, name in enumerate(names)}
+    found = {(each.period, each.last) for each in fg.monitor(counts, spec).findings}
+    assert found <= {(names[i], names[i]) for i in holidays}
