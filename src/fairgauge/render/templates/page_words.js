@@ -102,7 +102,7 @@ const meantOutcomes = (names, column, decided) => {
   const applied = !judged.every((name) => results.includes(name)), ended = !decided && (ofService || !applied);
   const pairs = names.some((name) => isOpposite(name, names) && !plainText(name).includes("complet"));
   const left = ended && !ofService && !PATTERNS.course.test(column) && (judged.length || pairs) ? those("left") : [];
-  return [...(!judged.length || answers ? those("may_be_action") : []), ...(ended ? those("may_be_outcome", ...(applied ? [] : ["may_be_one_of_several"])) : []), ...(those("severity", "part").length ? names.filter((name) => ["none", "nil", "absent"].includes(plainText(name))) : [])].filter((name) => !left.includes(name));
+  return [...(!judged.length || answers ? those("may_be_action") : []), ...(ended ? those("may_be_outcome", ...(applied ? [] : ["may_be_one_of_several"])) : []), ...(names.some((name) => plainText(name).startsWith("click")) ? names.filter((name) => ["open", "opened"].includes(plainText(name))) : []), ...(those("severity", "part").length ? names.filter((name) => ["none", "nil", "absent"].includes(plainText(name))) : [])].filter((name) => !left.includes(name));
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)
 const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|member|student|claimant|ssn|mrn|(?<![a-z])(pat|cust|policy)[_\s-]?(id|no|nr|num|number|key)|bewerber|kunde|antrag|mitarbeiter/i;
