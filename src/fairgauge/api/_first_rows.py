@@ -32,11 +32,13 @@ Copies: TypeAlias = tuple[tuple[str, int | str], ...]
 _FIRST_ROWS = 1_000
 _PEOPLE = re.compile(
     r"user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower"
-    r"|member|student|claimant|ssn|mrn|(?<![a-z])(pat|cust|policy)[_\s]?(id|no|nr|num|number|key)",
+    r"|member|student|claimant|card[_\s]?holder|bewerber|kunde|antragsteller|ssn|mrn"
+    r"|(?<![a-z])(pat|cust|policy|mitarbeiter)[_\s]?(id|no|nr|num(mer)?|number|key)",
     re.IGNORECASE,
 )
 _IDENTIFIER = (
-    rf"(?i)(.*[_\s])?(id|uuid|guid|{_PEOPLE.pattern})([_\s]?(id|no|nr|number|ref|key)\.?)?"
+    rf"(?i)(.*[_\s])?(id|uuid|guid|{_PEOPLE.pattern})((e?n|in)?[_\s]?(id|no|nb?r|number|nummer|ref|key"
+    r"|hash|e-?mail([_\s]?address)?)\.?)?|e-?mail([_\s]?address)?"
 )
 _MOST_IDENTIFIERS = 3
 # different numbers of a label up to which they may be codes of classes

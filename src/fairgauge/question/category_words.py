@@ -440,6 +440,8 @@ def _meant_outcomes(names: Collection[str], column: str, *, decided: bool) -> se
     found = set[str]()
     if those("severity", "part"):
         found |= {name for name in names if plain[name] in (*_ALSO_CLASSES, "absent")}
+    if any(text.startswith("click") for text in plain.values()):
+        found |= {name for name in names if plain[name] in ("open", "opened")}  # a mail
     if not judged or (answers and not recorded):
         found |= those("may_be_action")
     applied, of_service = judged - those("result"), _pattern("service").search(column)

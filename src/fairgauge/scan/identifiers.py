@@ -82,8 +82,10 @@ def spellings_of(identifiers: Sequence[Value]) -> int:
 
     >>> spellings_of(["P7", "p7 ", "1001", "00001001", "1001.0", "1001.5"])
     3
-    >>> spellings_of(["C-7", "C7", "12-34", "1234"]), spellings_of(["1-23", "12-3", "123"])
+    >>> spellings_of(["C-7", "C7", "02-34", "0234"]), spellings_of(["1-23", "12-3", "123"])
     (2, 0)
+    >>> spellings_of(["'007", "#08", "(0)9", "-6", "7", "8", "09", "6"])
+    3
     >>> spellings_of(["0035g00000AbCdE", "0035g00000AbCde"])
     0
     """
@@ -96,8 +98,8 @@ def spellings_of(identifiers: Sequence[Value]) -> int:
     return len(identifiers) - len(names) + _count_unsigned(names)
 
 
-_SIGN = re.compile(r"[-_/. ()]")
-_SIGN_BESIDE_LETTER = re.compile(r"^\(|(?<=[a-z])[-_/. ()]+(?=\d)|(?<=\d)[-_/. ()]+(?=[a-z])")
+_SIGN = re.compile(r"[-_/. ()]|^['#]")
+_SIGN_BESIDE_LETTER = re.compile(r"^[(/'#]+|(?<=[a-z])[-_/. ()]+(?=\d)|(?<=\d)[-_/. ()]+(?=[a-z])")
 _SIGN_OF_NUMBERS = re.compile(r"(?<=\d)[-_/. ()]+(?=\d)")
 _FEWEST_UNSIGNED = 0.05
 
@@ -113,7 +115,7 @@ def _count_unsigned(names: set[str]) -> int:
     parts = [_SIGN_OF_NUMBERS.split(name) for name in joined]
     if len({tuple(map(len, each)) for each in parts if len(each) > 1}) == 1:
         joined = ["".join(each) for each in parts]
-    found = sum(name in unsigned for name in joined)
+    found = sum(without_spelling(name) in unsigned for name in joined)
     return found if found >= _FEWEST_UNSIGNED * min(len(signed), len(unsigned)) else 0
 
 

@@ -26,9 +26,9 @@ def warned(frame: pd.DataFrame, **more: object) -> list[Diagnostic]:
     return [d for d in report.diagnostics if d.code is DiagnosticCode.REPEATED_ID]
 
 
-@pytest.mark.parametrize(
-    "column", ["user_id", "id", "Patient", "session id", "customer_number", "mrn", "policy_no"]
-)
+@pytest.mark.parametrize("column", [
+    "user_id", "id", "Patient", "session id", "customer_number", "mrn", "policy_no", "patient_nbr",
+    "email", "cardholder", "Kundennummer", "user_hash"])  # fmt: skip
 def test_an_id_that_repeats_is_told(column):
     (warning,) = warned(table(**{column: [i // 2 for i in range(ROWS)]}))
     assert (warning.level, warning.feature) == ("warning", column)
@@ -50,7 +50,7 @@ def test_people_of_many_rows_are_told_where_the_name_is_of_people():
     many = many.assign(x=np.random.default_rng(1).random(1_000))
     ids = [i // 20 for i in range(1_000)]
     assert [each["distinct"] for each in warned(many.assign(user_id=ids))] == [50]
-    assert not warned(many.assign(branch_id=ids))
+    assert not warned(many.assign(branch_id=ids, recruiter_email=ids, Hausnummer=ids, Kunden=ids))
     assert not warned(many.assign(client=[i % 10 for i in range(1_000)]))
 
 

@@ -92,7 +92,9 @@ NO_GROUP = (
     "|n.d.|Company total|Bank total|Whole trust|Dept n/k|Not yet assigned|No dept recorded|Combined"
     "|UTD|NASK|Pt refused|Patient unable to answer|Unable to collect|Sex not documented|--None--"
     "|To be confirmed|Pending|***|<10|xxx|Masked|Test patient|Statewide|Hospital average|Sex|NI|00"
-    "|97|-7|All payers|Total workforce|Not yet disclosed|imputed_mode|nicht erhoben|Job TBD"
+    "|\\N|unkown|Unknow|Unspecifed|Null value|No match|Data pending|Keine Daten|No consent|97|-7"
+    "|Cannot be determined|All payers|Total workforce|Not yet disclosed|imputed_mode"
+    "|nicht erhoben|Job TBD"
 )
 FAVOURABLE = (
     "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
@@ -120,6 +122,7 @@ HARMS = (
     " surcharged lapsed bankruptcy repossessed late_payment overdue dropout detained cited"
     " use_of_force readmitted deported blacklisted overpayment disconnected mora despido"
     " ko dq archived red_flag turnover_risk Kündigung Zahlungsverzug Mahnung résilié impayé"
+    " delinq_2yrs SeriousDlqin2yrs hallucinated noncompliant eviction_not_avoided uninsured"
 )
 ACTIONS = (
     ("1.0", "3.0", "2.0"),
@@ -139,7 +142,8 @@ DOUBTED = {
                        ("Screened out", "Screened in"))],
         *[named("outcome", word, "ok", favourable=None) for word in (
             "No hire", "No-hire", "No offer", "Below threshold", "Not a fit", "Do not proceed",
-            "Dropped", "Nonperforming")],
+            "Dropped", "Nonperforming", "incorrect", "Closed Lost", "Did not pay", "No quote")],
+        named("grade", "I", "C", favourable=None), named("is_correct", 0, 1, favourable=None),
         named("outcome", "Booked", "Denied", favourable="negative"),
     ],
     "missing_marker": [
@@ -270,7 +274,7 @@ NO_HARMS = (
     "||callback|Interview|Rejection|No response||appt|Attended|DNA||claim|Accepted|Rejected"
     "|Part accepted||loan|Approved|Denied|Counteroffer not accepted||visit|Completed|Not completed"
     "|Cancelled by patient||answer|CORRECT|INCORRECT|NOT_ATTEMPTED||table|Reserved|Walk-in"
-    "|Turned away||loan|Paid in full|Charged off|Balance outstanding"
+    "|Turned away||loan|Paid in full|Charged off|Balance outstanding||mail|Click|Open|None"
     "||mobility|Stayed|Left|Moved to another role||bbq|CORRECT|INCORRECT|I don't know"
 )
 OF_HARMS = (
@@ -287,7 +291,10 @@ OF_HARMS = (
     "||claim|Denied|Denial reversed|Paid||job|Rejected|Offer declined|Hired||smoker|Yes|No"
     "|No - former||test|Positive|Negative|Mixed"
 )
+REMEDIES = "delinquency_cured churn_offer_sent dropout_support_offered bad_debt_forgiven "
+REMEDIES += "charge_off_recovered suspended_sentence relapse_support wrong_number"
 CLEAN += [named(*each) for each in cells(NO_HARMS)]
+CLEAN += [named(column, 1, 0, favourable=None) for column in REMEDIES.split()]
 CLEAN += [(table(outcome=("1", "4"), extra="2"), {"positive": ["1", "2"]})]
 CLEAN += [named("slot", "Not invited", "Invited", "Reinvited", favourable="negative")]
 CLEAN += [

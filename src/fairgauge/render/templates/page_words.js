@@ -102,11 +102,11 @@ const meantOutcomes = (names, column, decided) => {
   const applied = !judged.every((name) => results.includes(name)), ended = !decided && (ofService || !applied);
   const pairs = names.some((name) => isOpposite(name, names) && !plainText(name).includes("complet"));
   const left = ended && !ofService && !PATTERNS.course.test(column) && (judged.length || pairs) ? those("left") : [];
-  return [...(!judged.length || answers ? those("may_be_action") : []), ...(ended ? those("may_be_outcome", ...(applied ? [] : ["may_be_one_of_several"])) : []), ...(those("severity", "part").length ? names.filter((name) => ["none", "nil", "absent"].includes(plainText(name))) : [])].filter((name) => !left.includes(name));
+  return [...(!judged.length || answers ? those("may_be_action") : []), ...(ended ? those("may_be_outcome", ...(applied ? [] : ["may_be_one_of_several"])) : []), ...(names.some((name) => plainText(name).startsWith("click")) ? names.filter((name) => ["open", "opened"].includes(plainText(name))) : []), ...(those("severity", "part").length ? names.filter((name) => ["none", "nil", "absent"].includes(plainText(name))) : [])].filter((name) => !left.includes(name));
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)
-const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|member|student|claimant|ssn|mrn|(?<![a-z])(pat|cust|policy)[_\s-]?(id|no|nr|num|number|key)|bewerber|kunde|antrag|mitarbeiter/i;
-const IDENTIFIER = new RegExp(`^(.*[_\\s-])?(id|uuid|guid|\\w*nummer|(${PEOPLE.source})(in|steller)?)([_\\s-]?(id|no|nr|number|nummer|ref|key)\\.?)?$`, "i");
+const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|member|student|claimant|card[_\s-]?holder|ssn|mrn|(?<![a-z])(pat|cust|policy)[_\s-]?(id|no|nr|num|number|key)|bewerber|kunde|antrag|mitarbeiter/i;
+const IDENTIFIER = new RegExp(`^(.*[_\\s-])?(id|uuid|guid|\\w*nummer|(${PEOPLE.source})(in|steller)?)([_\\s-]?(id|no|nb?r|number|nummer|ref|key|hash|e-?mail([_\\s-]?address)?)\\.?)?$|^e-?mail([_\\s-]?address)?$`, "i");
 const repeatedPeople = (table, used) => table.columns.find((c) => {
   const known = table.rows - c.blanks, few = PEOPLE.test(c.name) ? Math.min(known / 10, 10) : known / 10;
   return !used.includes(c.name) && IDENTIFIER.test(c.name) && (c.many ? c.repeated : few < c.values.length && c.values.length < known);
@@ -120,10 +120,10 @@ const compact = (name) => {
 };
 // whether identifiers stand there without their signs, too, as identifiers.py counts them
 const lackSigns = (names) => {
-  const signed = names.filter((v) => /[-_/. ()]/.test(v)), unsigned = new Set(names.filter((v) => !/[-_/. ()]/.test(v)));
-  const joined = signed.map((v) => v.replace(/^\(|(?<=[a-z])[-_/. ()]+(?=\d)|(?<=\d)[-_/. ()]+(?=[a-z])/g, "")), parts = joined.map((v) => v.split(/(?<=\d)[-_/. ()]+(?=\d)/));
+  const sign = /[-_/. ()]|^['#]/, signed = names.filter((v) => sign.test(v)), unsigned = new Set(names.filter((v) => !sign.test(v)));
+  const joined = signed.map((v) => v.replace(/^[(/'#]+|(?<=[a-z])[-_/. ()]+(?=\d)|(?<=\d)[-_/. ()]+(?=[a-z])/g, "")), parts = joined.map((v) => v.split(/(?<=\d)[-_/. ()]+(?=\d)/));
   const alikeParts = new Set(parts.filter((each) => each.length > 1).map((each) => each.map((part) => part.length).join())).size === 1;
-  const found = (alikeParts ? parts.map((each) => each.join("")) : joined).filter((v) => unsigned.has(v)).length;
+  const found = (alikeParts ? parts.map((each) => each.join("")) : joined).filter((v) => unsigned.has(v.replace(/^0+(?=\d+$)/, ""))).length;
   return found > 0 && found >= 0.05 * Math.min(signed.length, unsigned.size);
 };
 const alike = (items, nameOf, meaningOf) => {
