@@ -410,7 +410,7 @@ def test_no_rule_on_predictions_that_are_the_label_passes():
     check_withheld(table(y=P), "prediction_is_label:p", **asked)
 
 
-def test_predicted_classes_that_are_permuted_leave_no_pass():
+def test_predicted_classes_that_are_permuted_or_of_one_group_alike_leave_no_pass():
     y = ["abc"[i // 2 % 3] for i in range(N)]
     p = [each if i % 7 else "a" for i, each in enumerate(y)]
     asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": "multiclass",
@@ -418,6 +418,8 @@ def test_predicted_classes_that_are_permuted_leave_no_pass():
     assert fg.audit(table(y=y, p=p), **asked).verdict is Outcome.PASS
     turned = table(y=y, p=[dict(zip("abc", "bca", strict=True))[each] for each in p])
     check_withheld(turned, "reversed_predictions:p", **asked)
+    alike = table(y=y, p=["a" if g == "b" else each for g, each in zip(G, p, strict=True)])
+    check_withheld(alike, "group_of_one_outcome:g", **asked | {"rules": "accuracy >= 0.1"})
 
 
 @pytest.mark.parametrize("role", ["count", "weight"])
