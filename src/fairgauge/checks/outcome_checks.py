@@ -17,7 +17,7 @@ from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, p_of_shares
 from fairgauge.checks.names import compact_reading
-from fairgauge.cube.cube import Cube, counts_together, levels_with_cases
+from fairgauge.cube.cube import CountTable, Cube, Sums, counts_together, levels_with_cases
 from fairgauge.cube.plan import SUM, Axis, centre_of
 from fairgauge.cube.views import axes_of, rows_by
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
@@ -32,7 +32,7 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve import outcomes as resolved
 from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.stats.arrays import Mask
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, matches, name_of
 
 _LACKING, _ONE_SIDED, _NO_CHANCE = 0.1, 0.9, 1e-6
@@ -78,22 +78,23 @@ def one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Di
             )  # fmt: skip
 
 
-def groups_of_one_outcome(cube: Cube, spec: Spec, masks: Masks) -> Iterator[Diagnostic]:
+def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Diagnostic]:
     """Warn of groups that have one outcome alone, where by the others' rate that is no chance.
 
     These may be the cases of a numerator, without the other people of the group. Where some groups
-    have the one outcome alone, and some the other, all do: the feature may be the outcome.
+    have the one outcome alone, and some another, all do: the feature may be the outcome.
     """
     absent = {*map(name_of, spec.unknown), *spec.exclude_groups}
     for axis in (each for each in cube.plan.outcomes if not each.bins):
-        positive = masks[0].labels if axis.role is Role.LABEL else masks[0].predictions
-        sides = [np.append(mask, False) for mask in (positive, ~positive)]
-        by_feature = rows_by(cube, axis, sides, (Role.FEATURE,))
-        for feature, groups, (having, lacking), every in by_feature:
-            held = ~np.isin(groups, [*absent])
+        positive = [e.labels if axis.role is Role.LABEL else e.predictions for e in masks]
+        both = positive if task is Task.MULTICLASS else (positive[0], ~positive[0])
+        sides = [np.append(mask, False) for mask in both]
+        for feature, groups, having, every in rows_by(cube, axis, sides, (Role.FEATURE,)):
+            held, known = ~np.isin(groups, [*absent]), np.sum(having, axis=0)
             found = []
-            for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1])):
-                of_others = other.sum() / np.maximum((this + other).sum() - this, 1.0)
+            for this, side in zip(having, sides, strict=True):
+                other = known - this
+                of_others = other.sum() / np.maximum(known.sum() - this, 1.0)
                 expected = (of_others >= _LACKING) & ((1 - of_others) ** this < _NO_CHANCE)
                 alone = held & (other == 0) & (this >= FEWEST_ROWS) & expected
                 found += [
@@ -101,8 +102,9 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, masks: Masks) -> Iterator[Diag
                     for at in np.flatnonzero(alone).tolist()
                 ]
             one_sided = len({id(side) for *_, side in found}) == 1
-            of_outcome = not (having * lacking)[held].any()
-            if not (one_sided or of_outcome) or p_of_shares(cube, having, every) >= HARDLY_CHANCE:
+            of_outcome = (np.max(having, axis=0) == known)[held].all()
+            chance = all(p_of_shares(cube, e, every) >= HARDLY_CHANCE for e in having[:-1])
+            if not (one_sided or of_outcome) or chance:
                 continue
             for group, rows, share, side in found:
                 values = (name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of)
@@ -362,12 +364,10 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterato
             DiagnosticCode.PREDICTION_IS_LABEL,
             column=spec.prediction, label=spec.label, rows=rows, **spec.unit,
         )  # fmt: skip
-    if task is Task.REGRESSION:
-        return
     if task is Task.BINARY:
         yield from _score_is_label(cube, spec, masks)
     if not equal:
-        yield from _copies_in_groups(cube, spec, masks)
+        yield from _copies_in_groups(cube, spec, task, masks)
 
 
 def _score_is_label(cube: Cube, spec: Spec, outcomes: Masks) -> Iterator[Diagnostic]:
@@ -399,23 +399,26 @@ def _score_is_label(cube: Cube, spec: Spec, outcomes: Masks) -> Iterator[Diagnos
         yield Diagnostic.warning(DiagnosticCode.PREDICTION_IS_LABEL, **facts, **spec.unit)
 
 
-def _copies_in_groups(cube: Cube, spec: Spec, masks: Masks) -> Iterator[Diagnostic]:
+def _copies_in_groups(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Diagnostic]:
     # of groups without any error, beside so many of the others that this is no chance
     label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None:
         return
-    agree = [np.equal.outer(e.labels, e.predictions) for e in masks]
-    right = agree[0] if prediction.bins else np.logical_and.reduce(agree)  # by the first threshold
     by_score = {} if spec.prediction else {"score": True, "decisions": True}
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
         if not counts_together(cube, axis, label, prediction):
             continue
-        table = cube.marginal([axis, label, prediction])
-        known = (table.codes >= 0).all(axis=1)
-        (group, given, decided), rows = table.codes[known].T, table.sums[cube.plan.cases][known]
+        table = cube.marginal([axis, label, prediction]).known([axis, label, prediction])
+        (group, given, decided), rows = table.codes.T, table.sums[cube.plan.cases]
         every = np.bincount(group, rows)
-        wrong = np.bincount(group, rows * ~right[given, decided])
-        others = (wrong.sum() - wrong) / np.maximum(every.sum() - every, 1.0)
+        if task is Task.REGRESSION:
+            wrong, others = _errors_of_amounts(table, group)
+        else:
+            agree = [np.equal.outer(e.labels, e.predictions) for e in masks]
+            # of a score by the first threshold
+            right = agree[0] if prediction.bins else np.logical_and.reduce(agree)
+            wrong = np.bincount(group, rows * ~right[given, decided]).astype(np.float64)
+            others = (wrong.sum() - wrong) / np.maximum(every.sum() - every, 1.0)
         copied = (wrong == 0) & (every >= FEWEST_ROWS) & ((1 - others) ** every < _NO_CHANCE)
         for at in np.flatnonzero(copied).tolist():
             yield Diagnostic.warning(
@@ -424,6 +427,17 @@ def _copies_in_groups(cube: Cube, spec: Spec, masks: Masks) -> Iterator[Diagnost
                 group=axis.names(cube.levels[axis])[at], rows=int(every[at]),
                 **by_score, **spec.unit,
             )  # fmt: skip
+
+
+def _errors_of_amounts(table: CountTable, group: Index) -> tuple[Sums, Sums]:
+    # of each group the squared errors, infinite where its labels do not vary, and of the others the
+    # least share of rows with an error: by the inequality of Cauchy and Schwarz
+    names = ("w", "y", "yy", "gap", "gap2")
+    n, y, yy, gap, gap2 = (np.bincount(group, table.sums.get(e, table.cases)) for e in names)
+    varied = n * yy - y**2 > resolved.ROUNDING * n * yy
+    other_n, other_gap, other_gap2 = (each.sum() - each for each in (n, gap, gap2))
+    share = other_gap**2 / np.maximum(other_n * other_gap2, 1e-300)
+    return np.where(varied, gap2, np.inf), share
 
 
 def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

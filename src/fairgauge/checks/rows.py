@@ -84,7 +84,9 @@ OF_OUTCOMES = (
     DataCheck(lambda c: outcomes.copied_outcomes(c.cube, c.spec), exact=True),
     DataCheck(lambda c: outcomes.one_outcome(c.cube, c.spec, c.task, c.masks)),
     DataCheck(
-        lambda c: outcomes.groups_of_one_outcome(c.cube, c.spec, c.masks), _BINARY, exact=True
+        lambda c: outcomes.groups_of_one_outcome(c.cube, c.spec, c.task, c.masks),
+        _BINARY | _CLASSES,
+        exact=True,
     ),
     DataCheck(lambda c: outcomes.groups_of_one_score(c.cube, c.spec), _BINARY, exact=True),
     DataCheck(
@@ -203,10 +205,9 @@ def _determined(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
 def _copy_doubts(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
     of_score = bool(note.get("score"))
     what = scopes.SCORE_APART if of_score else scopes.APART
-    # whatever is asked of all rows: it may be no decision of the model
-    needs = ["label"] * (note.feature is not None)
+    # whatever is asked, of a group too: it may be no decision of the model
     for need in _needs("score" if of_score else "prediction", spec):
-        yield from _group_doubts(note.feature, what, note["rows"], spec, need, *needs)
+        yield from _group_doubts(note.feature, what, note["rows"], spec, need)
 
 
 def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:

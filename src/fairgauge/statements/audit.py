@@ -465,6 +465,7 @@ class _Audit(PageStatements):
             least=bool(self.notes[DiagnosticCode.USED_AT_LEAST]),
             known=[] if data.used == every else self._name_roles(missing),
             several=len(spec.get("sensitive", ())) > 1,
+            chosen=bool(spec.get("where")),
             partly=comparisons.is_used_partly(data.excluded, spec))  # fmt: skip
         if (of := self.name) is not None:
             own = {"name": of.called, "jurisdiction": of.jurisdiction, "status": of.status}

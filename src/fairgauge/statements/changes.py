@@ -294,12 +294,12 @@ class _Changes(PageStatements):
             return
         if c.verdict is CandidateVerdict.DOMINATES:
             yield from (*self.what_remains(), *self.wronged_anew())
-        yield from self.beyond()
-        yield from self.untested()
-        if c.overturned:
+        if c.overturned:  # the cause of what follows
             places = ("old.excluded", f"{self.place}.undecided")
             excluded = self.change.old.excluded
             yield fact("overturned", *places, excluded=excluded, undecided=c.undecided)
+        yield from self.beyond()
+        yield from self.untested()
 
     def untested(self) -> Iterator[Statement]:
         whose: dict[str, list[Statement]] = {}

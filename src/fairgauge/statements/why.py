@@ -100,6 +100,7 @@ class _Why(PageStatements):
         rows = {"n": found.data.rows, "used": None if found.used == found.data.rows else found.used,
                 "least": any(e.code is DiagnosticCode.USED_AT_LEAST for e in found.diagnostics),
                 "partly": is_used_partly(found.excluded, found.spec),
+                "chosen": bool(found.spec.get("where")),
                 "excluded": found.excluded}  # fmt: skip
         statements = [
             self.head(at, first, facts),

@@ -236,11 +236,7 @@ def test_labels_of_one_group_that_are_copies_or_reversed_leave_no_pass(code):
     doubted = fg.audit(rows, **asked, rules=rule)
     assert code in {each.code for each in doubted.diagnostics if each.feature == "g"}
     assert doubted.verdict is Outcome.INCONCLUSIVE
-    # predictions may be the reversed ones, and are the original of a copy
-    copied = code is DiagnosticCode.PREDICTION_IS_LABEL
-    assert fg.audit(rows, **asked, rules=RULE).verdict is (
-        Outcome.PASS if copied else Outcome.INCONCLUSIVE
-    )
+    assert fg.audit(rows, **asked, rules=RULE).verdict is Outcome.INCONCLUSIVE
     assert fg.audit(rows, **asked, rules=rule, accept=f"{code}:g").verdict is Outcome.PASS
     assert fg.audit(CLEAN, **asked, rules=rule).verdict is Outcome.PASS
 
@@ -415,7 +411,7 @@ def test_no_rule_on_predictions_that_are_the_label_passes():
     check_withheld(table(y=P), "prediction_is_label:p", **asked)
 
 
-def test_predicted_classes_that_are_permuted_leave_no_pass():
+def test_predicted_classes_that_are_permuted_or_of_one_group_alike_leave_no_pass():
     y = ["abc"[i // 2 % 3] for i in range(N)]
     p = [each if i % 7 else "a" for i, each in enumerate(y)]
     asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": "multiclass",
@@ -423,6 +419,8 @@ def test_predicted_classes_that_are_permuted_leave_no_pass():
     assert fg.audit(table(y=y, p=p), **asked).verdict is Outcome.PASS
     turned = table(y=y, p=[dict(zip("abc", "bca", strict=True))[each] for each in p])
     check_withheld(turned, "reversed_predictions:p", **asked)
+    alike = table(y=y, p=["a" if g == "b" else each for g, each in zip(G, p, strict=True)])
+    check_withheld(alike, "group_of_one_outcome:g", **asked | {"rules": "accuracy >= 0.1"})
 
 
 @pytest.mark.parametrize("role", ["count", "weight"])
@@ -547,6 +545,7 @@ AMOUNTS = {
     ),
     "unit": (PAY * MONTHS, "mean_error.difference <= 1000", "unlike_amounts:g"),
     "reversed": (PAY, "mean_absolute_error.ratio <= 1.25", "reversed_predictions:p"),
+    "copied": (PAY, "mean_prediction.ratio >= 0.8", "prediction_is_label:g"),
     "limit": (PAY / 10_000, "-50 <= mean_label.difference <= 50", "limits_the_better_off"),
 }
 
@@ -558,7 +557,8 @@ def test_amounts_that_nobody_could_fail_leave_no_pass(mistake):
     asked = {"label": "pay", "prediction": "p", "sensitive": "g", "task": "regression"}
     predicted = 6_000 - PAY if mistake == "reversed" else amounts
     rows = pl.DataFrame({"g": G, "pay": amounts, "p": predicted})
-    rows = rows.with_columns(pl.col("p") + pl.Series(PAY[::-1] / 100))
+    wrong = pl.Series(PAY[::-1] / 100) * ((pl.col("g") == "b") | (mistake != "copied"))
+    rows = rows.with_columns(pl.col("p") + wrong)
     doubted = check_withheld(rows, code, **asked, rules=rule)
     assert code in {f"{e.code}:{e.column}" if e.column else e.code for e in doubted.doubts}
 

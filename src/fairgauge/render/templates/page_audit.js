@@ -632,7 +632,7 @@ const doubtOf = (counts, q, features) => {
       const by = c.levels.map(() => [0, 0]), held = both.filter((r) => r.codes[i] >= 0);
       for (const r of held) by[r.codes[i]][Number(counts.state[0][r.codes[at(0)]] !== counts.state[1][r.codes[at(1)]])] += r.cases;
       const [right, wrong] = [0, 1].map((k) => by.reduce((a, of) => a + of[k], 0));
-      for (const [own, errors] of by) if (!errors && own >= FEWEST.rows && (1 - wrong / Math.max(right + wrong - own, 1)) ** own < 1e-6) add("prediction_is_label", "prediction that differs from the label", own, ["label", "prediction"], [c.name]);
+      for (const [own, errors] of by) if (!errors && own >= FEWEST.rows && (1 - wrong / Math.max(right + wrong - own, 1)) ** own < 1e-6) add("prediction_is_label", "prediction that differs from the label", own, ["prediction"], [c.name]);
     });
     const none = [...undecidedCodes(decisions), ...favouredCodes(decisions, q)], strange = range(decisions.levels.length).filter((c) => !none.includes(c) && !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive]));
     const no = counts.state[1].filter((side) => side).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + decisions.sizes[c], 0);
