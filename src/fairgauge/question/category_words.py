@@ -486,7 +486,7 @@ ACTION_NAMES = {
     "8": r"preapproval request approved but not accepted",
 }
 """The codes, with the names that public files have in their place."""
-_COLUMN_OF_GROUPS = r"applicant[ _-](race|ethnicity|sex)\b|applicant_(race|ethnicity)_\d"
+_COLUMN_OF_GROUPS = r"(?:(?:applicant|borr(?:ower)?)\d?[ _-]?|^b\d_)(race|ethnicity|sex)(?![a-z])"
 _NO_GROUP = {"race": ("6", "7", "8"), "ethnicity": ("3", "4", "5"), "sex": ("3", "4", "5")}
 """Not provided, not applicable, and no co-applicant."""
 
@@ -494,7 +494,7 @@ _NO_GROUP = {"race": ("6", "7", "8"), "ethnicity": ("3", "4", "5"), "sex": ("3",
 def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
     """Return the codes of a column of race, ethnicity or sex that state none."""
     found = re.search(_COLUMN_OF_GROUPS, column.casefold())
-    none = [] if found is None else [*_NO_GROUP[found[1] or found[2]]]
+    none = [] if found is None else [*_NO_GROUP[found[1]]]
     names = {value: name_of(value).strip().casefold() for value in values}
     if {"1", "2"} <= {*names.values()} <= {*"0129"} and _pattern("sex").search(_fold(column)):
         none += ["", "9"]  # by ISO 5218

@@ -77,13 +77,15 @@ def spellings_of(identifiers: Sequence[Value]) -> int:
     """Return how many identifiers differ from another one in spelling alone.
 
     That is in case, blanks or encoding, in zeros before a whole number or after its point, or in
-    signs that others lack. Of codes of letters in either case and digits, as a CRM makes them, the
-    case counts.
+    signs, which others lack or of another kind. Of codes of letters in either case and digits, as a
+    CRM makes them, the case counts.
 
     >>> spellings_of(["P7", "p7 ", "1001", "00001001", "1001.0", "1001.5"])
     3
     >>> spellings_of(["C-7", "C7", "02-34", "0234"]), spellings_of(["1-23", "12-3", "123"])
     (2, 0)
+    >>> spellings_of(["12-34", "12 34", "56-78", "9-1-0"])
+    1
     >>> spellings_of(["'007", "#08", "(0)9", "-6", "7", "8", "09", "6"])
     3
     >>> spellings_of(["0035g00000AbCdE", "0035g00000AbCde"])
@@ -105,10 +107,12 @@ _FEWEST_UNSIGNED = 0.05
 
 
 def _count_unsigned(names: set[str]) -> int:
-    # how many also stand there without their signs, unless so few that these may be others: 1-23
-    # and 12-3 are two, so that between numbers a sign counts where its place is not always the same
+    # how many also stand there with other signs or without, unless so few that these may be others:
+    # 1-23 and 12-3 are two, so that between numbers a sign counts where its place is not the same
     signed = {name for name in names if _SIGN.search(name)}
-    unsigned = names - signed
+    unsigned, others = names - signed, len(signed) - len({_SIGN.sub("-", name) for name in signed})
+    if others and others >= _FEWEST_UNSIGNED * len(signed):
+        return others
     if not signed or not unsigned:
         return 0
     joined = [_SIGN_BESIDE_LETTER.sub("", name) for name in signed]

@@ -75,7 +75,7 @@ const noGroups = (column, values) => {
   const iso = PATTERNS.sex.test(text) && ["1", "2"].every((n) => names.includes(n)) && names.every((n) => "0129".split("").includes(n));
   const plain = (n) => [...n].length === 1 || PATTERNS.man_or_woman.test(n), codes = others.some(plain) && others.every((n) => plain(n) || [...n].length === 2);
   const coded = new Set(others).size > 1 && ((codes && !others.some((n) => ["r", "e"].includes(n)) && !others.every((n) => /^[a-e]$/.test(n))) || PATTERNS.race_or_sex.test(text));
-  const hmda = column.toLowerCase().match(/applicant[ _-](race|ethnicity|sex)(?![\p{L}\p{N}_])|applicant_(race|ethnicity)_\d/u), none = [...(iso ? ["", "9"] : []), ...(!hmda ? [] : (hmda[1] ?? hmda[2]) === "race" ? ["6", "7", "8"] : ["3", "4", "5"])];
+  const hmda = column.toLowerCase().match(/(?:(?:applicant|borr(?:ower)?)\d?[ _-]?|^b\d_)(race|ethnicity|sex)(?![a-z])/u), none = [...(iso ? ["", "9"] : []), ...(!hmda ? [] : hmda[1] === "race" ? ["6", "7", "8"] : ["3", "4", "5"])];
   return values.filter((_, i) => none.includes(names[i].replace(/^0+/, "")) || (coded && untold(names[i])));
 };
 // outcomes of no decision, or often codes of missing ones; values as they are typed
@@ -118,13 +118,13 @@ const compact = (name) => {
   const dashed = text.replace(/[\u2010-\u2015\u2212]|(?<=[\p{L}\p{N}_])_(?=[\p{L}\p{N}_])/gu, "-").replace(/^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))/g, "").replace(/(?<=\p{L}{2})(-| - )(?=\p{L}{2})|(?<=\p{L})(-| - )(?=\d)/gu, "");
   return meaning(dashed.replace(/(?<!\d)\s|\s(?!\d)/g, ""));
 };
-// whether identifiers stand there without their signs, too, as identifiers.py counts them
+// whether identifiers stand there with other signs or without, too, as identifiers.py counts them
 const lackSigns = (names) => {
-  const sign = /[-_/. ()]|^['#]/, signed = names.filter((v) => sign.test(v)), unsigned = new Set(names.filter((v) => !sign.test(v)));
+  const sign = /[-_/. ()]|^['#]/, signed = names.filter((v) => sign.test(v)), others = signed.length - new Set(signed.map((v) => v.replace(/[-_/. ()]|^['#]/g, "-"))).size, unsigned = new Set(names.filter((v) => !sign.test(v)));
   const joined = signed.map((v) => v.replace(/^[(/'#]+|(?<=[a-z])[-_/. ()]+(?=\d)|(?<=\d)[-_/. ()]+(?=[a-z])/g, "")), parts = joined.map((v) => v.split(/(?<=\d)[-_/. ()]+(?=\d)/));
   const alikeParts = new Set(parts.filter((each) => each.length > 1).map((each) => each.map((part) => part.length).join())).size === 1;
   const found = (alikeParts ? parts.map((each) => each.join("")) : joined).filter((v) => unsigned.has(v.replace(/^0+(?=\d+$)/, ""))).length;
-  return found > 0 && found >= 0.05 * Math.min(signed.length, unsigned.size);
+  return (others > 0 && others >= 0.05 * signed.length) || (found > 0 && found >= 0.05 * Math.min(signed.length, unsigned.size));
 };
 const alike = (items, nameOf, meaningOf) => {
   const sets = new Map();
