@@ -64,6 +64,7 @@ MEANT = {
     "is_unknown": "Race N/A|Not avail. (sex)|Dept n/k|Not yet assigned|No dept recorded",
     "is_undecided": "Pending|Withdrawn by candidate|Applicant declined|Unclear|To be decided|DNA"
     "|Declined to answer|Cancelled by clinic|Absent from exam|Did not attend|Never seen",
+    "means_missing": "Refused|Withheld|Not selected",  # of a group; of outcomes they are refusals
     "is_settled": "Approved after manual review|Cancelled by the insurer|Offer withdrawn",
     "is_plain_denial": "Not hired",
     "is_harm": "laid off|High / risk_rating|tax_audit",
@@ -79,7 +80,7 @@ NOT_MEANT = {
     "is_total": "Total loss|All risks|Total / Total / Partial|National / Local|Combined / Legal",
     "is_unknown": "Native American (NA)|Unknown primary|Declined vaccine|No conviction recorded",
     "is_undecided": "Rejected: incomplete file|Withdrawn by the agency|Candidate declined offer"
-    "|Offer declined|Not taken up",
+    "|Offer declined|Not taken up|Refused|Withheld|Not selected",
     "is_settled": "To be approved|Cancelled by patient",
     "is_plain_denial": "Offer declined|Declined to prosecute",
     "is_harm": "yes / not_arrested|High / grade",
@@ -196,17 +197,6 @@ def test_the_work_of_an_audit_grows_no_faster_than_its_groups():
             str(fg.audit(**asked, sensitive={"name": names}, rules=rules))
         calls.append(sum(each.callcount for each in profile.getstats()))
     assert calls[2] < 4.5 * calls[1]
-
-
-@pytest.mark.parametrize("word", ["Refused", "Withheld", "Not selected"])
-def test_of_outcomes_these_are_refusals(word):
-    """Of a group they are people who did not state theirs."""
-    assert means_missing(word)
-    assert not is_undecided(word)
-    report = audited(
-        outcome=(["advance"] * 300 + [word] * 300 + ["other"] * 9) * 2, g=["a"] * 609 + ["b"] * 609
-    )
-    assert report.verdict is Outcome.PASS
 
 
 @pytest.mark.parametrize("word", ["Unknown", "Prefiere no contestar", "k. A."])
