@@ -246,7 +246,7 @@ def _pasted_counts(columns: Mapping[str, Sequence[object]], count: str) -> Copie
     again = [(*line, n) for line, n in lines.items() if n > 1]
     place = [*columns].index(count)
     cases = np.nansum(numbers_of([line[place] for line in again]) * [line[-1] for line in again])
-    return ("copied", int(cases)), ("different", len(again))
+    return ("copied", int(cases)), ("different", len(again)), ("unit", "cases")
 
 
 def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) -> _Shown:
