@@ -46,6 +46,8 @@ _LESS_AGREED = 0.7
 # Pearson's statistic that counts
 _ROUNDED, _SMALLEST_PART = 5, 0.1
 
+_OTHER_UNIT = math.log(3)
+"""Numbers are in another unit where they are three times as large, or a third."""
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
 Combination: TypeAlias = tuple[Value | None, ...]
@@ -62,6 +64,18 @@ class Subject(NamedTuple):
 
 OF_ALL = Subject()
 """All rows, whatever the column."""
+
+
+class Numbers(NamedTuple):
+    """Rows that have a number in a column: their mean, and the root of the mean square.
+
+    ``unlike``: so many or more are not of any one value; 0 where all have the same.
+    """
+
+    rows: int
+    mean: float
+    root: float
+    unlike: int
 
 
 class FeedRows(NamedTuple):
@@ -81,9 +95,10 @@ class FeedRows(NamedTuple):
     ``copied``: whether rows were copies of others when they were counted.
     ``agreement``: of all rows and of every group those with label and prediction, those in which
         they are equal, and the share that would be if the two were independent in every group;
-        of a score its decision, and nothing of numbers.
+        of a score its decision; of numbers, the most that may be equal, and a share of 0.
     ``scores``: the rows in every hundredth of the range of scores that has some, of all and of
         every group.
+    ``numbers``: where the question averages columns, what it counts of each, of all and of groups.
     """
 
     twins: Sequence[tuple[str, float]]
@@ -99,6 +114,7 @@ class FeedRows(NamedTuple):
     copied: bool
     agreement: Mapping[Subject, tuple[int, int, float]]
     scores: Mapping[Subject, Mapping[str, int]]
+    numbers: Mapping[Subject, Numbers]
 
 
 class FeedPeriod(NamedTuple):
@@ -273,10 +289,12 @@ def _shared_rows(feed: Feed) -> Iterator[Suspected]:
 
 def _usual_of_kind(feed: Feed, t: int) -> float:
     # It is that of all days where fewer than two others show it, or two that differ: in a new
-    # history, or after a gap, a Saturday may be the first; or else that of the period itself.
+    # history, or after a gap, a Saturday may be the first; or else that of the period itself, as
+    # of hours, which are not like others.
     rows = [math.log(max(each.rows.rows, 1)) for each in feed.periods]
     kinds = [each.kind == feed.periods[t].kind for each in feed.periods]
-    for chosen in (kinds, [True] * len(rows)):
+    hourly = max(each.kind for each in feed.periods) > 1
+    for chosen in (kinds, [not hourly] * len(rows)):
         others = [rows[s] for s, alike in enumerate(chosen) if alike and s != t]
         if len(others) > 2 or (len(others) == 2 and abs(others[0] - others[1]) < _VOLUME):
             return median(others)
@@ -483,6 +501,48 @@ def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
     yield from (less[t] for t in less.keys() - ranges)
 
 
+def _unusual_numbers(feed: Feed) -> Iterator[Suspected]:
+    # Numbers that are all the same where others differ, or that are far larger or smaller than
+    # usual, as in another unit: by their mean and its square, as neither of few large ones is firm.
+    # What is found of all rows is not stated of groups.
+    whole = set[tuple[int, str | None]]()
+    held = [each.rows.numbers for each in feed.periods]
+    subjects = dict.fromkeys(itertools.chain.from_iterable(held))
+    for subject in sorted(subjects, key=lambda each: each.feature is not None):
+        own = {t: each[subject] for t, each in enumerate(held) if subject in each}
+        every, unlike = departures.add_up([(each.rows, each.unlike) for each in own.values()])
+        alike = [each.rows for each in own.values() if not each.unlike]  # of some periods of all
+        chance = departures.log_chance(unlike, every - sum(alike), every)
+        chance += math.log(math.comb(len(own), len(alike)))
+        constant = chance < RARE if unlike else every >= _ROWS_OF_ONE_VALUE
+        usual: list[Numbers] = []
+        for t, (rows, mean, root, differ) in own.items():
+            of = *subject, None, None, rows
+            times = [_find_factor(mean, [each.mean for each in usual]),
+                     _find_factor(root, [each.root for each in usual])]  # fmt: skip
+            found = None
+            if not differ and constant:
+                found = Suspected(t, HistoryProblem.ONE_VALUE, *subject, f"{mean:.6g}", None, rows)
+            elif min(map(abs, times)) > _OTHER_UNIT and times[0] * times[1] > 0:
+                share = root / median([each.root for each in usual])
+                found = Suspected(t, HistoryProblem.OTHER_SCORES, *of, share, 1.0)
+            if found is None:
+                usual = [*usual[1 - 2 * FEWEST :], own[t]]
+            elif (t, subject.column) not in whole:
+                yield found
+                if subject.feature is None:
+                    whole.add((t, subject.column))
+
+
+def _find_factor(value: float, usual: Sequence[float]) -> float:
+    # the log of how many times the usual value it is, beyond what the usual ones vary by
+    if len(usual) < FEWEST or not all([*usual, value]):
+        return 0.0
+    sizes = [math.log(abs(each)) for each in (*usual, value)]
+    apart, spread = sizes.pop() - median(sizes), max(sizes) - min(sizes)
+    return math.copysign(max(abs(apart) - spread, 0.0), apart)
+
+
 def _copies(feed: Feed) -> Iterator[Suspected]:
     # The first is no coincidence where the rows that differ could not all be in other periods, or,
     # where there are none, of other groups; the second from six deviations on.
@@ -509,7 +569,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
                 share, expected = 1.0, 1.0
             elif n * chance - same > _DEVIATIONS * deviation > 0:
                 share, expected = same / n, chance
-            elif wrong < _FEWER_ERRORS * usual:
+            elif chance > 0 and wrong < _FEWER_ERRORS * usual:
                 share, expected = 1 - wrong, 1 - usual
             else:
                 continue
@@ -521,6 +581,6 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
     _overdue, _volume, _shared_rows, _same_counts, _unusual_values, _filled_labels,
-    _unusual_missing_shares, _unusual_scores, _copies,
+    _unusual_missing_shares, _unusual_scores, _unusual_numbers, _copies,
 )  # fmt: skip
 """The checks, in the order of their findings."""

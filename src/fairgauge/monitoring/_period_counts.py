@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.statistics import agreement
-from fairgauge.checks.feed import OF_ALL, PARTS, Combination, FeedRows, Subject
+from fairgauge.checks.feed import OF_ALL, PARTS, Combination, FeedRows, Numbers, Subject
 from fairgauge.cube.cube import (
     HANDFUL,
     CountTable,
@@ -36,7 +36,7 @@ from fairgauge.cube.cube import (
     stack_tables,
     values_together,
 )
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import Axis, centre_of
 from fairgauge.enums import Missing, ReferenceRule, Role, Task, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, ValuesError, cells, listing, quote
 from fairgauge.identity import is_named
@@ -51,6 +51,8 @@ from fairgauge.monitoring.monitor_spec import (
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, count_groups, refuse_missing, unknown_levels
 from fairgauge.resolve.outcomes import (
+    MOMENTS,
+    ROUNDING,
     OutcomeMasks,
     decide_task,
     open_levels,
@@ -101,6 +103,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         bool(cube.copies),
         _agreement(cases, question),
         _score_histograms(cases),
+        dict(_describe_numbers(cases, question)),
     )  # fmt: skip
 
 
@@ -117,7 +120,9 @@ def twin(cube: Cube, *, labelled: bool = True) -> tuple[str, float]:
     found = hashlib.sha256(repr([cube.levels[axis] for axis in table.axes]).encode())
     for numbers in (table.codes, *map(table.sums.__getitem__, names)):
         found.update(numbers.tobytes())
-    return found.hexdigest(), 0.0 if cube.rows <= HANDFUL else _coincidence(table)
+    if cube.rows <= HANDFUL:
+        return found.hexdigest(), 0.0
+    return found.hexdigest(), _coincidence(table) + labelled * _coincidence_of_sums(table)
 
 
 def _counts_by_case(cube: Cube) -> Cube:
@@ -230,8 +235,11 @@ def _score_histograms(cube: Cube) -> dict[Subject, dict[str, int]]:
 def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, float]]:
     # of all rows, and of those of every group; all positive values are one
     label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
-    if label is None or prediction is None or decide_task(cube, question) is Task.REGRESSION:
+    if label is None or prediction is None:
         return {}
+    if decide_task(cube, question) is Task.REGRESSION:
+        return {of: (rows, rows - _count_unlike(rows, sums, "gap", "gap2"), 0.0)
+                for of, rows, sums in _sums_by_subject(cube, [label, prediction])}  # fmt: skip
     if not (_has_names(cube, label) and _has_names(cube, prediction)):
         return {}
     words = question.words_of_predictions is not None and not prediction.bounds
@@ -256,6 +264,50 @@ def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, floa
     # groups may have unlike shares of both
     chance = min(equal[feature] / max(n, 1) for feature, n in known.items())
     return found | {OF_ALL: (*found[OF_ALL][:2], chance)}
+
+
+def _describe_numbers(cube: Cube, question: Spec) -> Iterator[tuple[Subject, Numbers]]:
+    # of what a regression averages, without what rounding makes of a variance of 0
+    for axis in cube.plan.outcomes if decide_task(cube, question) is Task.REGRESSION else ():
+        names = (*MOMENTS[axis.role], *(f"{MOMENTS[axis.role][0]}{power}" for power in (3, 4)))
+        for of, rows, sums in _sums_by_subject(cube, [axis]):
+            mean, *powers = (sums[name] / sums["w"] for name in names)
+            squares, third, fourth = powers
+            variance = max(squares - mean**2, 0.0)
+            apart = fourth - 4 * mean * third + 6 * mean**2 * squares - 3 * mean**4
+            same = variance <= ROUNDING * squares
+            # of two values, the fourth power shows how many rows have the rarer one; of more, more
+            part = variance**2 / max(apart, variance**2, 1e-300)
+            unlike = 0.0 if same else rows * (1 - math.sqrt((1 - part) / (1 + 3 * part))) / 2
+            value = mean + centre_of(cube.plan)
+            yield (
+                of._replace(column=axis.column),
+                Numbers(rows, value, math.hypot(value, math.sqrt(variance)), math.ceil(unlike)),
+            )
+
+
+def _count_unlike(rows: int, sums: Mapping[str, float], total: str, squares: str) -> int:
+    # the fewest rows that are not 0, by the inequality of Cauchy and Schwarz
+    return math.ceil(rows * sums[total] ** 2 / sums[squares] / sums["w"]) if sums[squares] else 0
+
+
+def _sums_by_subject(
+    cube: Cube, axes: Sequence[Axis]
+) -> Iterator[tuple[Subject, int, dict[str, float]]]:
+    # the rows that have a value of every axis and their sums, of all and of every group
+    features = [
+        axis for axis in cube.plan.axes
+        if axis.role is Role.FEATURE and counts_together(cube, axis, *axes)
+        and _has_names(cube, axis)
+    ]  # fmt: skip
+    for feature in (None, *features):
+        table = cube.marginal([*([feature] if feature else []), *axes]).known(axes)
+        for code, name in enumerate(feature.names(cube.levels[feature]) if feature else [None]):
+            held = table.where(table.codes[:, 0] == code) if feature else table
+            sums = {measure: float(each.sum()) for measure, each in held.sums.items()}
+            if rows := int(sums[cube.plan.cases]):
+                column = feature.column if feature else None
+                yield Subject(None, column, name), rows, {"w": sums.get("n", rows), **sums}
 
 
 def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
@@ -293,6 +345,19 @@ def _coincidence(table: CountTable) -> float:
     logs = np.bincount(of_group, np.log(rows))
     twins = (np.log(sizes) - logs - (cells - 1) * math.log(4 * math.pi)) / 2
     return float(np.minimum(twins, 0.0).sum())
+
+
+def _coincidence_of_sums(table: CountTable) -> float:
+    # That of sums of numbers being the same twice in each cell: they are about normal, and whole,
+    # or as if of one digit after the point.
+    found = 0.0
+    for total, squares in (("y", "yy"), ("p", "pp"), ("gap2", "gap4")):
+        if total in table.sums and squares in table.sums:
+            sums, weights = table.sums[total], table.sums.get("n", table.sums["rows"])
+            varies = np.maximum(table.sums[squares] - sums**2 / np.maximum(weights, 1), 0.0)
+            unit = 1.0 if (sums == np.rint(sums)).all() else 0.1
+            found -= float(np.log(np.maximum(np.sqrt(4 * math.pi * varies) / unit, 1.0)).sum())
+    return found
 
 
 _Answer = TypeVar("_Answer")
@@ -359,7 +424,8 @@ def sum_cubes(cubes: Sequence[Cube]) -> Cube:
     """Return the counts of several periods as one; two may well hold the same counts."""
     alike: dict[str, list[Cube]] = {}
     for cube in cubes:
-        alike.setdefault(levels_of(cube, cube.plan.axes), []).append(cube)
+        key = f"{levels_of(cube, cube.plan.axes)} {centre_of(cube.plan)}"
+        alike.setdefault(key, []).append(cube)
     sums = [*map(_sum_alike, alike.values())]  # at once: one after the other takes far longer
     if len(sums) > 1:
         sums = [*map(_merge_spellings, sums)]
