@@ -46,10 +46,9 @@ _LESS_AGREED = 0.7
 # Pearson's statistic that counts
 _ROUNDED, _SMALLEST_PART = 5, 0.1
 
-_OTHER_UNIT = math.log(3)
-"""Numbers are in another unit where they are three times as large, or a third."""
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
+Numbers: TypeAlias = tuple[int, float, float, int]
 Combination: TypeAlias = tuple[Value | None, ...]
 """Values of several columns in the same rows, None where one is missing."""
 
@@ -64,18 +63,6 @@ class Subject(NamedTuple):
 
 OF_ALL = Subject()
 """All rows, whatever the column."""
-
-
-class Numbers(NamedTuple):
-    """Rows that have a number in a column: their mean, and the root of the mean square.
-
-    ``unlike``: so many or more are not of any one value; 0 where all have the same.
-    """
-
-    rows: int
-    mean: float
-    root: float
-    unlike: int
 
 
 class FeedRows(NamedTuple):
@@ -98,7 +85,8 @@ class FeedRows(NamedTuple):
         of a score its decision; of numbers, the most that may be equal, and a share of 0.
     ``scores``: the rows in every hundredth of the range of scores that has some, of all and of
         every group.
-    ``numbers``: where the question averages columns, what it counts of each, of all and of groups.
+    ``numbers``: of columns that are averaged, of all and of groups: the rows, the mean, the root of
+        the mean square, and how many rows or more are not of any one value, 0 where all are.
     """
 
     twins: Sequence[tuple[str, float]]
@@ -502,45 +490,39 @@ def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
 
 
 def _unusual_numbers(feed: Feed) -> Iterator[Suspected]:
-    # Numbers that are all the same where others differ, or that are far larger or smaller than
-    # usual, as in another unit: by their mean and its square, as neither of few large ones is firm.
-    # What is found of all rows is not stated of groups.
-    whole = set[tuple[int, str | None]]()
-    held = [each.rows.numbers for each in feed.periods]
-    subjects = dict.fromkeys(itertools.chain.from_iterable(held))
+    # Numbers that are all the same where chance hardly makes them so in so many of the periods, or
+    # that are far larger or smaller than usual. What is found of all rows is not stated of groups.
+    held, whole = [each.rows.numbers for each in feed.periods], set[tuple[int, str | None]]()
+    subjects = dict.fromkeys(itertools.chain(*held))
     for subject in sorted(subjects, key=lambda each: each.feature is not None):
         own = {t: each[subject] for t, each in enumerate(held) if subject in each}
-        every, unlike = departures.add_up([(each.rows, each.unlike) for each in own.values()])
-        alike = [each.rows for each in own.values() if not each.unlike]  # of some periods of all
+        every, unlike = departures.add_up([(rows, unlike) for rows, *_, unlike in own.values()])
+        alike = [rows for rows, *_, unlike in own.values() if not unlike]
         chance = departures.log_chance(unlike, every - sum(alike), every)
         chance += math.log(math.comb(len(own), len(alike)))
         constant = chance < RARE if unlike else every >= _ROWS_OF_ONE_VALUE
-        usual: list[Numbers] = []
+        usual = list[float]()
         for t, (rows, mean, root, differ) in own.items():
-            of = *subject, None, None, rows
-            times = [_find_factor(mean, [each.mean for each in usual]),
-                     _find_factor(root, [each.root for each in usual])]  # fmt: skip
-            found = None
-            if not differ and constant:
-                found = Suspected(t, HistoryProblem.ONE_VALUE, *subject, f"{mean:.6g}", None, rows)
-            elif min(map(abs, times)) > _OTHER_UNIT and times[0] * times[1] > 0:
-                share = root / median([each.root for each in usual])
-                found = Suspected(t, HistoryProblem.OTHER_SCORES, *of, share, 1.0)
-            if found is None:
-                usual = [*usual[1 - 2 * FEWEST :], own[t]]
-            elif (t, subject.column) not in whole:
-                yield found
-                if subject.feature is None:
-                    whole.add((t, subject.column))
+            problem, value = HistoryProblem.ONE_VALUE, f"{mean:.6g}"
+            shares = tuple[float, ...]()
+            if differ or not constant:
+                if not _is_in_other_unit(root, usual):
+                    usual = [*usual[1 - 2 * FEWEST :], root]
+                    continue
+                shares = root / median(usual), 1.0
+                problem, value = HistoryProblem.OTHER_SCORES, ""
+            if (t, subject.column) not in whole:
+                yield Suspected(t, problem, *subject, value or None, None, rows, *shares)
+            if subject.feature is None:
+                whole.add((t, subject.column))
 
 
-def _find_factor(value: float, usual: Sequence[float]) -> float:
-    # the log of how many times the usual value it is, beyond what the usual ones vary by
-    if len(usual) < FEWEST or not all([*usual, value]):
-        return 0.0
-    sizes = [math.log(abs(each)) for each in (*usual, value)]
-    apart, spread = sizes.pop() - median(sizes), max(sizes) - min(sizes)
-    return math.copysign(max(abs(apart) - spread, 0.0), apart)
+def _is_in_other_unit(root: float, usual: Sequence[float]) -> bool:
+    # whether numbers are three times as large or a third, beyond what the usual ones vary by
+    if len(usual) < FEWEST or not all([*usual, root]):
+        return False
+    apart = abs(math.log(root / median(usual)))
+    return apart > math.log(3 * max(usual) / min(usual))
 
 
 def _copies(feed: Feed) -> Iterator[Suspected]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -103,7 +103,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         bool(cube.copies),
         _agreement(cases, question),
         _score_histograms(cases),
-        dict(_describe_numbers(cases, question)),
+        _describe_numbers(cases, question),
     )  # fmt: skip
 
 
@@ -200,11 +200,7 @@ def _count_by_subject(
 ) -> list[tuple[tuple[str | None, str | None], Array]]:
     # the rows by the places of levels, of all and of every group that is counted together with them
     shape = [int(place.max(initial=-1)) + 1 for place in places.values()]
-    features = [
-        axis for axis in cube.plan.axes
-        if of_groups and axis.role is Role.FEATURE and counts_together(cube, axis, *places)
-        and _has_names(cube, axis)
-    ]  # fmt: skip
+    features = _features_counted_with(cube, places) if of_groups else []
     found = []
     for feature in (None, *features):
         table = cube.marginal([*([feature] if feature else []), *places])
@@ -218,6 +214,11 @@ def _count_by_subject(
         column = feature.column if feature else None
         found += [((column, name), of) for name, of in zip(names, counts, strict=True)]
     return found
+
+
+def _features_counted_with(cube: Cube, axes: Iterable[Axis]) -> list[Axis]:
+    features = (axis for axis in cube.plan.axes if axis.role is Role.FEATURE)
+    return [e for e in features if counts_together(cube, e, *axes) and _has_names(cube, e)]
 
 
 def _score_histograms(cube: Cube) -> dict[Subject, dict[str, int]]:
@@ -238,8 +239,11 @@ def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, floa
     if label is None or prediction is None:
         return {}
     if decide_task(cube, question) is Task.REGRESSION:
-        return {of: (rows, rows - _count_unlike(rows, sums, "gap", "gap2"), 0.0)
-                for of, rows, sums in _sums_by_subject(cube, [label, prediction])}  # fmt: skip
+        # the fewest rows with an error, by the inequality of Cauchy and Schwarz
+        return {
+            of: (rows, rows - math.ceil(rows * e["gap"] ** 2 / (e["gap2"] or 1.0) / e["w"]), 0.0)
+            for of, rows, e in _sums_by_subject(cube, [label, prediction])
+        }
     if not (_has_names(cube, label) and _has_names(cube, prediction)):
         return {}
     words = question.words_of_predictions is not None and not prediction.bounds
@@ -266,48 +270,38 @@ def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, floa
     return found | {OF_ALL: (*found[OF_ALL][:2], chance)}
 
 
-def _describe_numbers(cube: Cube, question: Spec) -> Iterator[tuple[Subject, Numbers]]:
-    # of what a regression averages, without what rounding makes of a variance of 0
+def _describe_numbers(cube: Cube, question: Spec) -> dict[Subject, Numbers]:
+    # of what a regression averages
+    found = {}
     for axis in cube.plan.outcomes if decide_task(cube, question) is Task.REGRESSION else ():
-        names = (*MOMENTS[axis.role], *(f"{MOMENTS[axis.role][0]}{power}" for power in (3, 4)))
+        first, second = MOMENTS[axis.role]
         for of, rows, sums in _sums_by_subject(cube, [axis]):
-            mean, *powers = (sums[name] / sums["w"] for name in names)
-            squares, third, fourth = powers
-            variance = max(squares - mean**2, 0.0)
+            powers = (sums[name] / sums["w"] for name in (first, second, f"{first}3", f"{first}4"))
+            mean, squares, third, fourth = powers
+            variance, value = max(squares - mean**2, 0.0), mean + centre_of(cube.plan)
             apart = fourth - 4 * mean * third + 6 * mean**2 * squares - 3 * mean**4
-            same = variance <= ROUNDING * squares
-            # of two values, the fourth power shows how many rows have the rarer one; of more, more
+            # of two values, these show how many rows have the rarer one; of others, more have it
             part = variance**2 / max(apart, variance**2, 1e-300)
-            unlike = 0.0 if same else rows * (1 - math.sqrt((1 - part) / (1 + 3 * part))) / 2
-            value = mean + centre_of(cube.plan)
-            yield (
-                of._replace(column=axis.column),
-                Numbers(rows, value, math.hypot(value, math.sqrt(variance)), math.ceil(unlike)),
-            )
-
-
-def _count_unlike(rows: int, sums: Mapping[str, float], total: str, squares: str) -> int:
-    # the fewest rows that are not 0, by the inequality of Cauchy and Schwarz
-    return math.ceil(rows * sums[total] ** 2 / sums[squares] / sums["w"]) if sums[squares] else 0
+            unlike = rows * (1 - math.sqrt((1 - part) / (1 + 3 * part))) / 2
+            found[of._replace(column=axis.column)] = (
+                rows, value, math.hypot(value, math.sqrt(variance)),
+                math.ceil(unlike) if variance > ROUNDING * squares else 0,
+            )  # fmt: skip
+    return found
 
 
 def _sums_by_subject(
     cube: Cube, axes: Sequence[Axis]
 ) -> Iterator[tuple[Subject, int, dict[str, float]]]:
     # the rows that have a value of every axis and their sums, of all and of every group
-    features = [
-        axis for axis in cube.plan.axes
-        if axis.role is Role.FEATURE and counts_together(cube, axis, *axes)
-        and _has_names(cube, axis)
-    ]  # fmt: skip
-    for feature in (None, *features):
+    for feature in (None, *_features_counted_with(cube, axes)):
         table = cube.marginal([*([feature] if feature else []), *axes]).known(axes)
         for code, name in enumerate(feature.names(cube.levels[feature]) if feature else [None]):
             held = table.where(table.codes[:, 0] == code) if feature else table
             sums = {measure: float(each.sum()) for measure, each in held.sums.items()}
             if rows := int(sums[cube.plan.cases]):
-                column = feature.column if feature else None
-                yield Subject(None, column, name), rows, {"w": sums.get("n", rows), **sums}
+                of = Subject(None, feature.column if feature else None, name)
+                yield of, rows, {"w": sums.get("n", rows), **sums}
 
 
 def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
@@ -348,15 +342,14 @@ def _coincidence(table: CountTable) -> float:
 
 
 def _coincidence_of_sums(table: CountTable) -> float:
-    # That of sums of numbers being the same twice in each cell: they are about normal, and whole,
-    # or as if of one digit after the point.
+    # that of sums of numbers being the same twice in each cell, as if of one digit after the point
     found = 0.0
     for total, squares in (("y", "yy"), ("p", "pp"), ("gap2", "gap4")):
         if total in table.sums and squares in table.sums:
             sums, weights = table.sums[total], table.sums.get("n", table.sums["rows"])
             varies = np.maximum(table.sums[squares] - sums**2 / np.maximum(weights, 1), 0.0)
-            unit = 1.0 if (sums == np.rint(sums)).all() else 0.1
-            found -= float(np.log(np.maximum(np.sqrt(4 * math.pi * varies) / unit, 1.0)).sum())
+            varies *= 1.0 if (sums == np.rint(sums)).all() else 100.0
+            found -= float(np.log(np.maximum(4 * math.pi * varies, 1.0)).sum()) / 2
     return found
 
 
