@@ -35,7 +35,7 @@ a row by their average, to which each counts for 2.5 deviations at most."""
 _LAST_WEEKDAYS, _FEWEST_STEPS, _STEEPEST = 4, 21, 0.1
 """What is usual of a volume follows its growth, as the median of three weeks shows it, up to 10% a
 week: 1% a day, or seasons that move it by 15%, are no findings."""
-_FEWEST_FREE, _ROWS_OF_ONE_VALUE = 2, 50
+_FEWEST_FREE, _FEWEST_UNLIKE, _ROWS_OF_ONE_VALUE = 2, 5, 50
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
 _FEWER_ERRORS = 1 / 3
@@ -501,15 +501,15 @@ def _unusual_numbers(feed: Feed) -> Iterator[Suspected]:
         chance = departures.log_chance(unlike, every - sum(alike), every)
         chance += math.log(math.comb(len(own), len(alike)))
         constant = chance < RARE if unlike else every >= _ROWS_OF_ONE_VALUE
-        usual = list[float]()
+        usual = list[tuple[float, float]]()
         for t, (rows, mean, root, differ) in own.items():
             problem, value = HistoryProblem.ONE_VALUE, f"{mean:.6g}"
             shares = tuple[float, ...]()
             if differ or not constant:
-                if not _is_in_other_unit(root, usual):
-                    usual = [*usual[1 - 2 * FEWEST :], root]
+                if differ < _FEWEST_UNLIKE or not _is_in_other_unit((mean, root), usual):
+                    usual = [*usual[1 - 2 * FEWEST :], (mean, root)]
                     continue
-                shares = root / median(usual), 1.0
+                shares = root / median([each for _, each in usual]), 1.0
                 problem, value = HistoryProblem.OTHER_SCORES, ""
             if (t, subject.column) not in whole:
                 yield Suspected(t, problem, *subject, value or None, None, rows, *shares)
@@ -517,12 +517,15 @@ def _unusual_numbers(feed: Feed) -> Iterator[Suspected]:
                 whole.add((t, subject.column))
 
 
-def _is_in_other_unit(root: float, usual: Sequence[float]) -> bool:
-    # whether numbers are three times as large or a third, beyond what the usual ones vary by
-    if len(usual) < FEWEST or not all([*usual, root]):
+def _is_in_other_unit(one: tuple[float, float], usual: Sequence[tuple[float, float]]) -> bool:
+    # Whether mean and square are three times as large or a third, beyond what the usual ones vary
+    # by; each may be that by a few large numbers.
+    sizes = np.abs([*usual, one])
+    if len(usual) < FEWEST or not sizes.all():
         return False
-    apart = abs(math.log(root / median(usual)))
-    return apart > math.log(3 * max(usual) / min(usual))
+    *before, last = np.log(sizes)
+    apart, spread = np.abs(last - np.median(before, axis=0)), np.ptp(before, axis=0)
+    return bool((apart > math.log(3) + spread).all())
 
 
 def _copies(feed: Feed) -> Iterator[Suspected]:

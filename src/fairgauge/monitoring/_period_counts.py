@@ -73,6 +73,8 @@ _CHECKED = (
 BY_DEFAULT = (0, 1)
 """The labels where no value is named as the positive one."""
 _MOST_VALUES = 200
+_LARGEST = 1e70
+"""Numbers whose fourth powers can be computed with."""
 _Values: TypeAlias = dict[Subject, dict[str, int]]
 
 
@@ -241,7 +243,7 @@ def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, floa
     if decide_task(cube, question) is Task.REGRESSION:
         # the fewest rows with an error, by the inequality of Cauchy and Schwarz
         return {
-            of: (rows, rows - math.ceil(rows * e["gap"] ** 2 / (e["gap2"] or 1.0) / e["w"]), 0.0)
+            of: (rows, int(rows - rows * e["gap"] / e["w"] * e["gap"] / (e["gap2"] or 1.0)), 0.0)
             for of, rows, e in _sums_by_subject(cube, [label, prediction])
         }
     if not (_has_names(cube, label) and _has_names(cube, prediction)):
@@ -273,11 +275,13 @@ def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, floa
 def _describe_numbers(cube: Cube, question: Spec) -> dict[Subject, Numbers]:
     # of what a regression averages
     found = {}
-    for axis in cube.plan.outcomes if decide_task(cube, question) is Task.REGRESSION else ():
+    for axis in cube.plan.outcomes if question.task is Task.REGRESSION else ():
         first, second = MOMENTS[axis.role]
         for of, rows, sums in _sums_by_subject(cube, [axis]):
             powers = (sums[name] / sums["w"] for name in (first, second, f"{first}3", f"{first}4"))
             mean, squares, third, fourth = powers
+            if not (abs(mean) < _LARGEST and squares < _LARGEST**2):
+                continue
             variance, value = max(squares - mean**2, 0.0), mean + centre_of(cube.plan)
             apart = fourth - 4 * mean * third + 6 * mean**2 * squares - 3 * mean**4
             # of two values, these show how many rows have the rarer one; of others, more have it
@@ -299,9 +303,9 @@ def _sums_by_subject(
         for code, name in enumerate(feature.names(cube.levels[feature]) if feature else [None]):
             held = table.where(table.codes[:, 0] == code) if feature else table
             sums = {measure: float(each.sum()) for measure, each in held.sums.items()}
-            if rows := int(sums[cube.plan.cases]):
+            if weight := sums.get("n", sums["rows"]):
                 of = Subject(None, feature.column if feature else None, name)
-                yield of, rows, {"w": sums.get("n", rows), **sums}
+                yield of, int(sums[cube.plan.cases]), {"w": weight, **sums}
 
 
 def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
