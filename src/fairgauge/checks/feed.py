@@ -35,7 +35,7 @@ a row by their average, to which each counts for 2.5 deviations at most."""
 _LAST_WEEKDAYS, _FEWEST_STEPS, _STEEPEST = 4, 21, 0.1
 """What is usual of a volume follows its growth, as the median of three weeks shows it, up to 10% a
 week: 1% a day, or seasons that move it by 15%, are no findings."""
-_FEWEST_FREE, _ROWS_OF_ONE_VALUE = 2, 50
+_FEWEST_FREE, _FEWEST_UNLIKE, _ROWS_OF_ONE_VALUE = 2, 5, 50
 _UNLIKE = 10
 """A group may have a tenth of the share of the others without being suspect."""
 _FEWER_ERRORS = 1 / 3
@@ -48,6 +48,7 @@ _ROUNDED, _SMALLEST_PART = 5, 0.1
 
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
+Numbers: TypeAlias = tuple[int, float, float, int]
 Combination: TypeAlias = tuple[Value | None, ...]
 """Values of several columns in the same rows, None where one is missing."""
 
@@ -81,9 +82,11 @@ class FeedRows(NamedTuple):
     ``copied``: whether rows were copies of others when they were counted.
     ``agreement``: of all rows and of every group those with label and prediction, those in which
         they are equal, and the share that would be if the two were independent in every group;
-        of a score its decision, and nothing of numbers.
+        of a score its decision; of numbers, the most that may be equal, and a share of 0.
     ``scores``: the rows in every hundredth of the range of scores that has some, of all and of
         every group.
+    ``numbers``: of columns that are averaged, of all and of groups: the rows, the mean, the root of
+        the mean square, and how many rows or more are not of any one value, 0 where all are.
     """
 
     twins: Sequence[tuple[str, float]]
@@ -99,6 +102,7 @@ class FeedRows(NamedTuple):
     copied: bool
     agreement: Mapping[Subject, tuple[int, int, float]]
     scores: Mapping[Subject, Mapping[str, int]]
+    numbers: Mapping[Subject, Numbers]
 
 
 class FeedPeriod(NamedTuple):
@@ -276,10 +280,12 @@ def _shared_rows(feed: Feed) -> Iterator[Suspected]:
 
 def _usual_of_kind(feed: Feed, t: int) -> float:
     # It is that of all days where fewer than two others show it, or two that differ: in a new
-    # history, or after a gap, a Saturday may be the first; or else that of the period itself.
+    # history, or after a gap, a Saturday may be the first; or else that of the period itself, as
+    # of hours, which are not like others.
     rows = [math.log(max(each.rows.rows, 1)) for each in feed.periods]
     kinds = [each.kind == feed.periods[t].kind for each in feed.periods]
-    for chosen in (kinds, [True] * len(rows)):
+    hourly = max(each.kind for each in feed.periods) > 1
+    for chosen in (kinds, [not hourly] * len(rows)):
         others = [rows[s] for s, alike in enumerate(chosen) if alike and s != t]
         if len(others) > 2 or (len(others) == 2 and abs(others[0] - others[1]) < _VOLUME):
             return median(others)
@@ -486,6 +492,45 @@ def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
     yield from (less[t] for t in less.keys() - ranges)
 
 
+def _unusual_numbers(feed: Feed) -> Iterator[Suspected]:
+    # Numbers that are all the same where chance hardly makes them so in so many of the periods, or
+    # that are far larger or smaller than usual. What is found of all rows is not stated of groups.
+    held, whole = [each.rows.numbers for each in feed.periods], set[tuple[int, str | None]]()
+    subjects = dict.fromkeys(itertools.chain(*held))
+    for subject in sorted(subjects, key=lambda each: each.feature is not None):
+        own = {t: each[subject] for t, each in enumerate(held) if subject in each}
+        every, unlike = departures.add_up([(rows, unlike) for rows, *_, unlike in own.values()])
+        alike = [rows for rows, *_, unlike in own.values() if not unlike]
+        chance = departures.log_chance(unlike, every - sum(alike), every)
+        chance += math.log(math.comb(len(own), len(alike)))
+        constant = chance < RARE if unlike else every >= _ROWS_OF_ONE_VALUE
+        usual = list[tuple[float, float]]()
+        for t, (rows, mean, root, differ) in own.items():
+            problem, value = HistoryProblem.ONE_VALUE, f"{mean:.6g}"
+            shares = tuple[float, ...]()
+            if differ or not constant:
+                if differ < _FEWEST_UNLIKE or not _is_in_other_unit((mean, root), usual):
+                    usual = [*usual[1 - 2 * FEWEST :], (mean, root)]
+                    continue
+                shares = root / median([each for _, each in usual]), 1.0
+                problem, value = HistoryProblem.OTHER_SCORES, ""
+            if (t, subject.column) not in whole:
+                yield Suspected(t, problem, *subject, value or None, None, rows, *shares)
+            if subject.feature is None:
+                whole.add((t, subject.column))
+
+
+def _is_in_other_unit(one: tuple[float, float], usual: Sequence[tuple[float, float]]) -> bool:
+    # Whether mean and square are three times as large or a third, beyond what the usual ones vary
+    # by; each may be that by a few large numbers.
+    sizes = np.abs([*usual, one])
+    if len(usual) < FEWEST or not sizes.all():
+        return False
+    *before, last = np.log(sizes)
+    apart, spread = np.abs(last - np.median(before, axis=0)), np.ptp(before, axis=0)
+    return bool((apart > math.log(3) + spread).all())
+
+
 def _copies(feed: Feed) -> Iterator[Suspected]:
     # The first is no coincidence where the rows that differ could not all be in other periods, or,
     # where there are none, of other groups; the second from six deviations on.
@@ -512,7 +557,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
                 share, expected = 1.0, 1.0
             elif n * chance - same > _DEVIATIONS * deviation > 0:
                 share, expected = same / n, chance
-            elif wrong < _FEWER_ERRORS * usual:
+            elif chance > 0 and wrong < _FEWER_ERRORS * usual:
                 share, expected = 1 - wrong, 1 - usual
             else:
                 continue
@@ -524,6 +569,6 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
     _overdue, _volume, _shared_rows, _same_counts, _unusual_values, _filled_labels,
-    _unusual_missing_shares, _unusual_scores, _copies,
+    _unusual_missing_shares, _unusual_scores, _unusual_numbers, _copies,
 )  # fmt: skip
 """The checks, in the order of their findings."""

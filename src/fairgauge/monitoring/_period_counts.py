@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.statistics import agreement
-from fairgauge.checks.feed import OF_ALL, PARTS, Combination, FeedRows, Subject
+from fairgauge.checks.feed import OF_ALL, PARTS, Combination, FeedRows, Numbers, Subject
 from fairgauge.cube.cube import (
     HANDFUL,
     CountTable,
@@ -36,7 +36,7 @@ from fairgauge.cube.cube import (
     stack_tables,
     values_together,
 )
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import Axis, centre_of
 from fairgauge.enums import Missing, ReferenceRule, Role, Task, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, ValuesError, cells, listing, quote
 from fairgauge.identity import is_named
@@ -51,6 +51,8 @@ from fairgauge.monitoring.monitor_spec import (
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, count_groups, refuse_missing, unknown_levels
 from fairgauge.resolve.outcomes import (
+    MOMENTS,
+    ROUNDING,
     OutcomeMasks,
     decide_task,
     open_levels,
@@ -71,6 +73,8 @@ _CHECKED = (
 BY_DEFAULT = (0, 1)
 """The labels where no value is named as the positive one."""
 _MOST_VALUES = 200
+_LARGEST = 1e70
+"""Numbers whose fourth powers can be computed with."""
 _Values: TypeAlias = dict[Subject, dict[str, int]]
 
 
@@ -101,6 +105,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         bool(cube.copies),
         _agreement(cases, question),
         _score_histograms(cases),
+        _describe_numbers(cases, question),
     )  # fmt: skip
 
 
@@ -117,7 +122,9 @@ def twin(cube: Cube, *, labelled: bool = True) -> tuple[str, float]:
     found = hashlib.sha256(repr([cube.levels[axis] for axis in table.axes]).encode())
     for numbers in (table.codes, *map(table.sums.__getitem__, names)):
         found.update(numbers.tobytes())
-    return found.hexdigest(), 0.0 if cube.rows <= HANDFUL else _coincidence(table)
+    if cube.rows <= HANDFUL:
+        return found.hexdigest(), 0.0
+    return found.hexdigest(), _coincidence(table) + labelled * _coincidence_of_sums(table)
 
 
 def _counts_by_case(cube: Cube) -> Cube:
@@ -195,11 +202,7 @@ def _count_by_subject(
 ) -> list[tuple[tuple[str | None, str | None], Array]]:
     # the rows by the places of levels, of all and of every group that is counted together with them
     shape = [int(place.max(initial=-1)) + 1 for place in places.values()]
-    features = [
-        axis for axis in cube.plan.axes
-        if of_groups and axis.role is Role.FEATURE and counts_together(cube, axis, *places)
-        and _has_names(cube, axis)
-    ]  # fmt: skip
+    features = _features_counted_with(cube, places) if of_groups else []
     found = []
     for feature in (None, *features):
         table = cube.marginal([*([feature] if feature else []), *places])
@@ -213,6 +216,11 @@ def _count_by_subject(
         column = feature.column if feature else None
         found += [((column, name), of) for name, of in zip(names, counts, strict=True)]
     return found
+
+
+def _features_counted_with(cube: Cube, axes: Iterable[Axis]) -> list[Axis]:
+    features = (axis for axis in cube.plan.axes if axis.role is Role.FEATURE)
+    return [e for e in features if counts_together(cube, e, *axes) and _has_names(cube, e)]
 
 
 def _score_histograms(cube: Cube) -> dict[Subject, dict[str, int]]:
@@ -230,8 +238,14 @@ def _score_histograms(cube: Cube) -> dict[Subject, dict[str, int]]:
 def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, float]]:
     # of all rows, and of those of every group; all positive values are one
     label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
-    if label is None or prediction is None or decide_task(cube, question) is Task.REGRESSION:
+    if label is None or prediction is None:
         return {}
+    if decide_task(cube, question) is Task.REGRESSION:
+        # the fewest rows with an error, by the inequality of Cauchy and Schwarz
+        return {
+            of: (rows, int(rows - rows * e["gap"] / e["w"] * e["gap"] / (e["gap2"] or 1.0)), 0.0)
+            for of, rows, e in _sums_by_subject(cube, [label, prediction])
+        }
     if not (_has_names(cube, label) and _has_names(cube, prediction)):
         return {}
     words = question.words_of_predictions is not None and not prediction.bounds
@@ -256,6 +270,42 @@ def _agreement(cube: Cube, question: Spec) -> dict[Subject, tuple[int, int, floa
     # groups may have unlike shares of both
     chance = min(equal[feature] / max(n, 1) for feature, n in known.items())
     return found | {OF_ALL: (*found[OF_ALL][:2], chance)}
+
+
+def _describe_numbers(cube: Cube, question: Spec) -> dict[Subject, Numbers]:
+    # of what a regression averages
+    found = {}
+    for axis in cube.plan.outcomes if question.task is Task.REGRESSION else ():
+        first, second = MOMENTS[axis.role]
+        for of, rows, sums in _sums_by_subject(cube, [axis]):
+            powers = (sums[name] / sums["w"] for name in (first, second, f"{first}3", f"{first}4"))
+            mean, squares, third, fourth = powers
+            if not (abs(mean) < _LARGEST and squares < _LARGEST**2):
+                continue
+            variance, value = max(squares - mean**2, 0.0), mean + centre_of(cube.plan)
+            apart = fourth - 4 * mean * third + 6 * mean**2 * squares - 3 * mean**4
+            # of two values, these show how many rows have the rarer one; of others, more have it
+            part = variance**2 / max(apart, variance**2, 1e-300)
+            unlike = rows * (1 - math.sqrt((1 - part) / (1 + 3 * part))) / 2
+            found[of._replace(column=axis.column)] = (
+                rows, value, math.hypot(value, math.sqrt(variance)),
+                math.ceil(unlike) if variance > ROUNDING * squares else 0,
+            )  # fmt: skip
+    return found
+
+
+def _sums_by_subject(
+    cube: Cube, axes: Sequence[Axis]
+) -> Iterator[tuple[Subject, int, dict[str, float]]]:
+    # the rows that have a value of every axis and their sums, of all and of every group
+    for feature in (None, *_features_counted_with(cube, axes)):
+        table = cube.marginal([*([feature] if feature else []), *axes]).known(axes)
+        for code, name in enumerate(feature.names(cube.levels[feature]) if feature else [None]):
+            held = table.where(table.codes[:, 0] == code) if feature else table
+            sums = {measure: float(each.sum()) for measure, each in held.sums.items()}
+            if weight := sums.get("n", sums["rows"]):
+                of = Subject(None, feature.column if feature else None, name)
+                yield of, int(sums[cube.plan.cases]), {"w": weight, **sums}
 
 
 def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
@@ -293,6 +343,18 @@ def _coincidence(table: CountTable) -> float:
     logs = np.bincount(of_group, np.log(rows))
     twins = (np.log(sizes) - logs - (cells - 1) * math.log(4 * math.pi)) / 2
     return float(np.minimum(twins, 0.0).sum())
+
+
+def _coincidence_of_sums(table: CountTable) -> float:
+    # that of sums of numbers being the same twice in each cell, as if of one digit after the point
+    found = 0.0
+    for total, squares in (("y", "yy"), ("p", "pp"), ("gap2", "gap4")):
+        if total in table.sums and squares in table.sums:
+            sums, weights = table.sums[total], table.sums.get("n", table.sums["rows"])
+            varies = np.maximum(table.sums[squares] - sums**2 / np.maximum(weights, 1), 0.0)
+            varies *= 1.0 if (sums == np.rint(sums)).all() else 100.0
+            found -= float(np.log(np.maximum(4 * math.pi * varies, 1.0)).sum()) / 2
+    return found
 
 
 _Answer = TypeVar("_Answer")
@@ -359,7 +421,8 @@ def sum_cubes(cubes: Sequence[Cube]) -> Cube:
     """Return the counts of several periods as one; two may well hold the same counts."""
     alike: dict[str, list[Cube]] = {}
     for cube in cubes:
-        alike.setdefault(levels_of(cube, cube.plan.axes), []).append(cube)
+        key = f"{levels_of(cube, cube.plan.axes)} {centre_of(cube.plan)}"
+        alike.setdefault(key, []).append(cube)
     sums = [*map(_sum_alike, alike.values())]  # at once: one after the other takes far longer
     if len(sums) > 1:
         sums = [*map(_merge_spellings, sums)]

@@ -146,7 +146,8 @@ def absent_runs(periods: Sequence[Period], until: Period | None) -> list[History
     together, in a history with no more than a gap in seven periods; or the first of all, alone.
     """
     slots = {slot_of(period) for period in periods}
-    new = len(periods) < 2 * _WEEK  # too few to know which days there are
+    weeks = {ordinal(period) // _WEEK for period in periods}
+    new = len(periods) < 2 * _WEEK and len(weeks) < 3  # too few to know which days there are
     after = [*periods[-1:]]
     while until is not None and after and after[-1].start < until.following().start:
         after.append(after[-1].following())

@@ -316,7 +316,7 @@ ROUNDING = 1e-11
 # rows of a stratum below which all have one outcome often, whatever the stratum
 _FEWEST_DETERMINED = 10
 # the sums of numbers and of their squares
-_MOMENTS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp"), Role.SCORE: (SUM, SQUARES)}
+MOMENTS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp"), Role.SCORE: (SUM, SQUARES)}
 
 ConstantOutcomes = dict[tuple[str, float | None], Reason]
 """Why groups cannot differ in what a metric needs, at a threshold or (None) at any."""
@@ -380,7 +380,7 @@ def constant_outcomes(
 def constant_value(cube: Cube, axis: Axis) -> float | None:
     """Return the number that all rows have in a column, None where they differ or are few."""
     rows, sums = sums_of_known(cube, [axis])
-    total, squares = _MOMENTS[axis.role]
+    total, squares = MOMENTS[axis.role]
     mean = sums[total] / sums["w"] if sums["w"] else math.nan
     alike = sums[squares] - sums["w"] * mean**2 <= ROUNDING * sums[squares]
     mean += centre_of(cube.plan) * (total != SUM)

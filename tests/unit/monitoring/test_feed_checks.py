@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.monitored_days import day_names
+from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
@@ -224,6 +224,15 @@ def test_absent_days_are_a_gap(length: int, step: int) -> None:
     assert (health.exit_code, health.findings) == (1, report.findings)
 
 
+def test_weekdays_that_are_never_open_and_larger_hours_of_even_counts_are_no_finding() -> None:
+    spec = ASKED | {"monitor": {"rules": RULES}}
+    opened = {n: fg.count(rows_of(i), **ASKED) for i, n in enumerate(NAMES[:21]) if i % 7 < 3}
+    assert named(fg.monitor(opened, spec), HistoryProblem.GAP) == []
+    hours = {f"2026-01-01T{hour:02}Z": cube(37 + hour, others=85 - hour) for hour in range(10)}
+    hours["2026-01-01T10Z"] = cube(82, 200, 160, 400)
+    assert fg.monitor(hours, asked(RULES[0])).findings == ()
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_sound_feed_has_no_finding(seed: int) -> None:
     counts = {n: fg.count(rows_of(i, seed + 1), **ASKED) for i, n in enumerate(day_names(45))}
@@ -361,3 +370,39 @@ def test_a_rate_that_falls_is_an_alarm_and_no_doubt() -> None:
     for seed in range(3):
         report = fg.monitor(outcomes_of(np.random.default_rng(seed), 24, 0.2), spec)
         assert (report.exit_code, report.findings) == (1, ())
+
+
+AMOUNTS = {"label": "label", "prediction": "prediction", "sensitive": "sex", "task": "regression"}
+
+
+def amounts_of(day: int) -> pd.DataFrame:
+    rng = np.random.default_rng(day)
+    rows = pd.DataFrame({"sex": np.repeat(["M", "F"], [rng.poisson(600), rng.poisson(150)])})
+    rows["label"] = rng.gamma(4, 10, len(rows)).round(2) + 1
+    return rows.assign(prediction=(rows.label * rng.lognormal(0, 0.2, len(rows))).round(2))
+
+
+AMISS: dict[str, tuple[str, Spoil]] = {
+    "": ("", lambda r: r),
+    "as a week before": ("same counts", lambda _: amounts_of(BAD - 7)),
+    "copied": ("copied label", lambda r: r.assign(label=r.prediction)),
+    "copied F": (
+        "copied label", lambda r: r.assign(label=r.label.mask(r.sex == "F", r.prediction)),
+    ),
+    "constant": ("one value", lambda r: r.assign(prediction=41.0)),
+    "constant F": ("one value", lambda r: r.assign(label=r.label.where(r.sex > "F", 41.0))),
+    "cents": ("other scores", lambda r: r.assign(prediction=100 * r.prediction)),
+    "hours of F": ("other scores", lambda r: r.assign(label=r.label / (1 + 59 * (r.sex == "F")))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", AMISS)
+def test_amounts_of_a_day_that_are_amiss_are_found_and_leave_no_pass(fault: str) -> None:
+    problem, spoil = AMISS[fault]
+    days = [spoil(amounts_of(i)) if i == BAD else amounts_of(i) for i in range(BAD + 1)]
+    counts = {name: fg.count(rows, **AMOUNTS) for name, rows in zip(NAMES, days, strict=False)}
+    rules = [{"metric": "mean_error.difference", "between": [-99, 99]}]
+    report = fg.monitor(counts, AMOUNTS | {"monitor": {"rules": rules}})
+    found = [(str(e.problem), e.period, e.group) for e in report.findings]
+    assert found == [(problem, NAMES[BAD], "F" if "F" in fault else None)] * bool(fault)
+    assert report.exit_code == (3 if fault else 0)

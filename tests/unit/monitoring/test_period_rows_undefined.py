@@ -142,7 +142,7 @@ def test_a_group_is_expected_to_have_its_share_of_the_rows_of_a_day(at_weekends,
 
 def period(day: int, rows: int) -> FeedPeriod:
     """Return a day of so many rows."""
-    held = FeedRows([], rows, rows, True, {}, {}, {}, {}, 1, np.array([]), False, {}, {})
+    held = FeedRows([], rows, rows, True, {}, {}, {}, {}, 1, np.array([]), False, {}, {}, {})
     return FeedPeriod(str(day), held, 0, day % 7)
 
 
