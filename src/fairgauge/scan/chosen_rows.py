@@ -239,10 +239,10 @@ class _ChosenRows(_RowsOfSource):
                 alone, masks[i] = cube.marginal([by]).known([by]), ~kept[i]
                 every = np.bincount(alone.codes[:, 0], alone.sums["rows"], by.bins)
                 coded = outlying_codes(every, by.cuts)
-                zero, young = map(by.cuts.index, (0.0, 8.0))
-                # next to newborns there are other children
-                if words.is_column_of("age", axis.column) and not every[zero + 1 : young + 1].any():
-                    coded[0.0] = every[zero]
+                if words.is_column_of("age", axis.column) and {0.0, 8.0} <= {*by.cuts}:
+                    zero, young = map(by.cuts.index, (0.0, 8.0))
+                    if not every[zero + 1 : young + 1].any():  # next to newborns there are others
+                        coded[0.0] = every[zero]
                 codes = (code for code in coded if not is_one_of(code, asked.cuts))
                 found = {by.cuts.index(code): canonical(code) for code in codes}
             else:
