@@ -54,21 +54,23 @@ def one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Di
                 code = codes.get(axis.role, DiagnosticCode.ONE_DECISION)
                 yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **of_label)
         return
-    judged = [rule.definition for rule in spec.rules if rule.definition is not None]
-    needs = {need for row in (*spec.catalogue.expand(spec.metrics), *judged) for need in row.needs}
     for axis in cube.plan.outcomes:
         of_labels, code = axis.role is Role.LABEL, codes.get(axis.role, DiagnosticCode.ONE_DECISION)
         rows = cube.cases_by_level[axis][:-1]
-        # nothing that is asked for rests on labels, or a condition chooses the outcome
-        unasked = of_labels and "label" not in needs
-        if unasked or any(e.column == axis.column for e in spec.where) or rows.sum() < FEWEST_ROWS:
-            continue
         of = [each.labels if of_labels else each.predictions for each in masks]
         positive = {int(rows[each].sum()) for each in of}
-        if task is Task.MULTICLASS and np.count_nonzero(rows) == 1:
+        several = positive not in ({0}, {int(rows.sum())})
+        if task is Task.MULTICLASS:
+            several = np.count_nonzero(rows) != 1
+        # a condition may choose the outcome, and nothing that is asked for rest on labels
+        if several or rows.sum() < FEWEST_ROWS or any(e.column == axis.column for e in spec.where):
+            continue
+        if of_labels and not _needs_labels(spec):
+            continue
+        if task is Task.MULTICLASS:
             only = name_of(cube.levels[axis][int(rows.argmax())])
             yield Diagnostic.warning(code, column=axis.column, value=only)
-        elif task is Task.BINARY and positive in ({0}, {int(rows.sum())}):
+        else:
             empty = positive != {0} and cube.cases_by_level[axis][-1] and not axis.bins
             no = "0" if any(matches(1, value) for value in cube.levels[axis]) else "no"
             line = spec.recoding_line(axis.column, {no: [""]}) if empty else None
@@ -76,6 +78,11 @@ def one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Di
                 code, column=axis.column, positive=positive != {0}, line=line,
                 threshold=None if of_labels else masks[-1].threshold,
             )  # fmt: skip
+
+
+def _needs_labels(spec: Spec) -> bool:
+    judged = [rule.definition for rule in spec.rules if rule.definition is not None]
+    return any("label" in row.needs for row in (*spec.catalogue.expand(spec.metrics), *judged))
 
 
 def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Diagnostic]:
@@ -103,8 +110,9 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> I
                 ]
             one_sided = len({id(side) for *_, side in found}) == 1
             of_outcome = (np.max(having, axis=0) == known)[held].all()
-            chance = all(p_of_shares(cube, e, every) >= HARDLY_CHANCE for e in having[:-1])
-            if not (one_sided or of_outcome) or chance:
+            if not found or not (one_sided or of_outcome):
+                continue
+            if all(p_of_shares(cube, e, every) >= HARDLY_CHANCE for e in having[:-1]):
                 continue
             for group, rows, share, side in found:
                 values = (name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of)
@@ -251,8 +259,10 @@ def _strange_positives(
 ) -> list[tuple[Value, int]]:
     # the positive outcomes that are no decision, or a refusal, by their names, next to others
     asked = spec.positive_of(axis.column)
-    none = words.no_outcomes(cube.levels[axis])
     accepted = [e for e in levels_with_cases(cube, axis) if is_one_of(e[0], asked)]
+    if len(accepted) < 2 or spec.favourable is Favourable.NEGATIVE:
+        return []  # as it is meant
+    none = words.no_outcomes(cube.levels[axis])
     # a preapproval is no decision on an application
     taken = {words.action_code(name_of(value)) for value, _ in accepted}
     approved = taken & {*words.APPROVED[:2]} or words.APPROVED
@@ -266,8 +276,7 @@ def _strange_positives(
         return value in none or words.is_plain_denial(name)
 
     strange = [each for each in accepted if is_strange(each[0])]
-    meant = spec.favourable is Favourable.NEGATIVE or len(strange) == len(accepted)
-    return [] if meant else strange
+    return strange if len(strange) < len(accepted) else []
 
 
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -487,10 +496,11 @@ def strata_of_outcomes(
     controls: Collection[str] = (),
 ) -> Iterator[Diagnostic]:
     """Warn of columns each value of which has almost one outcome alone, both outcomes included."""
-    if cube.min_cell is not None:
+    strata = axes_of(cube, columns)
+    if cube.min_cell is not None or not strata:
         return
     masks = resolved.outcome_masks(cube, spec, resolved.decide_task(cube, spec))
-    for stratum, outcome in product(axes_of(cube, columns), cube.plan.outcomes):
+    for stratum, outcome in product(strata, cube.plan.outcomes):
         if outcome.role not in roles or not counts_together(cube, stratum, outcome):
             continue
         table = cube.marginal([stratum, outcome]).known([stratum, outcome])

@@ -145,7 +145,8 @@ def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, in
     asked = spec.positive_of(axis.column) or (1,)
     only = name_of(refused[0][0]) if len(refused) == 1 else ""
     code = only.isdecimal() and len(asked) > 1  # next to several positive ones, the denial
-    if only and (code or may_be_value(only, [*map(name_of, asked)])):
+    meant = code or only == "0" or may_be_value(only, [*map(name_of, asked)])
+    if only and meant:
         return []  # of two outcomes, one is meant
     none = no_decisions(axis.column, cube.levels[axis], asked)
     return [each for each in refused if each[0] in none]
