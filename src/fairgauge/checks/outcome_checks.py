@@ -97,8 +97,10 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> I
         both = positive if task is Task.MULTICLASS else (positive[0], ~positive[0])
         sides = [np.append(mask, False) for mask in both]
         for feature, groups, having, every in rows_by(cube, axis, sides, (Role.FEATURE,)):
-            held, known = ~np.isin(groups, [*absent]), np.sum(having, axis=0)
-            found = []
+            known, found = np.sum(having, axis=0), []
+            if not np.equal(having, known).any():  # every group has several outcomes
+                continue
+            held = ~np.isin(groups, [*absent])
             for this, side in zip(having, sides, strict=True):
                 other = known - this
                 of_others = other.sum() / np.maximum(known.sum() - this, 1.0)
@@ -110,9 +112,8 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> I
                 ]
             one_sided = len({id(side) for *_, side in found}) == 1
             of_outcome = (np.max(having, axis=0) == known)[held].all()
-            if not found or not (one_sided or of_outcome):
-                continue
-            if all(p_of_shares(cube, e, every) >= HARDLY_CHANCE for e in having[:-1]):
+            chance = all(p_of_shares(cube, e, every) >= HARDLY_CHANCE for e in having[:-1])
+            if not (one_sided or of_outcome) or chance:
                 continue
             for group, rows, share, side in found:
                 values = (name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of)
