@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Never, Unpack, cast
 
@@ -38,7 +38,6 @@ from fairgauge.question.specification import (
 )
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
-from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import count_people, decide_task, plan_by_person
 from fairgauge.resolve.resolution import (
     excluded_rows,
@@ -52,6 +51,8 @@ from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
+from fairgauge.rowwise import RowReader
+from fairgauge.rowwise.copies import Copies, find_copies
 from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.identifiers import with_hidden_clusters
 from fairgauge.scan.input_files import open_files
@@ -358,10 +359,8 @@ def check_groups(
     else:
         return None
     question_checks.check_known(cube, asked)
-    if isinstance(data, Cube):
-        features: Sequence[GroupCounts] = resolve(cube, spec).features
-    else:
-        features = resolve_groups(cube, asked)
+    of_counts = isinstance(data, Cube)
+    features = resolve(cube, spec).features if of_counts else resolve_groups(cube, asked)
     for each in estimated_groups(cube, spec):
         each.check_answers()
     of_monitor = replace(spec, rules=monitored)
@@ -382,11 +381,11 @@ def check_groups(
 def with_noted_rows(data: object, source: Source, cube: Cube, spec: Spec) -> Cube:
     """Return counts with their question, and with what the rows show that counts do not."""
     repeated = first_rows.other_people(source, cube, spec)
-    copies: first_rows.Copies
+    copies: Copies
     if files := first_rows.copied_files(data):
         copies = ("times", max(map(len, files))), ("files", sum(map(len, files)))
     else:
-        copies = first_rows.copied_rows(source, cube, spec)
+        copies = find_copies(source, cube, spec)
     return replace(cube, question=spec, copies=copies, repeated=repeated)
 
 
@@ -449,8 +448,6 @@ def measure_and_judge(
     # a table of counts, which are many, is none of rows
     counts = spec.count is not None and cube.cases > _MOST_REPEATED
     if source is not None and isinstance(source, Readable) and not spec.of_people and not counts:
-        from fairgauge.rowwise import RowReader
-
         by_rows = RowReader(source, cube)
     estimated = estimated_groups(cube, spec)
     measured = measure(cube, spec, by_rows, estimated)
@@ -465,9 +462,7 @@ def measure_and_judge(
         return measure(cube, stricter, by_rows, estimated)
 
     verdicts = judge_together(measured, spec, measure_at)
-    of_reference = with_accepted(
-        reference_notes(measured, spec, verdicts), accepting_meant_reference(spec)
-    )
+    of_reference = with_meant_reference(reference_notes(measured, spec, verdicts), spec)
     notes = [*remaining_notes(measured, spec, verdicts), *of_reference]
     verdicts = withhold(verdicts, (*mistakes, *notes_of_measures, *of_reference), cube, spec)
     if spec.inconclusive is None:
@@ -479,16 +474,16 @@ def measure_and_judge(
     return measured, decided, notes
 
 
-def accepting_meant_reference(spec: Spec) -> Spec:
-    """Return a question of which a preset states whom to compare with: this is meant.
+def with_meant_reference(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:
+    """Return notes on references as accepted where a preset states whom to compare with.
 
     Not of amounts, where it states so of decisions, which rules of its own are on.
     """
     kit = kit_or_none(spec.preset)
     stated = kit is not None and (kit.compared_with or "reference" in kit.options)
-    if kit is None or not stated or (spec.task is Task.REGRESSION and kit.with_amounts):
-        return spec
-    return replace(spec, accept=(*spec.accept, str(DiagnosticCode.REFERENCE_DECIDES)))
+    if kit is not None and stated and not (spec.task is Task.REGRESSION and kit.with_amounts):
+        spec = replace(spec, accept=(*spec.accept, str(DiagnosticCode.REFERENCE_DECIDES)))
+    return with_accepted(notes, spec)
 
 
 def check_same_rows(cube: Cube, spec: Spec) -> None:
