@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from fairgauge.errors import Problem, listing, quote, refuse, suggest
 from fairgauge.question.recoding import toml_value
@@ -238,15 +238,23 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     if "probabilities" not in (asked or {}):
         keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
     keys |= asked or {}
+    about_rows = "How many rows the rules need: `fairgauge plan --rate RATE --share SHARE`."
+    if keys.get("probabilities"):
+        about_rows = (
+            "No number of rows makes a rule pass on groups that are known by probabilities alone: "
+            "name the column of people's own answers (known)."
+        )
+    answers = [(q, found.answers[q.name]) for q in QUESTIONS if found.answers.get(q.name)]
     lines = [
         "# A specification for `fairgauge audit`, written by `fairgauge choose`.",
         "#",
-        *_answers(found),
+        "# Answers:",
+        *_comments([f"{q.name} = {answer}: {q.answers[answer]}" for q, answer in answers], "- "),
         "#",
-        *_comment_on_rows(unrecorded=bool(keys.get("probabilities"))),
+        *_comments([about_rows]),
         "#",
         "# What the numbers will not show:",
-        *(line for caution in found.cautions for line in _comment(caution, "# - ", "#   ")),
+        *_comments(found.cautions, "- "),
         "",
         *(f"{key} = {toml_value(value)}" for key, value in keys.items()),
         "",
@@ -260,26 +268,9 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     return "\n".join(lines) + "\n"
 
 
-def _answers(found: Recommendation) -> Iterator[str]:
-    yield "# Answers:"
-    for question in QUESTIONS:
-        answer = found.answers.get(question.name)
-        if answer is not None:
-            text = f"{question.name} = {answer}: {question.answers[answer]}"
-            yield from _comment(text, "# - ", "#   ")
-
-
-def _comment_on_rows(*, unrecorded: bool) -> Iterator[str]:
-    if unrecorded:
-        yield from _comment(
-            "No number of rows makes a rule pass on groups that are known by probabilities alone: "
-            "name the column of people's own answers (known)."
-        )
-    else:
-        yield "# How many rows the rules need: `fairgauge plan --rate RATE --share SHARE`."
-
-
-def _comment(text: str, first: str = "# ", later: str = "# ") -> list[str]:
-    return textwrap.wrap(
-        text, _WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False
+def _comments(texts: Iterable[str], mark: str = "") -> Iterator[str]:
+    wrapper = textwrap.TextWrapper(
+        _WIDTH, f"# {mark}", f"# {' ' * len(mark)}", break_on_hyphens=False
     )
+    for text in texts:
+        yield from wrapper.wrap(text)
