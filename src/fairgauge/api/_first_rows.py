@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Plan
-from fairgauge.enums import DiagnosticCode, Task, Uncounted
+from fairgauge.cube.plan import Plan, plan
+from fairgauge.enums import DiagnosticCode, Task, Threshold, Uncounted
 from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
@@ -42,12 +42,17 @@ _FEWEST_DIFFERENT = 0.1
 _FEW_PEOPLE = 10
 
 
-def infer_regression(source: Source, spec: Spec) -> Spec:
-    """Treat labels or predictions with fractions as a regression, unless a task is stated.
+def plan_rows(source: Source, spec: Spec) -> tuple[Spec, Plan]:
+    """Return what is asked, of the task that the first rows show, and what is counted for it."""
+    spec = _infer_regression(source, spec)
+    by_median = spec.threshold is Threshold.MEDIAN
+    return spec, plan(spec, _median_score(source, spec) if by_median else None)
 
-    What is counted depends on the task, so the first rows are read before the scan. This is done
-    only where it costs nothing: not behind a query engine or in a database.
-    """
+
+def _infer_regression(source: Source, spec: Spec) -> Spec:
+    # Labels or predictions with fractions are of a regression, unless a task is stated. What is
+    # counted depends on the task, so the first rows are read before the scan. This is done only
+    # where it costs nothing: not behind a query engine or in a database.
     if spec.task or spec.positive or spec.score or not (spec.label and spec.prediction):
         return spec
     if not can_look_at_rows(source):
@@ -105,10 +110,10 @@ def _unasked_identifiers(source: Source, spec: Spec) -> list[str]:
     return named[:_MOST_IDENTIFIERS]
 
 
-def read_ahead(source: Source, plan: Plan, spec: Spec) -> None:
+def read_ahead(source: Source, asked: Plan, spec: Spec) -> None:
     """Read the first rows of all columns that are looked at by one query, if it takes queries."""
     if getattr(source, "looks", False) and isinstance(source, Readable):
-        axes = [axis.column for axis in plan.axes if axis.limited]
+        axes = [axis.column for axis in asked.axes if axis.limited]
         source.fetch([*dict.fromkeys([*axes, *_unasked_identifiers(source, spec)])], _FIRST_ROWS)
 
 
@@ -123,11 +128,9 @@ def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int
     return tuple(e for e in found if _PEOPLE.search(e[0]) and "employee" not in e[0].casefold())
 
 
-def median_score(source: Source, spec: Spec) -> float:
-    """Return the median of the scores of the rows that are counted, not weighted.
-
-    Rows with a count stand for so many scores; those without a weight above 0 are excluded.
-    """
+def _median_score(source: Source, spec: Spec) -> float:
+    # of the rows that are counted, not weighted: rows with a count stand for so many scores; those
+    # without a weight above 0 are excluded
     assert spec.score is not None
     names = [each for each in (spec.score, spec.count, spec.weight) if each]
     columns = read_rows(source, names, recode=spec.recode)
@@ -149,7 +152,7 @@ def median_score(source: Source, spec: Spec) -> float:
     return float(np.median(known))
 
 
-def notes_of_files(data: object, columns: Sequence[str] = ()) -> list[Diagnostic]:
+def notes_of_files(data: object, columns: Sequence[str]) -> list[Diagnostic]:
     """Warn of copied files, and note how many are skipped, and what ``columns`` are called."""
     paths, skipped = opened_files(data)
     copies = copied_files(data)

@@ -46,7 +46,6 @@ from fairgauge.resolve.resolution import (
     resolve_groups,
     used_rows,
 )
-from fairgauge.results.estimates import AdverseImpact
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
 from fairgauge.results.shown_result import made_now
@@ -177,21 +176,16 @@ def audit(
         own=spec.catalogue.described,
     )
     findings = choose_findings(defined_by(report.catalogue, report))
-    expected: tuple[AdverseImpact, ...] = ()
-    if spec.strata:
-        from fairgauge.measure.composition_notes import composition_notes, note_hidden_differences
+    if spec.strata or spec.preset is not None:
+        from fairgauge.measure import composition_notes as more
 
         notes = (
-            *note_hidden_differences(report, cube, spec),
-            *composition_notes(findings, cube, spec, measured.task),
+            *more.note_hidden_differences(report, cube, spec),
+            *more.composition_notes(findings, cube, spec, measured.task),
         )
-        report = replace(report, diagnostics=(*report.diagnostics, *notes))
-    if spec.preset is not None:
-        from fairgauge.measure.composition_notes import adverse_impact
-
-        expected = adverse_impact(report, spec)
-    made = defined_by(report.catalogue, report)
-    return replace(made, findings=findings, adverse_impact=expected, counts=cube)
+        expected = more.adverse_impact(report, spec)
+        report = replace(report, diagnostics=(*report.diagnostics, *notes), adverse_impact=expected)
+    return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
 
 
 def late_labels(data: object, spec: Spec) -> tuple[object, str | None]:
@@ -407,7 +401,7 @@ def count_data(
     source, named = open_rows(data, options)
     spec = ask_rows(source, **named)
     source = chosen_rows.chosen_rows(chosen_rows.add_probability_columns(source, spec), spec)
-    spec = first_rows.infer_regression(source, spec)
+    spec, of_rows = first_rows.plan_rows(source, spec)
 
     def count(asked: Plan) -> Cube:
         made = plan_by_person(asked, spec) if spec.of_people else asked
@@ -415,9 +409,7 @@ def count_data(
         rows = source.count(made, spec.max_groups)
         return count_people(rows, asked, spec) if spec.of_people else rows
 
-    by_median = spec.threshold is Threshold.MEDIAN
-    median = first_rows.median_score(source, spec) if by_median else None
-    cube = chosen_rows.recount_about_mean(count(plan(spec, median)), count)
+    cube = chosen_rows.recount_about_mean(count(of_rows), count)
     chosen_rows.check_cells(cube, source, spec)
     cube = with_noted_rows(data, source, cube, spec)
     return with_hidden_clusters(cube), source, spec

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import Any
 
-from fairgauge.api._first_rows import infer_regression, median_score
+from fairgauge.api._first_rows import plan_rows
 from fairgauge.api.audit import check_held, check_same_rows, with_noted_rows
 from fairgauge.api.running import Run
 from fairgauge.catalogue import directions
@@ -22,7 +22,7 @@ from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive
 from fairgauge.checks.rows import OF_OUTCOMES, open_doubts
 from fairgauge.cube.cube import Cube, counts_together
-from fairgauge.cube.plan import OUTCOMES, Plan, plan
+from fairgauge.cube.plan import OUTCOMES, Plan
 from fairgauge.enums import (
     Better,
     DiagnosticCode,
@@ -30,7 +30,6 @@ from fairgauge.enums import (
     Level,
     ReferenceRule,
     Role,
-    Threshold,
     Uncounted,
     Worse,
 )
@@ -340,10 +339,8 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
     columns = tuple(feature.column for feature in spec.sensitive)
     _check_features(spec, columns)
     source = chosen_rows(source, spec)
-    spec = infer_regression(source, spec)
     spec = replace(spec, intersections=(columns,) if len(columns) > 1 else ())
-    median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None
-    every = plan(spec, median)
+    spec, every = plan_rows(source, spec)
     axes = [axis for axis in every.axes if axis.role in (Role.FEATURE, *OUTCOMES)]
     codes = [axis for axis in every.axes if axis.role is Role.CODES]
     of_codes = [(len(axes) + i,) for i in range(len(codes))]
