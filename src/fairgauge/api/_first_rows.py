@@ -152,32 +152,31 @@ def _median_score(source: Source, spec: Spec) -> float:
     return float(np.median(known))
 
 
-def notes_of_files(data: object, columns: Sequence[str]) -> list[Diagnostic]:
+def notes_of_files(data: object, columns: Sequence[str]) -> Iterator[Diagnostic]:
     """Warn of copied files, and note how many are skipped, and what ``columns`` are called."""
     paths, skipped = opened_files(data)
-    copies = copied_files(data)
-    notes = [Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files) for files in copies]
+    for files in copied_files(data):
+        yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
     if skipped:
-        files, code = len(skipped), DiagnosticCode.SKIPPED_FILES
-        notes.append(Diagnostic.note(code, files=files, example=str(skipped[0])))
+        example = str(skipped[0])
+        yield Diagnostic.note(DiagnosticCode.SKIPPED_FILES, files=len(skipped), example=example)
     for path, record in paths.items():
         if lines := record.lines_above:
-            notes.append(Diagnostic.note(DiagnosticCode.LINES_ABOVE, lines=lines, file=str(path)))
+            yield Diagnostic.note(DiagnosticCode.LINES_ABOVE, lines=lines, file=str(path))
         for column, reasons in record.declared_missing.items():
             named, rows = tuple(reasons), tuple(map(float, reasons.values()))
             code = DiagnosticCode.DECLARED_MISSING
-            notes.append(Diagnostic.note(code, column=column, reasons=named, rows_of=rows))
+            yield Diagnostic.note(code, column=column, reasons=named, rows_of=rows)
         if columns and path == next(iter(paths)):
             for column in dict.fromkeys(columns):
                 label, codes = record.labels.get(column, ""), record.named_values.get(column, {})
+                values = tuple(f"{code} {name}" for code, name in codes.items())
                 if label or codes:
-                    values = tuple(f"{code} {name}" for code, name in codes.items())
                     code = DiagnosticCode.COLUMN_LABEL
-                    notes.append(Diagnostic.note(code, column, label=label, values=values))
+                    yield Diagnostic.note(code, column, label=label, values=values)
             if record.weights and not {*record.weights} & {*columns}:
                 unused = tuple(record.weights)
-                notes.append(Diagnostic.note(DiagnosticCode.UNUSED_WEIGHTS, values=unused))
-    return notes
+                yield Diagnostic.note(DiagnosticCode.UNUSED_WEIGHTS, values=unused)
 
 
 def copied_files(data: object) -> list[tuple[str, ...]]:

@@ -410,8 +410,7 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
     # of what an audit would decide nothing is asked, and other features may be searched
     usual = Spec()
     base = replace(cube.asked, **{name: getattr(usual, name) for name in _OF_AUDITS})
-    question: dict[str, Any] = {"base": base, **asked}
-    spec = ask(**question)
+    spec = ask(base=base, **asked)
     columns = list(dict.fromkeys(c for each in spec.recorded.values() for c in each.columns))
     _check_features(spec, columns)
     check_same_rows(cube, spec)
