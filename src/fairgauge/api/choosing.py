@@ -82,8 +82,8 @@ def check(given: Mapping[str, str]) -> None:
         if answer is None:
             continue
         if answer not in question.answers:
-            near = suggest(answer, list(question.answers))
-            choices = listing(list(question.answers), len(question.answers))
+            near = suggest(answer, question.answers)
+            choices = listing(question.answers, len(question.answers))
             message = f"no answer {quote(answer)}.{near} Choose one of {choices}"
             problems.append(Problem(question.name, message))
         elif not question.applies(given):
@@ -93,7 +93,7 @@ def check(given: Mapping[str, str]) -> None:
             problems.append(Problem(question.name, f"is asked only where {conditions}"))
     missing = None if problems else next_question(given)
     if missing is not None:
-        choices = listing(list(missing.answers), len(missing.answers))
+        choices = listing(missing.answers, len(missing.answers))
         problems.append(Problem(missing.name, f"is not answered; choose one of {choices}"))
     refuse(problems)
 
@@ -113,11 +113,6 @@ class Recommendation:
     measures: Mapping[str, str]  # metrics to report, each with why
     limits: Mapping[str, str]  # rules to start from, each with where its limit comes from
     cautions: tuple[str, ...]  # what the numbers will not show
-
-    @property
-    def binary(self) -> bool:
-        """Return whether the audit needs to know which outcome is favourable."""
-        return self.answers["model"] not in ("class", "number")
 
 
 def recommend(answers: Mapping[str, str]) -> Recommendation:

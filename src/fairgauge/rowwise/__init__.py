@@ -61,7 +61,6 @@ class Rows:
     """
 
     selected: Array
-    prediction: Array
     label: Array
     score: Array
     points: Array
@@ -393,7 +392,6 @@ def convert_to_arrays(
     score = _numbers_or_nan(columns, spec.score, count)
     rows = Rows(
         selected=selected,
-        prediction=_numbers_or_nan(columns, spec.prediction, count),
         label=_numbers_or_nan(columns, spec.label, count),
         score=score if outcome.turned is None else outcome.turned - score,
         points=np.concatenate(points, axis=1),
