@@ -101,7 +101,7 @@ def test_times_of_a_file_are_compared_by_the_engine(tmp_path, monkeypatch, kind)
     file = tmp_path / f"rows.{kind}"
     getattr(rows, f"write_{kind}")(file)
     # whether some rows are copies is looked at row by row, where they are as few as here
-    monkeypatch.setattr("fairgauge.api._first_rows._MOST_READ", 0)
+    monkeypatch.setattr("fairgauge.rowwise.copies._MOST_READ", 0)
     compared, holds = [], RowCondition.holds
     monkeypatch.setattr(RowCondition, "holds", lambda s, v: (compared.append(v), holds(s, v))[1])
     expected = int((times >= np.datetime64("2026-01-20")).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Never, Unpack, cast
 
@@ -38,7 +38,6 @@ from fairgauge.question.specification import (
 )
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
-from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import count_people, decide_task, plan_by_person
 from fairgauge.resolve.resolution import (
     excluded_rows,
@@ -47,11 +46,12 @@ from fairgauge.resolve.resolution import (
     resolve_groups,
     used_rows,
 )
-from fairgauge.results.estimates import AdverseImpact
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
+from fairgauge.rowwise import RowReader
+from fairgauge.rowwise.copies import Copies, find_copies
 from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.identifiers import with_hidden_clusters
 from fairgauge.scan.input_files import open_files
@@ -176,21 +176,16 @@ def audit(
         own=spec.catalogue.described,
     )
     findings = choose_findings(defined_by(report.catalogue, report))
-    expected: tuple[AdverseImpact, ...] = ()
-    if spec.strata:
-        from fairgauge.measure.composition_notes import composition_notes, note_hidden_differences
+    if spec.strata or spec.preset is not None:
+        from fairgauge.measure import composition_notes as more
 
         notes = (
-            *note_hidden_differences(report, cube, spec),
-            *composition_notes(findings, cube, spec, measured.task),
+            *more.note_hidden_differences(report, cube, spec),
+            *more.composition_notes(findings, cube, spec, measured.task),
         )
-        report = replace(report, diagnostics=(*report.diagnostics, *notes))
-    if spec.preset is not None:
-        from fairgauge.measure.composition_notes import adverse_impact
-
-        expected = adverse_impact(report, spec)
-    made = defined_by(report.catalogue, report)
-    return replace(made, findings=findings, adverse_impact=expected, counts=cube)
+        expected = more.adverse_impact(report, spec)
+        report = replace(report, diagnostics=(*report.diagnostics, *notes), adverse_impact=expected)
+    return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
 
 
 def late_labels(data: object, spec: Spec) -> tuple[object, str | None]:
@@ -358,10 +353,8 @@ def check_groups(
     else:
         return None
     question_checks.check_known(cube, asked)
-    if isinstance(data, Cube):
-        features: Sequence[GroupCounts] = resolve(cube, spec).features
-    else:
-        features = resolve_groups(cube, asked)
+    of_counts = isinstance(data, Cube)
+    features = resolve(cube, spec).features if of_counts else resolve_groups(cube, asked)
     for each in estimated_groups(cube, spec):
         each.check_answers()
     of_monitor = replace(spec, rules=monitored)
@@ -382,11 +375,11 @@ def check_groups(
 def with_noted_rows(data: object, source: Source, cube: Cube, spec: Spec) -> Cube:
     """Return counts with their question, and with what the rows show that counts do not."""
     repeated = first_rows.other_people(source, cube, spec)
-    copies: first_rows.Copies
+    copies: Copies
     if files := first_rows.copied_files(data):
         copies = ("times", max(map(len, files))), ("files", sum(map(len, files)))
     else:
-        copies = first_rows.copied_rows(source, cube, spec)
+        copies = find_copies(source, cube, spec)
     return replace(cube, question=spec, copies=copies, repeated=repeated)
 
 
@@ -408,7 +401,7 @@ def count_data(
     source, named = open_rows(data, options)
     spec = ask_rows(source, **named)
     source = chosen_rows.chosen_rows(chosen_rows.add_probability_columns(source, spec), spec)
-    spec = first_rows.infer_regression(source, spec)
+    spec, of_rows = first_rows.plan_rows(source, spec)
 
     def count(asked: Plan) -> Cube:
         made = plan_by_person(asked, spec) if spec.of_people else asked
@@ -416,9 +409,7 @@ def count_data(
         rows = source.count(made, spec.max_groups)
         return count_people(rows, asked, spec) if spec.of_people else rows
 
-    by_median = spec.threshold is Threshold.MEDIAN
-    median = first_rows.median_score(source, spec) if by_median else None
-    cube = chosen_rows.recount_about_mean(count(plan(spec, median)), count)
+    cube = chosen_rows.recount_about_mean(count(of_rows), count)
     chosen_rows.check_cells(cube, source, spec)
     cube = with_noted_rows(data, source, cube, spec)
     return with_hidden_clusters(cube), source, spec
@@ -449,8 +440,6 @@ def measure_and_judge(
     # a table of counts, which are many, is none of rows
     counts = spec.count is not None and cube.cases > _MOST_REPEATED
     if source is not None and isinstance(source, Readable) and not spec.of_people and not counts:
-        from fairgauge.rowwise import RowReader
-
         by_rows = RowReader(source, cube)
     estimated = estimated_groups(cube, spec)
     measured = measure(cube, spec, by_rows, estimated)
@@ -465,9 +454,7 @@ def measure_and_judge(
         return measure(cube, stricter, by_rows, estimated)
 
     verdicts = judge_together(measured, spec, measure_at)
-    of_reference = with_accepted(
-        reference_notes(measured, spec, verdicts), accepting_meant_reference(spec)
-    )
+    of_reference = with_meant_reference(reference_notes(measured, spec, verdicts), spec)
     notes = [*remaining_notes(measured, spec, verdicts), *of_reference]
     verdicts = withhold(verdicts, (*mistakes, *notes_of_measures, *of_reference), cube, spec)
     if spec.inconclusive is None:
@@ -479,16 +466,16 @@ def measure_and_judge(
     return measured, decided, notes
 
 
-def accepting_meant_reference(spec: Spec) -> Spec:
-    """Return a question of which a preset states whom to compare with: this is meant.
+def with_meant_reference(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:
+    """Return notes on references as accepted where a preset states whom to compare with.
 
     Not of amounts, where it states so of decisions, which rules of its own are on.
     """
     kit = kit_or_none(spec.preset)
     stated = kit is not None and (kit.compared_with or "reference" in kit.options)
-    if kit is None or not stated or (spec.task is Task.REGRESSION and kit.with_amounts):
-        return spec
-    return replace(spec, accept=(*spec.accept, str(DiagnosticCode.REFERENCE_DECIDES)))
+    if kit is not None and stated and not (spec.task is Task.REGRESSION and kit.with_amounts):
+        spec = replace(spec, accept=(*spec.accept, str(DiagnosticCode.REFERENCE_DECIDES)))
+    return with_accepted(notes, spec)
 
 
 def check_same_rows(cube: Cube, spec: Spec) -> None:

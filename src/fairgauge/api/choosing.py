@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from fairgauge.errors import Problem, listing, quote, refuse, suggest
 from fairgauge.question.recoding import toml_value
@@ -82,8 +82,8 @@ def check(given: Mapping[str, str]) -> None:
         if answer is None:
             continue
         if answer not in question.answers:
-            near = suggest(answer, list(question.answers))
-            choices = listing(list(question.answers), len(question.answers))
+            near = suggest(answer, question.answers)
+            choices = listing(question.answers, len(question.answers))
             message = f"no answer {quote(answer)}.{near} Choose one of {choices}"
             problems.append(Problem(question.name, message))
         elif not question.applies(given):
@@ -93,7 +93,7 @@ def check(given: Mapping[str, str]) -> None:
             problems.append(Problem(question.name, f"is asked only where {conditions}"))
     missing = None if problems else next_question(given)
     if missing is not None:
-        choices = listing(list(missing.answers), len(missing.answers))
+        choices = listing(missing.answers, len(missing.answers))
         problems.append(Problem(missing.name, f"is not answered; choose one of {choices}"))
     refuse(problems)
 
@@ -113,11 +113,6 @@ class Recommendation:
     measures: Mapping[str, str]  # metrics to report, each with why
     limits: Mapping[str, str]  # rules to start from, each with where its limit comes from
     cautions: tuple[str, ...]  # what the numbers will not show
-
-    @property
-    def binary(self) -> bool:
-        """Return whether the audit needs to know which outcome is favourable."""
-        return self.answers["model"] not in ("class", "number")
 
 
 def recommend(answers: Mapping[str, str]) -> Recommendation:
@@ -238,15 +233,23 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     if "probabilities" not in (asked or {}):
         keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
     keys |= asked or {}
+    about_rows = "How many rows the rules need: `fairgauge plan --rate RATE --share SHARE`."
+    if keys.get("probabilities"):
+        about_rows = (
+            "No number of rows makes a rule pass on groups that are known by probabilities alone: "
+            "name the column of people's own answers (known)."
+        )
+    answers = [(q, found.answers[q.name]) for q in QUESTIONS if found.answers.get(q.name)]
     lines = [
         "# A specification for `fairgauge audit`, written by `fairgauge choose`.",
         "#",
-        *_answers(found),
+        "# Answers:",
+        *_comments([f"{q.name} = {answer}: {q.answers[answer]}" for q, answer in answers], "- "),
         "#",
-        *_comment_on_rows(unrecorded=bool(keys.get("probabilities"))),
+        *_comments([about_rows]),
         "#",
         "# What the numbers will not show:",
-        *(line for caution in found.cautions for line in _comment(caution, "# - ", "#   ")),
+        *_comments(found.cautions, "- "),
         "",
         *(f"{key} = {toml_value(value)}" for key, value in keys.items()),
         "",
@@ -260,26 +263,9 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     return "\n".join(lines) + "\n"
 
 
-def _answers(found: Recommendation) -> Iterator[str]:
-    yield "# Answers:"
-    for question in QUESTIONS:
-        answer = found.answers.get(question.name)
-        if answer is not None:
-            text = f"{question.name} = {answer}: {question.answers[answer]}"
-            yield from _comment(text, "# - ", "#   ")
-
-
-def _comment_on_rows(*, unrecorded: bool) -> Iterator[str]:
-    if unrecorded:
-        yield from _comment(
-            "No number of rows makes a rule pass on groups that are known by probabilities alone: "
-            "name the column of people's own answers (known)."
-        )
-    else:
-        yield "# How many rows the rules need: `fairgauge plan --rate RATE --share SHARE`."
-
-
-def _comment(text: str, first: str = "# ", later: str = "# ") -> list[str]:
-    return textwrap.wrap(
-        text, _WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False
+def _comments(texts: Iterable[str], mark: str = "") -> Iterator[str]:
+    wrapper = textwrap.TextWrapper(
+        _WIDTH, f"# {mark}", f"# {' ' * len(mark)}", break_on_hyphens=False
     )
+    for text in texts:
+        yield from wrapper.wrap(text)

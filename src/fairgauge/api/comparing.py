@@ -154,7 +154,8 @@ def compare_models(
         )
         raise SpecError(Problem("candidate", message))
     question_checks.check_known(cube, spec)
-    rows = excluded_rows(cube, spec).get(NO_CLUSTER, 0)
+    excluded = excluded_rows(cube, spec)
+    rows = excluded.get(NO_CLUSTER, 0)
     if rows >= max(1, MANY_UNCLUSTERED * cube.read):
         column = quote(spec.cluster or "")
         raise DataError(
@@ -171,7 +172,6 @@ def compare_models(
             for one in candidates
         )
     made, in_use = made_now(), spec.prediction or spec.score or ""
-    excluded = excluded_rows(cube, spec)
     return Change(
         **made,
         task=decide_task(cube, spec),

@@ -10,7 +10,6 @@ from typing import Any, Unpack, cast
 from fairgauge.api.running import start_run
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import has_decomposition, usual_rate
-from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks import missingness_checks
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import assumed_positive, strata_of_one_side, strata_of_outcomes
@@ -122,9 +121,7 @@ def why(
         crossings = tuple(c for c in data.asked.intersections if not held & set(c))
         question = replace(data.asked, strata=(), sensitive=sensitive, intersections=crossings)
         counted = replace(data, question=question)
-    elif any(
-        e.quantiles for e in read_strata(asked.get("strata"), Location("strata"), quantiles=True)
-    ):
+    else:
         counted, asked = _cut_at_quantiles(data, asked)
     run = start_run("why", counted, cast("Options", asked))
     cube, spec = run.cube, run.spec
@@ -218,28 +215,27 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
 
 
 def _read_controls(
-    data: object, given: object, asked: Mapping[str, Any], at: Location
+    data: object, given: object, asked: dict[str, Any], at: Location
 ) -> tuple[tuple[Feature, ...], dict[str, Any]]:
-    asked = dict(asked)
-    given = [asked.pop("controls", None), given][given is not None]
-    read = read_features(given, at["controls"], quantiles=True) if given is not None else ()
-    controls = tuple(replace(each, control=True) for each in read)
-    if isinstance(data, Cube):
-        own = asked.pop("strata", None)
-        known = data.asked.strata if own is None else read_strata(own, at["strata"])
-        names = {each.column for each in controls} if own is None else set()
-        strata = tuple(each for each in known if each.column not in names)
-    elif controls:
-        strata = read_strata(asked.get("strata") or (), at["strata"], quantiles=True)
-    else:
+    # the strata of counts, or the question of rows with controls among its strata
+    of_file = asked.pop("controls", None)
+    given = of_file if given is None else given
+    controls = read_features(given, at["controls"], quantiles=True) if given is not None else ()
+    names = {each.column for each in controls}
+    of_counts = isinstance(data, Cube)
+    if not (of_counts or controls):
         return (), asked
-    every = read_strata(
-        [*strata, *(replace(each, control=bool(strata)) for each in controls)],
-        at["strata and controls"], quantiles=not isinstance(data, Cube),
-    )  # fmt: skip
-    if isinstance(data, Cube):
+    own = asked.get("strata")
+    if isinstance(data, Cube) and own is None:
+        strata = tuple(each for each in data.asked.strata if each.column not in names)
+    else:
+        strata = read_strata(own or (), at["strata"], quantiles=not of_counts)
+    together = [*strata, *(replace(each, control=bool(strata)) for each in controls)]
+    every = read_strata(together, at["strata and controls"], quantiles=not of_counts)
+    if of_counts:
+        asked.pop("strata", None)
         return every, asked
-    names = {each.column for each in controls}  # called so where they cannot be counted
+    # called so where they cannot be counted
     return (), {**asked, "strata": [replace(f, control=f.column in names) for f in every]}
 
 
@@ -253,9 +249,12 @@ _MOST_LEVELS = 50
 _MOST_VALUES = 1_000_000
 
 
-def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
+def _cut_at_quantiles(data: object, asked: dict[str, Any]) -> tuple[object, dict[str, Any]]:
     at = Location("strata")
-    strata = read_strata(asked["strata"], at, quantiles=True)
+    strata = read_strata(asked.get("strata"), at, quantiles=True)
+    of_numbers = [each.column for each in strata if each.quantiles]
+    if not of_numbers:
+        return data, asked
     plain = [replace(each, quantiles=False) for each in strata]
     source, named = open_rows(data, {**asked, "strata": plain})
     spec = ask_rows(source, **cast("Options", named))
@@ -265,7 +264,7 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     listed = tuple(each for each in spec.recode if not each.names)
     by_column = Spec(count=spec.count, weight=spec.weight, recode=listed, where=spec.where)
     cuts = {}
-    for column in (each.column for each in strata if each.quantiles):
+    for column in of_numbers:
         counts = rows.count(plan(replace(by_column, sensitive=(Feature(column),))), _MOST_VALUES)
         cuts[column] = views.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
     cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
@@ -280,17 +279,15 @@ def _check_decomposition(
             "protected counts are rounded, which moves every stratum; decompose the exact counts"
         )
     problems = []
-    sensitive = {f.column for f in spec.sensitive} | {c for f in spec.intersections for c in f}
+    sensitive = {column for each in spec.recorded.values() for column in each.columns}
     outcomes = {spec.label: "label", spec.prediction: "prediction", spec.score: "score"}
     for i, each in enumerate(strata):
         path = "controls" if each.control else f"strata[{i}]"
         if each.column in sensitive:
             problems.append(Problem(path, same_in_a_stratum(each.column)))
         elif what := outcomes.get(each.column):
-            message = same_in_a_stratum(
-                each.column, f"the {what}", "name a column that is known before it"
-            )
-            problems.append(Problem(path, message))
+            before = "name a column that is known before it"
+            problems.append(Problem(path, same_in_a_stratum(each.column, f"the {what}", before)))
     problems += _wrong_metrics(spec, margins)
     uncut = {each.column for each in strata if each.control and not each.cuts}
     for axis, levels in cube.levels.items():
@@ -316,26 +313,23 @@ def _check_decomposition(
 
 
 def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem]:
-    rates: set[str] = set()
-    differences: dict[str, Statistic] = {}
+    contrasts: list[Contrast] = []
     for metric in spec.catalogue.expand(spec.metrics):
-        rate = metric.of if isinstance(metric, Contrast) and metric.set == "native" else None
-        if rate is not None and has_decomposition(rate):
-            rates.add(rate.name)
-            if isinstance(metric, Contrast) and metric.by == "difference":
-                differences[rate.name] = rate
+        native = metric.set == "native"
+        if native and isinstance(metric, Contrast) and has_decomposition(metric.of):
+            contrasts.append(metric)
         else:
             message = (
                 f"{metric.name} has no decomposition: it is no difference or ratio of one rate, or "
                 "mean of a label or a prediction, such as base_rate.difference"
             )
             yield Problem("metrics", message)
-    if margins and rates and not differences:
+    differences = {each.of.name: each.of for each in contrasts if each.by == "difference"}
+    if margins and contrasts and not differences:
         yield Problem("margins", "are of differences; metrics asks for ratios alone")
     for name, margin in margins.items() if differences else ():
         if name not in differences:
-            known = listing(sorted(differences))
-            message = f"there is no difference in it; the rates are {known}"
+            message = f"there is no difference in it; the rates are {listing(sorted(differences))}"
             yield Problem(f"margins.{name}", message)
             continue
         low, high = differences[name].range

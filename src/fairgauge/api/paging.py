@@ -19,8 +19,7 @@ from fairgauge.cube import plan
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
 from fairgauge.measure.exploration import explored, rates_data
-from fairgauge.question.kits import find_kit, kit_names
-from fairgauge.question.kits import find_kit as preset_of
+from fairgauge.question.kits import Kit, find_kit, kit_names
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
@@ -197,13 +196,13 @@ def page(*, preset: str | None = None, config: Config = None, lang: str = "en") 
         keys = {} if config is None else config
         given = dict(read_options(keys) if isinstance(keys, (str, Path)) else keys)
     if preset is not None:
-        given["preset"] = preset_of(preset).name
+        given["preset"] = find_kit(preset).name
     known = f"but {listing(KEYS)}; use fairgauge audit for it"
     odd = [key for key in given if key not in KEYS]
     problems = [Problem(key, f"a page cannot answer {quote(key)}, {known}") for key in odd]
-    named = given.get("preset")
-    if named not in (None, *page_presets()):
-        known = f"the presets that a page can ask ({listing(page_presets())})"
+    named, presets = given.get("preset"), [kit.name for kit in _page_kits()]
+    if named not in (None, *presets):
+        known = f"the presets that a page can ask ({listing(presets)})"
         message = f"{quote(named)} is not among {known}; use fairgauge audit --preset {named}"
         problems.append(Problem("preset", message))
     refuse(problems)
@@ -211,9 +210,9 @@ def page(*, preset: str | None = None, config: Config = None, lang: str = "en") 
     return AuditPage(html, f"{', '.join(given) or 'nothing'} answered")
 
 
-def page_presets() -> tuple[str, ...]:
-    """Return the presets whose every option the page can answer."""
-    return tuple(name for name in kit_names() if find_kit(name).page)
+def _page_kits() -> list[Kit]:
+    # the presets whose every option the page can answer
+    return [kit for kit in map(find_kit, kit_names()) if kit.page]
 
 
 def page_data() -> dict[str, Any]:
@@ -239,9 +238,9 @@ def page_data() -> dict[str, Any]:
         "same_person": str(Uncounted.SAME_PERSON),
         "rates": list(_rates()),
         "presets": {
-            made.name: {"title": made.title, "words": dict(made.words), "no_limit": made.no_limit,
-                        "options": dict(made.options), "crossed": made.intersect}
-            for made in map(find_kit, kit_names()) if made.page
+            kit.name: {"title": kit.title, "words": dict(kit.words), "no_limit": kit.no_limit,
+                       "options": dict(kit.options), "crossed": kit.intersect}
+            for kit in _page_kits()
         },
         "check": _check(),
     }  # fmt: skip

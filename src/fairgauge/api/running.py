@@ -71,9 +71,9 @@ def start_run(
     """Open the data, ask and count; candidates are refused unless ``models``."""
     if not models:
         refuse_candidates(options)
-    cube, source, spec = count_data(data, arrays, options)
-    refuse_beyond_audits(spec, verb)
-    return Run(verb, data, cube, source, spec)
+    run = Run(verb, data, *count_data(data, arrays, options))
+    refuse_beyond_audits(run.spec, verb)
+    return run
 
 
 def run_verb(

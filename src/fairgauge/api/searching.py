@@ -6,11 +6,10 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from enum import StrEnum
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from fairgauge.api._first_rows import infer_regression, median_score
+from fairgauge.api._first_rows import plan_rows
 from fairgauge.api.audit import check_held, check_same_rows, with_noted_rows
 from fairgauge.api.running import Run
 from fairgauge.catalogue import directions
@@ -23,7 +22,7 @@ from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive
 from fairgauge.checks.rows import OF_OUTCOMES, open_doubts
 from fairgauge.cube.cube import Cube, counts_together
-from fairgauge.cube.plan import OUTCOMES, Plan, plan
+from fairgauge.cube.plan import OUTCOMES, Plan
 from fairgauge.enums import (
     Better,
     DiagnosticCode,
@@ -31,7 +30,6 @@ from fairgauge.enums import (
     Level,
     ReferenceRule,
     Role,
-    Threshold,
     Uncounted,
     Worse,
 )
@@ -61,7 +59,6 @@ from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
 from fairgauge.start.records import replace
 
-Word = TypeVar("Word", bound=StrEnum)
 # values of a column up to which the most frequent ones are chosen
 _MOST_VALUES = 1_000_000
 # cells of all features together up to which these are counted; beyond, rows are read in batches,
@@ -169,28 +166,29 @@ def find(
     check_names(options, ())
     merged: dict[str, Any] = {**with_config(config, {})}
     allowed = (*list(inspect.signature(find).parameters)[1:-1], *OF_ROWS)
+    at = Location()
     listed = f"Allowed: {', '.join(allowed)}"
-    problems = [
-        Problem(name, f"is no option of a search.{suggest(name, allowed)} {listed}")
-        for name in options
-        if name not in OF_ROWS
-    ]
+    for name in options:
+        if name not in OF_ROWS:
+            at[name].report(f"is no option of a search.{suggest(name, allowed)} {listed}")
     rows = overridden({name: merged[name] for name in OF_ROWS if name in merged}, options)
     features = merged.get("sensitive") if features is None else features
-    numbers = {"tolerance": tolerance, "alpha": alpha, "depth": depth, "min_rows": min_rows}
-    for name, read_one in _NUMBERS.items():
-        read_one(numbers[name], Location(name, problems))
+    read_number(0, 1)(tolerance, at["tolerance"])
+    read_number(0, 0.5, inside=True)(alpha, at["alpha"])
+    for name, number in (("depth", depth), ("min_rows", min_rows)):
+        read_number(1, whole=True)(number, at[name])
     if tolerance == 1:
-        problems.append(Problem("tolerance", "must be below 1"))
-    row = _searched_rate(rate, problems)
+        at["tolerance"].report("must be below 1")
+    row = _searched_rate(rate, at["rate"])
     favourable = read_part(("favourable",), rows).favourable
-    side = _worse_side(worse, row, favourable, problems)
-    dependent = [name for name in ("weight", "cluster") if rows.pop(name, None) is not None]
-    problems += [Problem(name, _DEPENDENT) for name in dependent]
+    side = _worse_side(worse, row, favourable, at["worse"])
+    for name in ("weight", "cluster"):
+        if rows.pop(name, None) is not None:
+            at[name].report(_DEPENDENT)
     if features is None and not isinstance(data, Cube):
-        problems.append(Problem("features", "name the columns to search (--features A,B,C)"))
-    if problems or row is None or side is None:
-        raise SpecError(problems)
+        at["features"].report("name the columns to search (--features A,B,C)")
+    if at.problems or row is None or side is None:
+        raise SpecError(at.problems)
     if rows.get("prediction") is not None and not isinstance(data, Cube):
         for name in ("score", "score_of"):  # the prediction decides
             rows.pop(name, None)
@@ -246,8 +244,7 @@ def find(
         *single_row_groups(cube, alone),
     )
     if any(note.code in HIDING and not note.get("counted") for note in diagnostics):
-        unbounded = replace(found["largest"], by_at_most=None, by_at_most_of_large=None)
-        found["largest"] = unbounded
+        found["largest"] = replace(found["largest"], by_at_most=None, by_at_most_of_large=None)
     return SubgroupSearch(
         **run.stated(cube.cases),
         question=question,
@@ -269,9 +266,7 @@ def _exclusion_notes(cube: Cube, spec: Spec, needs: Set[str]) -> Iterator[Diagno
         if many and uncounted:
             yield Diagnostic.warning(DiagnosticCode.UNCOUNTED_ROWS, what="count",
                                      rows=note["rows"], total=cube.rows, ruled=False)  # fmt: skip
-            yield note
-        else:
-            yield replace(note, level=Level.WARNING) if many else note
+        yield replace(note, level=Level.WARNING) if many and not uncounted else note
 
 
 _DEPENDENT = (
@@ -280,58 +275,46 @@ _DEPENDENT = (
 )
 
 
-_NUMBERS = {
-    "tolerance": read_number(0, 1), "alpha": read_number(0, 0.5, inside=True),
-    "depth": read_number(1, whole=True), "min_rows": read_number(1, whole=True),
-}  # fmt: skip
-
-
-def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rate | None:
+def _searched_rate(rate: str | Statistic | None, at: Location) -> Rate | None:
     shares = [each.name for each in RATES if isinstance(each, Rate)]
-    if rate is None:
-        message = f"name the rate to search (--rate NAME): {listing(shares, len(shares))}"
-        problems.append(Problem("rate", message))
-        return None
+    known = listing(shares, len(shares))
     try:
         named = metric_or_name(rate)
         row = BUILT_IN.rate(named) if isinstance(named, str) else named
     except LookupError as error:
-        problems.append(Problem("rate", str(error)))
+        asked = f"name the rate to search (--rate NAME): {known}"
+        at.report(asked if rate is None else str(error))
         return None
     if isinstance(row, Rate):
         return row
-    message = (
-        f"{quote(row.name)} is no share of rows, and exact probabilities are of shares; search one "
-        f"of {listing(shares, len(shares))}"
-    )
-    problems.append(Problem("rate", message))
+    message = f"{quote(row.name)} is no share of rows, and exact probabilities are of shares"
+    at.report(f"{message}; search one of {known}")
     return None
 
 
 def _worse_side(
-    worse: str | None, row: Rate | None, favourable: Favourable | None, problems: list[Problem]
+    worse: str | None, row: Rate | None, favourable: Favourable | None, at: Location
 ) -> Worse | None:
     # which side is worse: as asked, or as is favourable, or as in the catalogue
-    asked = None if worse is None else read_word(Worse)(worse, Location("worse", problems))
+    asked = None if worse is None else read_word(Worse)(worse, at)
+    if row is None:
+        return asked
     stated = favourable in (Favourable.POSITIVE, Favourable.NEGATIVE)
-    if row is not None and stated and directions.counts_outcomes(row):
+    if stated and directions.counts_outcomes(row):
         # labels, too, have a better side then
         side = Worse.HIGHER if directions.favours_the_least(row, favourable) else Worse.LOWER
         if asked not in (None, side):
-            message = (
+            at.report(
                 f"{asked} contradicts favourable = {favourable} (--favourable), by which a "
                 f"{side} {row.title} is worse; remove one of the two"
             )
-            problems.append(Problem("worse", message))
         return side
     if worse is not None:
         return asked
-    better = Better.NEITHER if row is None else directions.better_of(row, favourable)
+    better = directions.better_of(row, favourable)
     if better is Better.NEITHER:
-        if row is not None:
-            which = "state which is worse, higher or lower (worse, --worse)"
-            message = f"neither side of {row.title} is better; {which}"
-            problems.append(Problem("worse", message))
+        which = "state which is worse, higher or lower (worse, --worse)"
+        at.report(f"neither side of {row.title} is better; {which}")
         return None
     return Worse.LOWER if better is Better.HIGHER else Worse.HIGHER
 
@@ -346,7 +329,6 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
         return Run("find", data, data, None, _asked_of_counts(data, features, options)), None
     source, named = open_rows(data, {**options, "sensitive": features})
     spec = ask_rows(source, **named)
-    refuse_beyond_audits(spec, "find")
     if spec.person is not None and not spec.of_people:
         raise SpecError(Problem(
             "per_person",
@@ -356,23 +338,19 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
         ))  # fmt: skip
     columns = tuple(feature.column for feature in spec.sensitive)
     _check_features(spec, columns)
-    crossed: dict[str, Any] = {"intersections": [columns]} if len(columns) > 1 else {}
-    spec = ask_rows(source, **named, **crossed)
     source = chosen_rows(source, spec)
-    spec = infer_regression(source, spec)
-    median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None
-    every = plan(spec, median)
+    spec = replace(spec, intersections=(columns,) if len(columns) > 1 else ())
+    spec, every = plan_rows(source, spec)
     axes = [axis for axis in every.axes if axis.role in (Role.FEATURE, *OUTCOMES)]
     codes = [axis for axis in every.axes if axis.role is Role.CODES]
-    tables = (tuple(range(len(axes))), *((len(axes) + i,) for i in range(len(codes))))
-    joint = Plan((*axes, *codes), tables, every.asked)
+    of_codes = [(len(axes) + i,) for i in range(len(codes))]
+    joint = Plan((*axes, *codes), (tuple(range(len(axes))), *of_codes), every.asked)
+    outcomes_at = tuple(i for i, axis in enumerate(axes) if axis.role is not Role.FEATURE)
+    features_at = [(i,) for i in range(len(axes)) if i not in outcomes_at]
+    by_feature = (outcomes_at, *features_at, *of_codes)
 
-    features_at = [i for i, axis in enumerate(axes) if axis.role is Role.FEATURE]
-    outcomes_at = tuple(i for i in range(len(axes)) if i not in features_at)
-    by_feature = (outcomes_at, *((i,) for i in features_at), *tables[1:])
-
-    asked = partial(with_noted_rows, data, source, spec=spec)
-    apart = asked(source.count(replace(joint, tables=by_feature), _MOST_VALUES))
+    noted = partial(with_noted_rows, data, source, spec=spec)
+    apart = noted(source.count(replace(joint, tables=by_feature), _MOST_VALUES))
     if spec.of_people:
         if apart.rows > _MOST_JOINT_CELLS:
             raise SpecError(Problem(
@@ -382,7 +360,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
                 "each person, with the decision that counts, and search that",
             ))  # fmt: skip
         rows = source.count(plan_by_person(joint, spec), _MOST_VALUES)
-        people = asked(count_people(rows, joint, spec))
+        people = noted(count_people(rows, joint, spec))
         _check_people(people, columns)
         return Run("find", data, people, source, spec), None
     cells = most_cells(apart)
@@ -399,8 +377,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
             'and search that, which is read in batches (pip install "fairgauge[arrow]")'
         )
         raise SpecError(Problem("features", message))
-    every_cell = source.count(joint, _MOST_VALUES)
-    every_cell = replace(every_cell, question=spec, copies=apart.copies)
+    every_cell = replace(source.count(joint, _MOST_VALUES), question=spec, copies=apart.copies)
     return Run("find", data, every_cell, source, spec), None
 
 
@@ -433,8 +410,7 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
     # of what an audit would decide nothing is asked, and other features may be searched
     usual = Spec()
     base = replace(cube.asked, **{name: getattr(usual, name) for name in _OF_AUDITS})
-    question: dict[str, Any] = {"base": base, **asked}
-    spec = ask(**question)
+    spec = ask(base=base, **asked)
     columns = list(dict.fromkeys(c for each in spec.recorded.values() for c in each.columns))
     _check_features(spec, columns)
     check_same_rows(cube, spec)

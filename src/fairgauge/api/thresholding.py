@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from fairgauge.api.audit import accepting_meant_reference
+from fairgauge.api.audit import with_meant_reference
 from fairgauge.api.running import run_verb
 from fairgauge.catalogue.directions import better_of
 from fairgauge.checks.outcome_checks import assumed_positive
-from fairgauge.checks.rows import with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Profile, Task, Threshold
-from fairgauge.errors import Problem, problems_where, refuse
+from fairgauge.errors import problems_where, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds, reference_notes
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, with_config
@@ -79,9 +78,7 @@ def _choose_by_rule(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
     ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
     assumed = assumed_positive(cube, spec, Task.BINARY, (rule.row,))
-    of_reference = with_accepted(
-        reference_notes(rule, chosen["features"]), accepting_meant_reference(spec)
-    )
+    of_reference = with_meant_reference(reference_notes(rule, chosen["features"]), spec)
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(
@@ -114,10 +111,10 @@ def _check_thresholds(spec: Spec) -> None:
     )  # fmt: skip
     problems += limits_only_the_better_off(spec.rules, spec.catalogue, spec, "rules")
     for name, _ in spec.margins:
-        if spec.catalogue.rate(name).needs - {"label", "prediction"}:
+        rate, message = spec.catalogue.rate(name), ""
+        if rate.needs - {"label", "prediction"}:
             message = "cannot be kept: name a rate of decisions, such as accuracy"
-            problems.append(Problem(f"margins.{name}", message))
-        elif better_of(rate := spec.catalogue.rate(name), spec.favourable) is not rate.better:
+        elif better_of(rate, spec.favourable) is not rate.better:
             message = f"is turned by favourable = {spec.favourable}; keep accuracy"
-            problems.append(Problem(f"margins.{name}", message))
+        problems += problems_where((message, f"margins.{name}", message))
     refuse(problems)

@@ -45,7 +45,7 @@ from fairgauge.stats import row_statistics
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.paired import paired_difference, paired_p
-from fairgauge.values import Value, matches
+from fairgauge.values import Value
 
 NEIGHBOURS = 5
 FEWEST_REFERENCE_ROWS = 10
@@ -61,7 +61,6 @@ class Rows:
     """
 
     selected: Array
-    prediction: Array
     label: Array
     score: Array
     points: Array
@@ -382,23 +381,9 @@ def convert_to_arrays(
     count = len(next(iter(columns.values())))
     prediction = cube.plan.axis(Role.PREDICTION)
     selected = np.full(count, np.nan)
-    if prediction is not None and not prediction.bins:
-        positive = [
-            level
-            for level, yes in zip(cube.levels[prediction], outcome.predictions, strict=True)
-            if yes
-        ]
-        for i, value in enumerate(columns[prediction.column]):
-            if value is not None:
-                selected[i] = any(matches(value, level) for level in positive)
-    elif prediction is not None and prediction.bounds:
-        numbers = numbers_of(columns[prediction.column])
-        over = (
-            numbers >= prediction.cuts[0]
-            if prediction.closed == "left"
-            else numbers > prediction.cuts[0]
-        )
-        selected = np.where(np.isnan(numbers), np.nan, over == bool(outcome.predictions[-1]))
+    if prediction is not None and (prediction.bounds or not prediction.bins):
+        codes = level_codes(prediction, cube, columns[prediction.column])
+        selected = np.append(outcome.predictions, np.nan)[codes]  # code -1 is missing
     points, scalings = [np.zeros((count, 0))], []
     for name in spec.features:
         point, how = _points(columns[name], scaled=not spec.profile.as_smclarify)
@@ -407,7 +392,6 @@ def convert_to_arrays(
     score = _numbers_or_nan(columns, spec.score, count)
     rows = Rows(
         selected=selected,
-        prediction=_numbers_or_nan(columns, spec.prediction, count),
         label=_numbers_or_nan(columns, spec.label, count),
         score=score if outcome.turned is None else outcome.turned - score,
         points=np.concatenate(points, axis=1),
@@ -454,13 +438,10 @@ def exact_histograms(
     most_groups = max((len(each.groups) for each in features), default=0) + 1
     mean_weight = features[0].mean_weight if features else 1.0
     factors = _cases_and_weights(columns, spec, len(scores), mean_weight)
-    label = cube.plan.axis(Role.LABEL)
-    labels = 0 if label is None else len(cube.levels[label])
-    label_of = (
-        np.full(len(scores), -1)
-        if label is None
-        else level_codes(label, cube, columns[label.column])
-    )
+    label, labels, label_of = cube.plan.axis(Role.LABEL), 0, np.full(len(scores), -1)
+    if label is not None:
+        labels = len(cube.levels[label])
+        label_of = level_codes(label, cube, columns[label.column])
     if most_groups * (labels + 1) * len(values) > MOST_CELLS:
         return None
     exact = []
