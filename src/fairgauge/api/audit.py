@@ -393,8 +393,6 @@ def count_data(
     check_names(options, positional)
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
-        if spec.recode != data.asked.recode:
-            raise CubeError("values are recoded while rows are counted; count them with recode")
         check_same_rows(data, spec)
         check_held(data, spec)
         return data, None, spec
@@ -479,7 +477,9 @@ def with_meant_reference(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagn
 
 
 def check_same_rows(cube: Cube, spec: Spec) -> None:
-    """Refuse conditions on rows that are counted already."""
+    """Refuse other conditions on rows that are counted already, or other values of theirs."""
+    if spec.recode != cube.asked.recode:
+        raise CubeError("values are recoded while rows are counted; count them with recode")
     if spec.where != cube.asked.where:
         raise CubeError("rows are chosen while they are counted; count them with where")
     counted, asked = (each.favourable or Favourable.POSITIVE for each in (cube.asked, spec))

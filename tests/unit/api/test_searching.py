@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.errors import SpecError
+from fairgauge.errors import CubeError, SpecError
 from fairgauge.stats.signed_roots import signed_root
 
 ASKED = {"label": "y", "prediction": "p", "rate": "false_positive_rate"}
@@ -133,6 +133,8 @@ def test_counts_shards_and_rows_give_the_same():
         assert (again.worse, again.undecided) == (found.worse, found.undecided)
     few = fg.find(whole, rate="false_positive_rate", features=["sex", "race"])
     assert few.examined == fg.find(PLANTED, features=["sex", "race"], **ASKED).examined
+    with pytest.raises(CubeError, match="count them with recode"):
+        fg.find(whole, rate="false_positive_rate", recode={"sex": {"men": ["M"]}})
 
 
 def test_missing_values_are_a_group_unless_excluded():
