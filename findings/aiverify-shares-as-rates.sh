@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# aiverify-fairness-metrics-toolbox-for-classification 2.2.1 (AI Verify): the "True Positive Rate" of a group is divided by the positives of all groups, so that the smaller group looks worse by its size alone.
+# aiverify-fairness-metrics-toolbox-for-classification 2.2.1 (AI Verify): a group's "True Positive Rate" is its true positives by the positives of all groups, so that the smaller group looks worse by its size alone.
 #
 # Expected: 900 men and 100 women, half of each qualified; of those 9 of 10 are predicted to be, of the others 1 of 10: rates of .9 for both, and false positive rates of .1 for both.
 # Happens:  a group's true positives are divided by the positives of all groups: .81 for men and .09 for women; all eight rates likewise. "Equal Selection Parity" is a number of people, 400.
