@@ -7,11 +7,12 @@ from fairgauge.stats import scores
 from fairgauge.stats.intervals import critical, wilson
 
 Z = critical(0.95)
+limits = scores.mean_error_limits
 
 
-def bins(rng, n, size=10):
+def bins(rng, n, size=10, power=1.3):
     s = rng.random(n)
-    y = rng.random(n) < s**1.3
+    y = rng.random(n) < s**power
     at = np.minimum((s * size).astype(int), size - 1)
     return scores.Bins(*(np.bincount(at, v, size) for v in (np.ones(n), y, s, (s - y) ** 2)))
 
@@ -22,14 +23,13 @@ def test_a_single_bin_is_a_mean_with_normal_limits():
     gap = float(one.score[0] - one.positives[0]) / 400
     smoothing = ((1 - one.score[0] / 400) ** 2 + (one.score[0] / 400) ** 2) / 2
     error = np.sqrt((one.squares[0] + smoothing) / 400 - gap**2) / 20
-    low, high = scores.mean_error_limits(one, Z)
+    low, high = limits(one, Z)
     assert (float(low), float(high)) == pytest.approx(
         (max(abs(gap) - Z * error, 0), abs(gap) + Z * error), rel=1e-5
     )
 
 
 def test_errors_hold_their_value_widen_with_the_level_and_narrow_with_rows():
-    limits = scores.mean_error_limits
     rng = np.random.default_rng(5)
     few = bins(rng, 300)
     gap = np.abs(few.score - few.positives)
@@ -42,6 +42,7 @@ def test_errors_hold_their_value_widen_with_the_level_and_narrow_with_rows():
         before = (float(low), float(high))
     many = scores.Bins(*(16 * each for each in few))
     assert np.ptp(limits(many, Z)) < np.ptp(limits(few, Z))
+    assert all(limits(bins(rng, 100, power=1), Z)[0] < 0.02 for _ in range(50))  # all calibrated
 
 
 def test_empty_bins_count_for_nothing_and_no_rows_give_nothing():
@@ -49,7 +50,6 @@ def test_empty_bins_count_for_nothing_and_no_rows_give_nothing():
     some = bins(rng, 200)
     padded = scores.Bins(*(np.append(each, 0.0) for each in some))
     none = scores.Bins(*(np.zeros(3) for _ in range(4)))
-    limits = scores.mean_error_limits
     assert np.allclose(limits(padded, Z), limits(some, Z))
     assert np.isnan(limits(none, Z)).all()
 
