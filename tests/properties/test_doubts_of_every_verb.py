@@ -325,7 +325,7 @@ def test_no_pass_stands_on_a_reference_that_would_fail(verb, reference):
     )[100:]
     rows = rows.filter((pl.col("g") == "b") | (pl.int_range(pl.len()) % 50 > 0))
     ask, passes = VERBS[verb]
-    asked = {"reference": reference, "rules": "selection_rate.ratio >= 0.7"}
+    asked = {"reference": reference, "rules": RULE, "favourable": "positive"}
     asked |= {"margins": {"accuracy": 0.5}} if verb == "thresholds" else {}
     doubted, accepted = (ask(rows, **asked, accept=of) for of in ([], "reference_decides:g"))
     assert not passes(doubted)

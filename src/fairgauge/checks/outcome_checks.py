@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -20,18 +21,23 @@ from fairgauge.checks.names import compact_reading
 from fairgauge.cube.cube import CountTable, Cube, Sums, counts_together, levels_with_cases
 from fairgauge.cube.plan import SUM, Axis, centre_of
 from fairgauge.cube.views import axes_of, rows_by
-from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
+from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
+from fairgauge.measure.decide import judge
+from fairgauge.measure.measure import measure
 from fairgauge.question import category_words as words
 from fairgauge.question.conditions import RowCondition
-from fairgauge.question.features import Above
+from fairgauge.question.features import Above, ByColumn
 from fairgauge.question.kits import find_kit
 from fairgauge.question.recoding import UNKNOWN
+from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve import outcomes as resolved
-from fairgauge.resolve.question_checks import OTHER_UNIT
+from fairgauge.resolve.question_checks import OTHER_UNIT, depends_on_favourable
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.verdicts import overall
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, matches, name_of
 
@@ -328,10 +334,7 @@ def _actions(some: Sequence[tuple[Value, int]]) -> dict[str, Any]:
 
 
 def _describe_values(
-    axis: Axis,
-    some: Sequence[tuple[Value, int]],
-    spec: Spec,
-    collect: Callable[[Iterable[int]], Any] = tuple,
+    axis: Axis, some: Sequence[tuple[Value, int]], spec: Spec, collect: Callable[..., Any] = tuple
 ) -> dict[str, Any]:
     # the column, its values, and the rows of them, unless people are counted
     rows = None if spec.of_people else collect(rows for _, rows in some)
@@ -593,15 +596,20 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     negative, word = spec.favourable is Favourable.NEGATIVE, _word_of_preset(spec)
     if task is not Task.BINARY or (spec.favourable is not None and not (negative or word)):
         return  # as it is stated
-    scored = spec.score if spec.prediction is None else None
     axes = _axes_of_outcomes(cube, spec)
     for i, axis in enumerate(axes):
         positive = spec.positive_of(axis.column) or (1,)
         better = _better_outcomes(axis, cube.levels[axis], positive, negative=negative)
         if negative:  # as it is stated, also of a "Detention granted"
             better = [each for each in better if len(name_of(each).split()) == 1]
-        if better and axis is axes[-1]:
-            _refuse_denials(spec, word, axis.column, better)
+        if better and word and axis is axes[-1]:
+            what = "what is stated" if spec.positive else "1, which is assumed,"
+            message = (
+                f"the preset {quote(spec.preset)} calls the positive outcome {quote(word)}, and "
+                f"{what} has the name or code of the opposite in {quote(axis.column)}; state "
+                f"{alternatives(map(name_of, better))} (--positive)"
+            )
+            raise SpecError(Problem("positive", message))
         if better and (i == 0 or not spec.words_of_predictions):
             cut = spec.positive.threshold if isinstance(spec.positive, Above) else None
             yield Diagnostic.warning(
@@ -612,12 +620,11 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     stated = spec.words.positive
     if word and (words.is_adverse(stated) or words.is_harm(stated)):
         message = (
-            f"{quote(stated)} contradicts the preset {quote(spec.preset)}, in which "
-            f"{quote(word)} is the positive outcome; remove it, and state the values that mean it "
-            "(--positive)"
+            f"{quote(stated)} contradicts the preset {quote(spec.preset)}, in which {quote(word)} "
+            "is the positive outcome; remove it, and state the values that mean it (--positive)"
         )
         raise SpecError(Problem("words.positive", message))
-    alone = scored if not (axes or negative) else None
+    alone = None if axes or negative else spec.score
     if alone and (words.is_of_denials(alone) or words.is_of_risk(alone)):
         yield Diagnostic.warning(
             DiagnosticCode.UNFAVOURABLE_POSITIVE, column=alone, values=("a high score",),
@@ -625,40 +632,60 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         )  # fmt: skip
 
 
-def codes_as_favourable(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Warn where a preset would call a code approved or selected that may be that of its opposite.
+def unattested_positive(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of rules that pass, and would not were the other outcomes the favourable ones.
 
-    That is a number other than 1, or a few letters that begin no word of a favourable outcome, of
-    which neither the column nor a codebook states what it means: ``action = 3``, ``decision = D``.
+    Where it is not stated which are, a name must attest it, whatever the words of a trade are. Of 1
+    and of a cut it is assumed; a preset has a word for it, which no ``decision = D`` next to A is.
     """
     word = _word_of_preset(spec)
-    if word is None or spec.words.positive or task is not Task.BINARY:
+    axes = [each for each in _axes_of_outcomes(cube, spec) if not each.bins]
+    positive = {axis: spec.positive_of(axis.column) or (1,) for axis in axes}
+    assumed = all(any(matches(1, value) for value in of) for of in positive.values())
+    if assumed or spec.words.positive or not (spec.favourable is None or word):
         return
-    for axis in _axes_of_outcomes(cube, spec)[-1:]:
-        levels = [] if axis.bins else cube.levels[axis]
-        is_hmda = word == "approved" and "action" in axis.column.casefold()
-        codebook = is_hmda and words.are_actions("action_taken", levels)
-        clear = words.is_of_denials(axis.column) or words.is_harm(axis.column)
-        asked = spec.positive_of(axis.column)
-        # the first of an order, from a clear one on: tiers 1 and 2 of 5, grades A and B
-        first = levels[: len(asked)]
-        unclear = any(words.is_unclear_code(name_of(each)) for each in first[:1])
-        known = words.is_of_risk(axis.column) or not unclear
-        if known and all(is_one_of(each, asked) for each in first):
-            continue
-        values = [
-            name_of(value)
-            for value in asked
-            if is_one_of(value, levels)
-            and not (codebook and words.action_code(name_of(value)) in words.APPROVED)
-            and not (clear and (words.is_no(name_of(value)) or matches(0, value)))
-            and words.is_unclear_code(name_of(value))
-        ]
-        if values:
-            facts: dict[str, Any] = {"column": axis.column, "rows": cube.read, "preset": word}
-            yield Diagnostic.warning(
-                DiagnosticCode.CODE_AS_FAVOURABLE, values=tuple(values), **facts
-            )
+    others = {a: tuple(v for v in cube.levels[a] if not is_one_of(v, positive[a])) for a in axes}
+    attested = [_is_attested(axis, positive[axis], others[axis]) for axis in axes]
+    if True in attested or any(unfavourable_positive(cube, spec, Task.BINARY)):
+        return
+    of_columns = tuple((axis.column, others[axis]) for axis in axes)
+    of_score = (spec.score_of or positive[axes[0]][0]) if spec.score else None  # as it is
+    turned = replace(spec, positive=ByColumn(of_columns), score_of=of_score)
+    rules = [e for e in spec.rules if depends_on_favourable(replace(spec, rules=(e,), margins=()))]
+    standing = _passing(cube, turned, rules)
+    passing = _passing(cube, spec, [each for each in rules if each not in standing])
+    if passing or (word and False in attested):
+        values, rest = (tuple(map(name_of, of[axes[-1]])) for of in (positive, others))
+        yield Diagnostic.warning(
+            DiagnosticCode.UNFAVOURABLE_POSITIVE, column=axes[-1].column, preset=word,
+            values=values, others=rest, rules=tuple(map(str, passing)), unattested=True,
+        )  # fmt: skip
+
+
+def _is_attested(axis: Axis, positive: Sequence[Value], others: Sequence[Value]) -> bool | None:
+    # whether names state that the positive outcome is the better one, or the reverse; or neither
+    sources, codes = _sources(axis, (*positive, *others))
+    meant, beside = (
+        [name for of in map(name_of, side) for name in (of, *sources.get(of, ()))]
+        for side in (positive, others)
+    )
+    if codes:
+        return any(words.action_code(each) in words.APPROVED for each in meant)
+    if any(_has_harmful_name(axis.column, codes, each) for each in beside):
+        return True
+    favoured = any(words.attests_favour(each, beside) for each in meant)
+    unlike = any(words.is_yes(each) or words.attests_favour(each, meant) for each in beside)
+    return None if favoured == unlike else favoured
+
+
+def _passing(cube: Cube, spec: Spec, rules: Sequence[Rule]) -> list[Rule]:
+    if not rules:
+        return []
+    try:
+        measured = measure(cube, replace(spec, metrics=(), margins=(), rules=tuple(rules)))
+    except SpecError:  # of a column that has no other outcome
+        return []
+    return [e for e in rules if overall(judge(measured, [e], explain=False)) is Outcome.PASS]
 
 
 def _axes_of_outcomes(cube: Cube, spec: Spec) -> list[Axis]:
@@ -674,38 +701,45 @@ def _better_outcomes(
     of_denials = words.is_of_denials(axis.column) or words.is_harm(axis.column)
     if negative and (of_denials or words.is_column_of("ruling", axis.column)):
         return []  # as it is stated: an eviction that is granted
-    of_hiring = words.is_of_favours(axis.column) and not of_denials
-    of_hiring &= not words.is_adverse(axis.column)
     if axis.bins:
         (cut, *_) = axis.cuts
         low = 0 if 0 <= cut < 1 else f"a recoding of the values up to {cut:g}"
         return [low] if of_denials else []
-    sources = dict(axis.recoding.categories) if axis.recoding else {}
-    every = [each for level in levels for each in sources.get(name_of(level), (level,))]
-    codes = words.are_actions(axis.column, every)
-
-    def has_harmful_name(value: Value) -> bool:
-        text = name_of(value).strip()
-        if codes:
-            return words.action_code(text) not in words.APPROVED
-        if words.is_no(text) or matches(0, text):
-            return of_hiring
-        if words.is_yes(text):
-            return of_denials
-        return words.is_adverse(text) or words.is_harm(text, axis.column)
+    sources, codes = _sources(axis, levels)
+    has_harmful_name = partial(_has_harmful_name, axis.column, codes)
 
     def is_denied(value: Value) -> bool:
         names = sources.get(text := name_of(value), ())
         if names and all(map(has_harmful_name, names)):
             return True
         plain = words.is_yes(text) or words.is_no(text) or matches(0, text)
-        return not (names and (plain or codes)) and has_harmful_name(value)
+        return not (names and (plain or codes)) and has_harmful_name(text)
 
     none = [] if codes else words.no_outcomes(levels)
     others = [each for each in levels if not is_one_of(each, positive) and each not in none]
     favoured, rest = (others, positive) if negative else (positive, others)
     harmed = bool(favoured) and all(map(is_denied, favoured))
     return [each for each in rest if harmed and not is_denied(each)]
+
+
+def _sources(axis: Axis, levels: Iterable[Value]) -> tuple[dict[str, tuple[str, ...]], bool]:
+    # the names that a recoding is from, and whether they are of HMDA's actions
+    categories = axis.recoding.categories if axis.recoding else ()
+    sources = {name: tuple(map(name_of, values)) for name, values in categories}
+    every = [each for level in map(name_of, levels) for each in sources.get(level, (level,))]
+    return sources, words.are_actions(axis.column, every)
+
+
+def _has_harmful_name(column: str, codes: bool, name: str) -> bool:
+    text = name.strip()
+    if codes:
+        return words.action_code(text) not in words.APPROVED
+    of_denials = words.is_of_denials(column) or words.is_harm(column)
+    if words.is_no(text) or matches(0, text):
+        return words.is_of_favours(column) and not (of_denials or words.is_adverse(column))
+    if words.is_yes(text):
+        return of_denials
+    return words.is_adverse(text) or words.is_harm(text, column)
 
 
 def _word_of_preset(spec: Spec) -> str | None:
@@ -715,18 +749,6 @@ def _word_of_preset(spec: Spec) -> str | None:
     about = find_kit(spec.preset)
     stated = about.options.get("favourable") == Favourable.POSITIVE
     return about.words.get("positive", "favourable" if stated else None)
-
-
-def _refuse_denials(spec: Spec, word: str | None, column: str, better: Sequence[Value]) -> None:
-    # refuse a positive value that a preset would call by the word for its opposite
-    if word:
-        what = "what is stated" if spec.positive else "1, which is assumed,"
-        message = (
-            f"the preset {quote(spec.preset)} calls the positive outcome {quote(word)}, and {what} "
-            f"has the name or code of the opposite in {quote(column)}; state "
-            f"{alternatives(map(name_of, better))} (--positive)"
-        )
-        raise SpecError(Problem("positive", message))
 
 
 def depends_on_positive(row: Metric | Statistic) -> bool:

@@ -79,7 +79,7 @@ OF_VALUES = (
 OF_OUTCOMES = (
     DataCheck(lambda c: missing.doubtful_identifiers(c.cube, c.spec)),
     DataCheck(lambda c: outcomes.unfavourable_positive(c.cube, c.spec, c.task)),
-    DataCheck(lambda c: outcomes.codes_as_favourable(c.cube, c.spec, c.task), _BINARY),
+    DataCheck(lambda c: outcomes.unattested_positive(c.cube, c.spec), _BINARY),
     DataCheck(lambda c: outcomes.copies_of_label(c.cube, c.spec, c.task, c.masks), exact=True),
     DataCheck(lambda c: outcomes.copied_outcomes(c.cube, c.spec), exact=True),
     DataCheck(lambda c: outcomes.one_outcome(c.cube, c.spec, c.task, c.masks)),
@@ -279,7 +279,6 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.REVERSED_PREDICTIONS: _reversal_doubts,
     DiagnosticCode.REVERSED_SCORES: _reversal_doubts,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
-    DiagnosticCode.CODE_AS_FAVOURABLE: _outcome_doubts,
     DiagnosticCode.ALIKE_IDENTIFIERS: _rows_without("clear identifier"),
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: _rows_without(scopes.OF_ONE),
     DiagnosticCode.NEVER_REPEATS: _rows_without("clear {}"),

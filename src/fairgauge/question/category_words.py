@@ -308,12 +308,12 @@ def _is_misspelt(one: str, two: str, edits: int) -> bool:
     )
 
 
-def is_unclear_code(outcome: str) -> bool:
-    """Return whether only a codebook states whether an outcome is a denial."""
-    text = outcome.strip()
-    if is_yes(text) or _pattern("favourable_code").match(text.casefold()):
-        return False
-    return is_no(text) or bool(re.fullmatch(r"[^\W\d_]{1,2}|[A-Z]{3,4}|[^\W_]{0,3}[ -]?\d+", text))
+def attests_favour(name: str, beside: Iterable[str]) -> bool:
+    """Return whether a name states that an outcome is the better one; a plain yes states it not."""
+    text, plain = _fold(name), is_yes(name) or is_adverse(name) or is_harm(name)
+    named = is_favourable(name, beside) or is_of_favours(text)
+    named &= not _pattern("negated").search(text)
+    return not plain and (named or bool(_pattern("favourable_code").fullmatch(text)))
 
 
 def is_code_of_missing(name: str) -> bool:

@@ -7,6 +7,8 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import DOUBTS, DiagnosticCode, Level, Outcome
@@ -40,9 +42,6 @@ PLANTED = {
     DiagnosticCode.SAME_NAMES: ("g", {"g": every("A ", G, 40)}, {}),
     DiagnosticCode.UNDECIDED_OUTCOMES: ("p", {"p": every("Pending", WORDS)}, {"positive": "yes"}),
     DiagnosticCode.UNFAVOURABLE_POSITIVE: ("denied", {"denied": P}, {"prediction": "denied"}),
-    DiagnosticCode.CODE_AS_FAVOURABLE: (
-        "p", {"p": ["D" if each else "A" for each in P]},
-        {"positive": "D", "preset": "us-lending", "reference": {"g": "a"}}),
     DiagnosticCode.NEVER_REPEATS: (
         "claim_no", {"claim_no": range(N), "member_id": [i // 5 for i in range(N)]},
         {"person": "claim_no"}),
@@ -167,8 +166,7 @@ def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, othe
     rows = {"sex": ["F", "M"] * 200, column: [positive, positive, other, other] * 100}
     asked = {"prediction": column, "positive": positive, "sensitive": "sex", "preset": preset,
              "reference": {"sex": "M"}, "rules": ["selection_rate.ratio >= 0.5"]}  # fmt: skip
-    code = DiagnosticCode.CODE_AS_FAVOURABLE
-    doubted |= positive == 2 and preset != "us-lending"  # of HMDA's codes approved
+    code = DiagnosticCode.UNFAVOURABLE_POSITIVE
     report = fg.audit(pl.DataFrame(rows), **asked)
     assert (code in {each.code for each in report.diagnostics}) is doubted
     assert report.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
@@ -178,19 +176,42 @@ def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, othe
         fg.audit(pl.DataFrame(rows), **asked, words={"positive": "denied"})
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        DiagnosticCode.MISSING_MARKER,
-        DiagnosticCode.SAME_NAMES,
-        DiagnosticCode.UNDECIDED_OUTCOMES,
-        DiagnosticCode.PREDICTION_NOT_A_LABEL,
-    ],
-    ids=str,
-)
+def of_words(rates, *words):
+    """Return a thousand decisions of either group, by the rates of the first word."""
+    held = [(g, words[0], 1_000 * rate) for g, rate in zip("ab", rates, strict=True)]
+    held += [(g, each, (1_000 - n) / len(words[1:])) for g, _, n in held for each in words[1:]]
+    return pl.DataFrame(held, schema=["g", "p", "n"], orient="row").with_columns(
+        pl.col("n").round().cast(int)
+    )
+
+
+UNHEARD = st.text("bdfjkmqvwxz", min_size=5, max_size=9)
+
+
+@given(st.lists(UNHEARD, min_size=2, max_size=3, unique_by=lambda word: word[0]))
+@example(["SIU Referral", "Clear"])
+@example(["Rated up", "Issued"])
+@example(["Strong No", "Strong Yes"])
+@example(["Table 4", "Standard"])
+@example(["Y", "N"])
+def test_no_word_at_all_passes_a_rule_of_one_side_silently(words):
+    """Half of the words of a trade were taken as favourable: of SIU referrals, a ratio of 0.89."""
+    asked = {"prediction": "p", "positive": words[0], "sensitive": "g", "count": "n",
+             "reference": {"g": "a"}, "rules": RULE}  # fmt: skip
+    rows, even = of_words((0.8, 0.9), *words), of_words((0.5, 0.5), *words)
+    doubted = check_withheld(rows, "unfavourable_positive", **asked)
+    assert f"{RULE} would not pass" in " ".join(str(each.message) for each in doubted.diagnostics)
+    assert fg.audit(rows, **asked, favourable="positive").verdict is Outcome.PASS
+    assert fg.audit(rows, **asked, preset="us-lending").verdict is Outcome.INCONCLUSIVE
+    assert fg.audit(rows, **asked | {"positive": words[1:]}).verdict is Outcome.FAIL
+    assert fg.audit(even, **asked).verdict is Outcome.PASS  # whichever is favourable
+
+
+@pytest.mark.parametrize("code", ["MISSING_MARKER", "SAME_NAMES", "UNDECIDED_OUTCOMES",
+                                  "PREDICTION_NOT_A_LABEL"])  # fmt: skip
 def test_few_rows_matter_by_what_they_weigh(code):
     """Ten rows "Pending" of 4,000 that weigh 300 each: exit 0, where empty ones were exit 3."""
-    _, changed, more = PLANTED[code]
+    _, changed, more = PLANTED[DiagnosticCode[code]]
     (column,) = changed.keys() - {"y"}
     of = WORDS if changed[column][0] in ("yes", "no") else G
     value = next(each for each in changed[column] if each not in of)

@@ -362,7 +362,7 @@ JOINED = pl.DataFrame({"outcome": np.random.default_rng(3).choice(["Hired", "Rej
 UNCHECKED_BY_THE_PAGE = {
     "doubled_rows": (pl.concat([JOINED.with_columns(sex=pl.lit(x)) for x in ("f", "m")]), {}),
     "weight_is_identifier": (table().with_row_index("row_id", 101), {"count": "row_id"}),
-    "code_as_favourable": (table(outcome=("D", "A")), {"positive": ["D"], "preset": "nyc-ll144"}),
+    "unfavourable_positive": (table(outcome=("D", "A")), {"positive": "D", "preset": "nyc-ll144"}),
 }
 """Only Python warns of these, as the page states below its answer."""
 

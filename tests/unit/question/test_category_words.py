@@ -72,7 +72,7 @@ MEANT = {
     "is_of_denials": "denied|isRejected|loan_not_approved",
     "is_favourable": "Approved|NTU|Offer declined / Approved|Booked / Funded",
     "is_form_of": "Hire / Hired|Hierd / Hired|Hired (offer) / Hired|AUTO_APPROVED / approved",
-    "is_unclear_code": "3|D|REJ|R2|0|n|no",
+    "attests_favour": "A|APPR|hired|ok|Recommended|Ultra Preferred|No exception",
 }
 NOT_MEANT = {
     "is_column_of": "age / loan_age|cost / lender_credits",
@@ -89,10 +89,10 @@ NOT_MEANT = {
     "is_favourable": "Offer declined / Hired|Booked / Released|Less urgent|Part accepted",
     "is_form_of": "Fired / Hired|not approved / approved|Better qualified / Qualified"
     "|Retired / Retained|Nothing found / Found",
-    "is_unclear_code": "1|yes|Y|A|APPR|hired|Denied|ok",
+    "attests_favour": "1|yes|Y|D|Denied|High|Not recommended|Recommended for dismissal",
 }
 """Names, with the column, or the other names, that they stand next to."""
-BESIDE_OTHERS = ("is_opposite", "is_total", "is_favourable")
+BESIDE_OTHERS = ("is_opposite", "is_total", "is_favourable", "attests_favour")
 
 
 @pytest.mark.parametrize("question", MEANT)
