@@ -415,12 +415,12 @@ def test_codes_in_a_column_that_is_cut_leave_no_pass(verb, code):
 
 @pytest.mark.parametrize(("verb", "asked"), [
     ("why", {"strata": BANDS["sensitive"]}), ("find", {"features": ["g", *BANDS["sensitive"]]}),
-    ("why", {"controls": BANDS["sensitive"]}),
+    ("why", {"controls": BANDS["sensitive"]}), ("why", {"strata": [fg.cut("age", "quantiles")]}),
 ])  # fmt: skip
 def test_codes_in_strata_and_searched_features_leave_no_pass(verb, asked):
     ask, passes = VERBS[verb]
     i = pl.int_range(pl.len())
-    rows = table().with_columns(age=pl.when(i % 13 < 12).then(20 + i % 51).otherwise(-9))
+    rows = table().with_columns(age=pl.when(i % 7 < 6).then(20 + i % 51).otherwise(-9))
     assert not passes(ask(rows, **asked))
     assert passes(ask(rows, **asked, accept="coded_numbers:age"))
 
