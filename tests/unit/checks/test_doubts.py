@@ -357,7 +357,7 @@ def test_strata_of_all_or_of_nothing_leave_no_pass(value, doubted):
 
 
 @pytest.mark.parametrize(("denied", "of_others", "doubts"), [
-    (0, 0.2, 1), (0, 0.05, 0), (3, 0.2, 0), (0, 1.0, 2),
+    (0, 0.2, 1), (0, 0.08, 1), (0, 0.05, 0), (3, 0.2, 0), (0, 1.0, 2),
 ])  # fmt: skip
 def test_a_group_without_any_denial_leaves_no_pass(denied, of_others, doubts):
     """Where its denials are absent from the file, or its name is the decision, all is approved."""
