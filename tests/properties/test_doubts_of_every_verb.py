@@ -228,10 +228,6 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
         lambda rows: rows.with_columns(y=pl.col("y").replace({"no": "yes", "yes": "no"})),
         ("audit", "compare", "monitor"),
     ),
-    "decisions of one kind": (
-        DiagnosticCode.ONE_DECISION, "p", lambda rows: rows.with_columns(p=pl.lit("yes")),
-        ("monitor",),
-    ),
 }  # fmt: skip
 CASES = [(verb, mistake) for mistake, of in MISTAKES.items() for verb in of[3]]
 

@@ -11,7 +11,7 @@ import fairgauge as fg
 from fairgauge.results.monitor_results import HistoryProblem
 
 RULE = {"metric": "selection_rate.difference", "between": [-0.5, 0.5], "groups": "F"}
-OPPOSITE, DOUBTED = HistoryProblem.COPIED_LABEL, HistoryProblem.DOUBTED_VALUE
+OPPOSITE = HistoryProblem.COPIED_LABEL
 
 
 def rows_of(seed: int, size: int = 900, skill: float = 0.5, base: float = 0.5) -> pd.DataFrame:
@@ -28,11 +28,11 @@ def opposite(days: list[pd.DataFrame], **settings: object) -> list[tuple[str, st
         n: fg.count(rows, **QUESTION) for n, rows in zip(day_names(len(days)), days, strict=True)
     }
     findings = fg.monitor(counts, asked(RULE, **settings)).findings
-    return [(e.period, e.last) for e in findings if e.problem in (OPPOSITE, DOUBTED)]
+    return [(e.period, e.last) for e in findings if e.problem is OPPOSITE]
 
 
 @pytest.mark.parametrize("column", ["label", "prediction"])
-@pytest.mark.parametrize(("first", "last"), [(7, 7), (0, 4), (0, 9)])
+@pytest.mark.parametrize(("first", "last"), [(7, 7), (0, 4)])
 def test_a_day_with_exchanged_values_is_found(column: str, first: int, last: int) -> None:
     """It was found only where not one prediction equalled the label."""
     days = [rows_of(t) for t in range(10)]
