@@ -129,8 +129,9 @@ def _coded_counts(cube: Cube, axis: Axis) -> dict[Value, float]:
 
 
 def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]:
-    # Those beyond all cuts, where no other number is near, or further from 0. So are years of birth
-    # where all cuts are ages, and in a column of ages all that nobody reaches.
+    # Those beyond all cuts, where no other number is near, or further from 0; a negative one also
+    # where the least cut, as one at quantiles, makes it an interval of its own. So are years of
+    # birth where all cuts are ages, and in a column of ages all that nobody reaches.
     rows = cube.cases_by_level[axis][:-1]
     low, high = np.array([-np.inf, *axis.cuts]), np.array([*axis.cuts, np.inf])
     of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
@@ -146,7 +147,7 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
     of_score = any(each.role is Role.SCORE for each in of)
     zero = of_score and rows[high == 0].any()  # beside which -1 may be one
     for code, held in outlying_codes(others, axis.cuts).items():
-        if code > most if code > 0 else code < least and not (zero and code == -1):
+        if code > most if code > 0 else code <= least and not (zero and code == -1):
             found[canonical(code)] = held
             coded |= high == code
     if words.is_column_of("age", axis.column) and most < OLDEST:

@@ -26,7 +26,7 @@ from fairgauge.start.records import dataclass, field
 from fairgauge.stats import departures
 from fairgauge.stats.arrays import Array
 from fairgauge.stats.departures import COINCIDENCE, FEWEST, MEMORY, RARE, SHARE, Change
-from fairgauge.values import Value, is_one_of, name_of
+from fairgauge.values import Value, name_of
 
 _DEVIATIONS = 6.0
 _VOLUME, _OF_VOLUME, _OF_ONE, _NEARLY_TWICE = math.log(4 / 3), 4.3, 2.5, math.log(1.8)
@@ -36,8 +36,6 @@ _LAST_WEEKDAYS, _FEWEST_STEPS, _STEEPEST = 4, 21, 0.1
 """What is usual of a volume follows its growth, as the median of three weeks shows it, up to 10% a
 week: 1% a day, or seasons that move it by 15%, are no findings."""
 _FEWEST_FREE, _FEWEST_UNLIKE, _ROWS_OF_ONE_VALUE = 2, 5, 50
-_UNLIKE = 10
-"""A group may have a tenth of the share of the others without being suspect."""
 _FEWER_ERRORS = 1 / 3
 """No model loses two thirds of its errors from one period to the next."""
 _LESS_AGREED = 0.7
@@ -124,7 +122,6 @@ class Feed:
 
     ``periods``: in order.
     ``question``: the specification of an audit of one period.
-    ``outcomes``: the columns of labels and predictions that rules need.
     ``due``: where labels come later, the later periods with which they are due.
     ``overdue``: the periods whose labels are due and missing.
     ``baselines``: by the number of a period, the file of the baseline that is of its rows.
@@ -132,7 +129,6 @@ class Feed:
 
     periods: Sequence[FeedPeriod]
     question: Spec
-    outcomes: Collection[str] = ()
     due: int = 0
     overdue: Collection[str] = ()
     baselines: Mapping[int, str] = field(default_factory=dict)
@@ -338,7 +334,7 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
     for subject in subjects:
         column, of_group = subject.column, subject.feature is not None
         by_period = feed.rows_by_value(subject)
-        found = [*_one_value(feed, subject, by_period)]
+        found = list[Suspected]()
         if not of_group:
             parts = [feed.rows_by_value(each) for each in subjects if each.column == column]
             found += _new_values(subject, parts, {v for of, v in named if of == column})
@@ -392,39 +388,6 @@ def _filled_labels(feed: Feed) -> Iterator[Suspected]:
                 subject = of._replace(column=label)
                 yield Suspected(t, HistoryProblem.VOLUME, *subject, value, filled, n, *shares)
             of_everybody |= found if of == OF_ALL else set()
-
-
-def _one_value(
-    feed: Feed, subject: Subject, held: Sequence[Mapping[str, int]]
-) -> Iterator[Suspected]:
-    # the periods of a column of outcomes in which no period has another one
-    column = subject.column
-    # of a score these are the sides of its threshold, none of which is the positive value
-    positive = feed.question.positive_of(column) if column != feed.question.score else ()
-
-    def outcome(value: str) -> str | bool:
-        return is_one_of(value, positive) if positive else value
-
-    values = dict.fromkeys([value for each in held for value in each])
-    outcomes = {*map(outcome, values)}
-    if column not in feed.outcomes or len(outcomes) != 1:
-        return
-    every = Counter[bool]()
-    for value, n in itertools.chain(
-        *(each.items() for each in feed.rows_by_value(Subject(column)))
-    ):
-        every[outcome(value) in outcomes] += n
-    rows = [sum(each.values()) for each in held]
-    alone = sum(rows) == every.total() >= _ROWS_OF_ONE_VALUE
-    if alone or _is_enough(sum(rows), every[False], every.total() - sum(rows)):
-        only = next(iter(values)) if len(values) == 1 else None
-        for t in (t for t, n in enumerate(rows) if n):
-            yield Suspected(t, HistoryProblem.ONE_VALUE, *subject, only, rows=rows[t])
-
-
-def _is_enough(rows: int, some: int, every: int) -> bool:
-    # whether the rows of a group would have what some of the others have, were it a tenth as usual
-    return rows * some > -RARE * _UNLIKE * every
 
 
 def _new_values(
@@ -494,7 +457,8 @@ def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
 
 def _unusual_numbers(feed: Feed) -> Iterator[Suspected]:
     # Numbers that are all the same where chance hardly makes them so in so many of the periods, or
-    # that are far larger or smaller than usual. What is found of all rows is not stated of groups.
+    # that are far larger or smaller than usual. What is found of all rows is not stated of groups,
+    # nor is a column of one number, which an audit finds.
     held, whole = [each.rows.numbers for each in feed.periods], set[tuple[int, str | None]]()
     subjects = dict.fromkeys(itertools.chain(*held))
     for subject in sorted(subjects, key=lambda each: each.feature is not None):
@@ -504,6 +468,8 @@ def _unusual_numbers(feed: Feed) -> Iterator[Suspected]:
         chance = departures.log_chance(unlike, every - sum(alike), every)
         chance += math.log(math.comb(len(own), len(alike)))
         constant = chance < RARE if unlike else every >= _ROWS_OF_ONE_VALUE
+        if not unlike and subject.feature is None:
+            whole |= {(t, subject.column) for t in own}
         usual = list[tuple[float, float]]()
         for t, (rows, mean, root, differ) in own.items():
             problem, value = HistoryProblem.ONE_VALUE, f"{mean:.6g}"
@@ -532,26 +498,22 @@ def _is_in_other_unit(one: tuple[float, float], usual: Sequence[tuple[float, flo
 
 
 def _copies(feed: Feed) -> Iterator[Suspected]:
-    # The first is no coincidence where the rows that differ could not all be in other periods, or,
-    # where there are none, of other groups; the second from six deviations on.
+    # The first is no coincidence where the rows that differ could not all be in other periods; the
+    # second from six deviations on. An audit of all periods finds copies in all of them.
     held = [each.rows.agreement for each in feed.periods]
     column = feed.question.prediction or feed.question.score
-    whole = departures.add_up([each.get(OF_ALL, (0, 0))[:2] for each in held])
     of_everybody = set[int]()  # those of all rows come first
     for subject in dict.fromkeys([OF_ALL, *itertools.chain.from_iterable(held)]):
         own = [each.get(subject, (0, 0, 0.0)) for each in held]
         every, equal = departures.add_up([each[:2] for each in own])
         differ = every - equal
-        never = every >= _ROWS_OF_ONE_VALUE
-        if subject != OF_ALL:
-            never = _is_enough(every, whole[0] - whole[1], whole[0] - every)
         errors = [n - same for n, same, _ in own[: len(own) - feed.due]]
         fewer = departures.find_departures(feed.kinds, errors, [n for n, *_ in own], fewer=False)
         for t, (n, same, chance) in enumerate(own):
             if t in of_everybody or not n:
                 continue
             _, wrong, usual = fewer.get(t, (0, 1.0, 1.0))
-            no_chance = departures.log_chance(differ, every - n, every) < RARE if differ else never
+            no_chance = departures.log_chance(differ, every - n, every) < RARE
             deviation = math.sqrt(n * chance * (1 - chance))
             if same == n and chance < 1 and no_chance:
                 share, expected = 1.0, 1.0

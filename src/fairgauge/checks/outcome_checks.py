@@ -41,7 +41,7 @@ from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_LACKING, _ONE_SIDED, _NO_CHANCE = 0.1, 0.9, 1e-6
+_LACKING, _RARER, _ONE_SIDED, _NO_CHANCE = 0.1, 0.1, 0.9, 1e-6
 _FAR_APART, _ERRORS_APART = 0.1, 5.0
 # a correlation, and of how many rows it is significant (p < 0.001)
 _REVERSED, _FEWEST_REVERSED = 0.5, 40
@@ -95,7 +95,8 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> I
     """Warn of groups that have one outcome alone, where by the others' rate that is no chance.
 
     These may be the cases of a numerator, without the other people of the group. Where some groups
-    have the one outcome alone, and some another, all do: the feature may be the outcome.
+    have the one outcome alone, and some another, all do: the feature may be the outcome. A group
+    may have a tenth of the share of the others where that is small.
     """
     absent = {*map(name_of, spec.unknown), *spec.exclude_groups}
     for axis in (each for each in cube.plan.outcomes if not each.bins):
@@ -110,7 +111,8 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> I
             for this, side in zip(having, sides, strict=True):
                 other = known - this
                 of_others = other.sum() / np.maximum(known.sum() - this, 1.0)
-                expected = (of_others >= _LACKING) & ((1 - of_others) ** this < _NO_CHANCE)
+                least = np.where(of_others >= _LACKING, 1.0, _RARER) * of_others
+                expected = (1 - least) ** this < _NO_CHANCE
                 alone = held & (other == 0) & (this >= FEWEST_ROWS) & expected
                 found += [
                     (groups[at], int(this[at]), 1 - of_others[at], side)

@@ -11,11 +11,18 @@ from typing import Unpack
 import numpy as np
 
 from fairgauge.checks.feed import FEED_CHECKS, Feed, Subject, Suspected
-from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
+from fairgauge.checks.rows import (
+    CHECKS,
+    OF_VALUES,
+    likely_mistakes,
+    open_doubts,
+    with_accepted,
+)
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import DOUBTS_OF_A_PERIOD, Outcome
 from fairgauge.errors import CubeError, DataError, cells, quote, refuse
+from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.monitoring._comparisons import Followed, follow, unmatched_rules
 from fairgauge.monitoring._period_counts import (
     PeriodCubes,
@@ -31,7 +38,7 @@ from fairgauge.question.spec_file import Config
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings
-from fairgauge.resolve.resolution import absent_exclusions
+from fairgauge.resolve.resolution import absent_exclusions, resolve
 from fairgauge.results.monitor_results import (
     HistoryFinding,
     HistoryHealth,
@@ -40,8 +47,9 @@ from fairgauge.results.monitor_results import (
     MonitorReport,
     PeriodRows,
 )
+from fairgauge.results.scopes import StatedDoubt, stated_doubts
 from fairgauge.results.shown_result import made_now
-from fairgauge.values import name_of
+from fairgauge.results.verdicts import needs_of
 
 
 def monitor(
@@ -127,12 +135,12 @@ def monitor(
     findings = _check_feed(feed, absent_runs(periods, until)) if periods else []
     findings = [e for e in findings if e.period > names[-1] or not _is_accepted(e, asked.question)]
     if cubes:
-        # another spelling is stated once, and a new value by what doubts it
+        # another spelling is stated once, and by what doubts it a new value, and what is exchanged
+        # in all periods
         problem = HistoryProblem.SAME_NAMES
         spelt = {f"same_names:{each.column}" for each in findings if each.problem is problem}
-        doubted = [*_doubted_values(feed, cubes, resolved.question, comparisons)]
-        stated = {(HistoryProblem.NEW_VALUE, *each) for _, values in doubted for each in values}
-        findings = [e for e in findings if (e.problem, e.column, e.value) not in stated]
+        doubted = [*_doubted_values(feed, cubes, resolved, comparisons)]
+        findings = [e for e in findings if not _is_stated(e, [of for _, of in doubted], names)]
         findings += [e for e, _ in doubted if e is not None and e.other not in spelt]
     # of rows without a weight or a count nobody knows how many people or cases they are
     unit, of_rows = asked.question.unit.get("unit"), (asked.question.weight, asked.question.count)
@@ -205,13 +213,9 @@ def _check_alike(
 
 
 def _make_feed(asked: MonitorSpec, cubes: PeriodCubes, followed: Followed) -> Feed:
-    question = asked.question
-    needs = frozenset().union(*(asked.catalogue.row(rule.metric).needs for rule in asked.rules))
-    of = {"label": question.label, "prediction": question.prediction or question.score}
     return Feed(
         periods=followed.feed,
-        question=question,
-        outcomes=[column for need, column in of.items() if need in needs and column],
+        question=asked.question,
         due=asked.labels_within or 0,
         overdue=followed.overdue,
         baselines={t: of.source for of in asked.baselines for t in cubes.find_same(of.cube)},
@@ -251,35 +255,51 @@ def _merge_periods(suspected: Sequence[Suspected], feed: Feed) -> Iterator[Histo
         yield HistoryFinding(period=period, last=last, **keys)
 
 
+def _is_stated(
+    finding: HistoryFinding, doubts: Sequence[StatedDoubt], names: Sequence[str]
+) -> bool:
+    values = {(each.column, value) for each in doubts for value in each.values}
+    columns, of = {each.column for each in doubts}, finding.feature or finding.column
+    always = (finding.period, finding.last) == (names[0], names[-1]) and of in columns
+    stated = {
+        HistoryProblem.NEW_VALUE: (finding.column, finding.value) in values,
+        HistoryProblem.COPIED_LABEL: always,
+    }
+    return stated.get(finding.problem, False)
+
+
 def _doubted_values(
-    feed: Feed, cubes: PeriodCubes, question: Spec, comparisons: Sequence[MonitoredComparison]
-) -> Iterator[tuple[HistoryFinding | None, list[tuple[str | None, str]]]]:
-    # Each with its columns and values, of an accepted doubt these alone. All periods are looked at,
-    # as a value may stand in some of them; and the last one, as they may outweigh it.
-    known = set[str]()
-    for cube in (cubes.together(range(len(cubes))), cubes[len(cubes) - 1]):
-        some = replace(cube, unseen=())  # a period need not have what is recoded
-        notes = likely_mistakes(some, question, decide_task(some, question), OF_VALUES)
-        noted = [*with_accepted(notes, question)]
-        some = cubes.knowing_all(some) if noted else some  # nor what the question names
-        for note in noted:
-            column = note.feature or note.get("column")
-            column = column or next(iter(note.get("columns") or ()), None)
-            values = note.get("values") or note.get("groups")
-            values = values or [note.get("value") or note.get("group")]
-            stated = [(column, name_of(value)) for value in values]
-            if note.get("accepted"):
-                yield None, stated
-            code, names = f"{note.code}:{column}", {name for _, name in stated}
-            by_period = feed.rows_by_value(Subject(column))
-            periods = [t for t, held in enumerate(by_period) if names & held.keys()] or [-1]
-            for doubt in open_doubts([note], some, question)[: code not in known]:
-                if any(doubt.concerns(each.definition.needs, each.feature) for each in comparisons):
+    feed: Feed, cubes: PeriodCubes, asked: MonitorSpec, comparisons: Sequence[MonitoredComparison]
+) -> Iterator[tuple[HistoryFinding | None, StatedDoubt]]:
+    # What an audit of all periods together doubts: it may be so from the first of them on, or in
+    # some of them. Of the last one, which the others may outweigh, what few rows show. Of an
+    # accepted doubt there is no finding.
+    question = replace(asked.question, rules=asked.rules)
+    stand = {(frozenset(needs_of(each.definition)), each.feature) for each in comparisons}
+    known, whole = set[str](), range(len(cubes))
+    for some, checks in ((whole, CHECKS), (whole[-1:], OF_VALUES)):
+        # a period need not have what is recoded; copies of rows are found in each
+        cube = replace(cubes.together(some), unseen=(), copies=())
+        notes = [*likely_mistakes(cube, question, decide_task(cube, question), checks)]
+        if some == whole:
+            notes += reversed_outcomes_of(resolve(cube, question))
+        cube = cubes.knowing_all(cube) if notes else cube  # nor what the question names
+        for note in with_accepted(notes, question):
+            doubts = open_doubts([note], cube, question)
+            is_open = any(doubt.concerns(*each) for doubt in doubts for each in stand)
+            for stated in stated_doubts([note], cube.read):
+                if stated.accepted:
+                    yield None, stated
+                code, names = f"{stated.code}:{stated.column}", {*stated.values}
+                if is_open and code not in known:
                     known.add(code)
+                    by_period = feed.rows_by_value(Subject(stated.column))
+                    held = [t for t in some if names & by_period[t].keys()] or some
                     yield HistoryFinding(
-                        problem=HistoryProblem.DOUBTED_VALUE, column=column, rows=doubt.rows,
-                        period=feed.periods[periods[0]].name, last=feed.periods[periods[-1]].name,
-                        value=cells(name for _, name in stated), other=code,
+                        problem=HistoryProblem.DOUBTED_VALUE, column=stated.column,
+                        period=feed.periods[held[0]].name, last=feed.periods[held[-1]].name,
+                        value=cells(stated.values) if names else None, rows=doubts[0].rows,
+                        other=code, doubt=note,
                     ), stated  # fmt: skip
 
 

@@ -200,15 +200,15 @@ def _categories(
 ) -> tuple[tuple[str, tuple[Value, ...]], ...]:
     category_of: dict[str, str] = {}
     found: dict[str, list[Value]] = {}
-    listed: list[tuple[object, object]] = []
+    listed: list[tuple[str, object]] = []
     for categories in given:
-        if isinstance(categories, Mapping) and categories:
-            listed += categories.items()
+        if isinstance(categories, Mapping) and categories and "cuts" not in categories:
+            listed += ((str(name), values) for name, values in categories.items())
         else:
-            wanted = 'map categories to their values, such as {"Male": ["M", "male"]}'
-            at.report(f"must {wanted}, not {display(categories)}")
-    for key, values in listed:
-        name = str(key)
+            wanted = 'must map categories to their values, such as {"Male": ["M", "male"]}'
+            cut = "numbers are cut where their column is named (sensitive, strata)"
+            at.report(f"{wanted}, not {display(categories)}; {cut}")
+    for name, values in listed:
         kept = found.setdefault(name, [])
         for i, each in enumerate(items(values)):
             value = read_value(each, at[name][i])

@@ -16,7 +16,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite
-from fairgauge.results.scopes import HasDefinition, Worded
+from fairgauge.results.scopes import Diagnostic, HasDefinition, Worded
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.start.records import dataclass
 from fairgauge.values import Saved
@@ -349,6 +349,7 @@ class HistoryFinding:
     ``value``: also, before a gap, the first of a few periods that stand apart.
     ``rows, unit``: the rows of these periods, of the value if there is one; periods of a gap.
     ``share, expected``: the share, or the number of rows, and the usual one.
+    ``doubt``: what an audit of these rows states, too.
     """
 
     problem: HistoryProblem
@@ -363,6 +364,7 @@ class HistoryFinding:
     unit: str | None = None
     share: Finite | None = None
     expected: Finite | None = None
+    doubt: Diagnostic | None = None
 
     @property
     def subject(self) -> tuple[str | None, ...]:

@@ -50,10 +50,7 @@ class Verdict(scopes.HasDefinition[Metric | Statistic]):
         low, high = limits_of(self.rule) if crosses else (-math.inf, math.inf)
         if crosses and (self.value is None or not low <= self.value <= high):
             return self
-        pooled = isinstance(row, Metric) and row.scope == "pooled"
-        compares = isinstance(row, RowMetric) and row.by_features
-        more = [*[scopes.STRATUM] * pooled, *[scopes.FEATURES] * compares]
-        doubt = why({*row.needs, *more}, self.feature)
+        doubt = why(needs_of(row), self.feature)
         if doubt is None or (
             crosses and (doubt.get("rows") is None or self.reason.get("open_rows"))
         ):
@@ -66,6 +63,13 @@ class Verdict(scopes.HasDefinition[Metric | Statistic]):
         return replace(self, reason=Reason.of(self.reason.code, **given))
 
     says = scopes.Worded("words.verdict_sentences:describe_verdict")
+
+
+def needs_of(row: Metric | Statistic | RowMetric) -> set[str]:
+    """Return the outcomes that a number stands on, and whether on strata or compared features."""
+    pooled = isinstance(row, Metric) and row.scope == "pooled"
+    compares = isinstance(row, RowMetric) and row.by_features
+    return {*row.needs, *[scopes.STRATUM] * pooled, *[scopes.FEATURES] * compares}
 
 
 class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not an error

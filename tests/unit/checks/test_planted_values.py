@@ -37,7 +37,7 @@ def table(sex=("Female", "Male"), outcome=("Hired", "Rejected"), extra=None, col
 
 def aged(column, value, least=20):
     """Return rows with ages of 20 to 59, or amounts, one in ten of them another number."""
-    rng = np.random.default_rng(value)
+    rng = np.random.default_rng(abs(value))
     ages = np.where(rng.random(N) < 0.1, value, rng.integers(least, 3 * least, N))
     return table().with_columns(pl.Series(column, ages)), {
         "sensitive": [{"column": column, "cuts": [2 * least]}]
@@ -172,6 +172,7 @@ DOUBTED = {
         *[aged("age", value) for value in (121, 150, 200, 1_000_000, 19_850_101, 1985)],
         *[aged(name, 0, 9_000) for name in ("income", "creditScore", "Gehalt", "annual pay")],
         aged("weeks", 99), aged("level", 9, 1),
+        (aged("age", -9)[0], {"sensitive": [{"column": "age", "cuts": [-9, 40]}]}),
         aged("age", 0), aged("apr", 0, 5), aged("premium", 1, 900), aged("wage", 9_000),
         *[aged(name, 200) for name in ("Alter", "edad", "âge", "applicantAge", "age_in_years")],
     ],

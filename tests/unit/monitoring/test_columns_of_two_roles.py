@@ -41,14 +41,10 @@ def findings(spoil: Spoil, strata: str | None) -> tuple[HistoryFinding, ...]:
     draw = np.random.default_rng(1)
     days = {}
     for i, name in enumerate(day_names(DAYS)):
-        groups = {
-            "sex": draw.choice(["F", "M"], 400),
-            "region": draw.choice(["North", "South"], 400),
-        }
-        numbers = {
-            each: draw.integers(0, 2, 400).astype(object) for each in ("label", "prediction")
-        }
-        rows = pd.DataFrame(groups | numbers)
+        held = {"sex": draw.choice(["F", "M"], 400), "region": draw.choice(["North", "South"], 400)}
+        for each in ("label", "prediction"):
+            held[each] = draw.integers(0, 2, 400).astype(object)
+        rows = pd.DataFrame(held)
         days[name] = fg.count(spoil(rows) if i == DAYS - 1 else rows, **question)
     monitor: dict[str, Any] = {"rules": [SELECTED, RECALL], "labels_within": 1}
     later = fg.count(rows, **question)

@@ -302,28 +302,41 @@ def test_scores_that_are_filled_in_are_found_from_their_day_on(group: str | None
         counts[name] = fg.count(rows.assign(score=score), **SCORED)
     report = fg.monitor(counts, SCORED | {"monitor": {"rules": RULES[:1]}})
     (found,) = report.findings
-    assert (found.group, found.value, found.period, found.last) == (
-        group,
-        "0",
-        NAMES[17],
-        NAMES[-1],
-    )
+    stated = found.group, found.value, found.period, found.last
+    assert stated == (group, "0", NAMES[17], NAMES[-1])
     assert (report.exit_code, "as if missing scores were filled in" in found.says) == (3, True)
 
 
-@pytest.mark.parametrize("column", ["label", "prediction"])
-def test_one_value_in_a_group_from_the_first_day_on_is_no_pass(column: str) -> None:
-    """Every woman was approved, or repaid, on all days; men have both values."""
-    counts = {}
-    for day, name in enumerate(NAMES[:7]):
-        rows = rows_of(day)
-        counts[name] = fg.count(rows.assign(**{column: rows[column].mask(rows.sex == "F", 1.0)}),
-                                **ASKED)  # fmt: skip
-    rules = [{"metric": "accuracy.difference", "between": [-0.9, 0.9]}]
-    rules += [{"metric": "selection_rate.difference", "between": [-0.9, 0.9]}]
-    report = fg.monitor(counts, ASKED | {"monitor": {"rules": rules}})
-    (found,) = named(report, HistoryProblem.ONE_VALUE)
-    assert (found.column, found.group, report.exit_code) == (column, "F", 3)
+FROM_THE_FIRST: dict[str, tuple[Spoil, str]] = {
+    "reversed": (
+        lambda r: r.assign(prediction=1 - r.prediction), "reversed_predictions:prediction",
+    ),
+    "the label": (lambda r: r.assign(prediction=r.label), "prediction_is_label:prediction"),
+    "one decision": (lambda r: r.assign(prediction=1.0), "one_decision:prediction"),
+    "one label of women": (
+        lambda r: r.assign(label=r.label.mask(r.sex == "F", 1.0)), "group_of_one_outcome:sex",
+    ),
+    "no group": (lambda r: r.assign(sex=r.sex.mask(r.index % 9 < 1, "N/A")), "missing_marker:sex"),
+    "a reversed score": (
+        lambda r: r.assign(score=(1 - r.label + r.score) / 2), "reversed_scores:score",
+    ),
+    "the label as score": (lambda r: r.assign(score=r.label), "prediction_is_label:score"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", FROM_THE_FIRST)
+def test_what_is_wrong_from_the_first_day_on_is_doubted_as_in_an_audit(wrong: str) -> None:
+    """Days that are compared with each other alone passed: what is so in all of them is usual."""
+    (spoil, code), score = FROM_THE_FIRST[wrong], "score" in wrong
+    asked = (SCORED if score else ASKED) | {"sensitive": "sex"}
+    counts = {name: fg.count(spoil(rows_of(i)), **asked) for i, name in enumerate(NAMES[:7])}
+    rate = {"metric": f"{'auc' if score else 'accuracy'}.difference", "between": [-0.9, 0.9]}
+    question = asked | {"monitor": {"rules": [rate, *RULES[: 1 - score]]}}
+    found = fg.monitor(counts, question)
+    assert [(e.problem, e.other) for e in found.findings] == [("doubted value", code)]
+    audited = fg.audit(fg.count(pd.concat([spoil(rows_of(i)) for i in range(7)]), **asked))
+    assert [f"{each.code}:{each.column}" for each in audited.doubts] == [code]
+    assert (found.exit_code, fg.monitor(counts, question | {"accept": code}).exit_code) == (3, 0)
 
 
 def outcomes_of(rng: np.random.Generator, days: int, fallen: float = 0.0) -> dict[str, fg.Cube]:

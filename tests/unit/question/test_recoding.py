@@ -51,7 +51,7 @@ def test_what_is_written_is_read_as_it_was(name):
         ({"sex": {"Male": ["M"], "Female": ["M"]}}, "'M' of 'sex' is in 'Male', too"),
         ({"sex": {"1": ["M"], "2": [1, "1"]}, "race": {"A": [1], "B": ["1"]}}, "'1' of 'race'"),
         ({"sex": ["M"]}, "must map categories to their values"),
-        ({"sex": {}}, "must map categories to their values"),
+        ({"age": {"cuts": [30, 60]}}, "numbers are cut where their column is named"),
         (5, "must map columns to categories"),
         ("sex = [", "is not valid TOML"),
         ("none.toml", "cannot be read"),

@@ -285,7 +285,7 @@ const codedNumbers = ({ name, cases }, cuts) => {
   const years = bins.filter((k) => isYears(k) && cases[k] && !ordinary.some((each) => edges[each] >= oldest));
   const coded = data.codes.flatMap((code) => {
     const held = cases[edges.indexOf(code) - 1];
-    if (!held || !(code > 0 ? code > most : code < least)) return [];
+    if (!held || !(code > 0 ? code > most : code <= least)) return [];
     const isOfScale = code === 9 ? ordinary.some((k) => edges[k] >= data.near_9) || held < data.least_of_9 * bins.reduce((a, k) => a + (isYears(k) ? 0 : cases[k]), 0)
       : code > 0 ? ordinary.some((k) => edges[k] >= data.nearby * code) : code <= -99 ? ordinary.some((k) => edges[k + 1] <= data.nearby * code)
       : ordinary.some((k) => edges[k + 1] <= -data.least) || !(ordinary.some((k) => edges[k] >= 1) || ordinary.filter((k) => edges[k] >= 0 && edges[k + 1] <= 1).length > 1);
@@ -610,7 +610,7 @@ const doubtOf = (counts, q, features) => {
       const by = c.levels.map((_, code) => [0, 1].map((side) => counts.rows.reduce((a, r) => a + (r.codes[i] === code && r.codes[at(k)] >= 0 && counts.state[k][r.codes[at(k)]] === side ? r.cases : 0), 0)));
       const totals = [0, 1].map((side) => by.reduce((a, of) => a + of[side], 0)), found = by.flatMap((of, code) => [0, 1].flatMap((side) => {
         const share = 1 - totals[1 - side] / Math.max(totals[0] + totals[1] - of[side], 1);
-        return !c.groupless[code] && of[1 - side] === 0 && of[side] >= FEWEST.rows && share <= 0.9 && share ** of[side] < 1e-6 ? [[of[side], side]] : [];
+        return !c.groupless[code] && of[1 - side] === 0 && of[side] >= FEWEST.rows && (share <= 0.9 ? share : 0.9 + share / 10) ** of[side] < 1e-6 ? [[of[side], side]] : [];
       }));
       const ofOutcome = by.every(([one, other], code) => c.groupless[code] || !one || !other);
       if (found.length && (ofOutcome || new Set(found.map(([, side]) => side)).size === 1) && unlike(by)) found.forEach(([rows]) => add("group_of_one_outcome", "outcome that varies within their group", rows, [roles[k]], [c.name]));

@@ -152,8 +152,7 @@ def _gauge_lines(report: MonitorReport) -> Iterator[str]:
     yield from _gauge("state", states)
     states = [(model | {"state": str(s)}, report.state is s) for s in MonitorState]
     yield from _gauge("monitor_state", states)
-    found = report.concerning(report.periods[-1]) if report.periods else ()
-    counted = Counter(each.problem for each in found)
+    counted = Counter(each.problem for each in report.faults)
     problems = [(model | {"problem": str(e)}, counted[e]) for e in monitored.HistoryProblem]
     yield from _gauge("rows_suspected", problems)
     yield from _gauge("periods", [(model, len(report.periods))])
