@@ -75,7 +75,7 @@ OF_VALUES = (
     DataCheck(lambda c: names.doubtful_names(c.cube, c.spec)),
     DataCheck(lambda c: missing.left_out_groups(c.cube, c.spec)),
 )
-"""Checks that need few rows: a monitor runs them on its last period."""
+"""Checks that need few rows: a monitor runs them on its last period, and all on all periods."""
 OF_OUTCOMES = (
     DataCheck(lambda c: missing.doubtful_identifiers(c.cube, c.spec)),
     DataCheck(lambda c: outcomes.unfavourable_positive(c.cube, c.spec, c.task)),

@@ -11,13 +11,7 @@ from typing import Unpack
 import numpy as np
 
 from fairgauge.checks.feed import FEED_CHECKS, Feed, Subject, Suspected
-from fairgauge.checks.rows import (
-    CHECKS,
-    OF_VALUES,
-    likely_mistakes,
-    open_doubts,
-    with_accepted,
-)
+from fairgauge.checks.rows import CHECKS, OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import DOUBTS_OF_A_PERIOD, Outcome
@@ -311,7 +305,8 @@ def monitor_doctor(
 
     Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the
     number of rows, values that are new, vanished or spelt in another way, missing values that
-    become more or fewer, and predictions that are copies of the label. `monitor` checks the same.
+    become more or fewer, predictions that are copies of the label, and what an audit of all periods
+    together doubts. `monitor` checks the same.
     The history is not changed.
 
     Parameters

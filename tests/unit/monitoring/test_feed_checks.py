@@ -151,8 +151,7 @@ def test_a_fault_is_found_on_its_day_and_leaves_no_pass(fault: str) -> None:
     assert {(each.period, each.last) for each in report.findings} == {(NAMES[BAD], NAMES[BAD])}
     assert report.verdict is Outcome.INCONCLUSIVE
     assert report.exit_code == 3
-    for each in report.findings:
-        assert each in report.faults
+    assert all(each in report.faults for each in report.findings)
     assert "nothing passes until they are corrected" in " ".join(str(report).split())
 
 
