@@ -151,8 +151,8 @@ def test_clean_random_tables_are_not_doubted():
 CODES = [("action", 3, 1, True), ("decision", "D", "A", True), ("status", 2, 1, True),
          ("outcome", "R", "P", True), ("result", 0, 1, True), ("result", "no", "yes", True),
          ("action", 1, 3, False), ("action", 2, 3, False), ("action_taken", "1", "3", False),
-         ("decision", "A", "D", False), ("result", "yes", "no", False), ("result", 1, 2, False),
-         ("default", 0, 1, False), ("decision", "cleared", "other", False)]  # fmt: skip
+         ("decision", "A", "D", False), ("result", "yes", "no", False),
+         ("default", 0, 1, False)]  # fmt: skip
 
 
 @pytest.mark.each_value
@@ -173,13 +173,11 @@ def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, othe
         fg.audit(pl.DataFrame(rows), **asked, words={"positive": "denied"})
 
 
-def of_words(rates, *words):
-    """Return a thousand decisions of either group, by the rates of the first word."""
-    held = [(g, words[0], 1_000 * rate) for g, rate in zip("ab", rates, strict=True)]
-    held += [(g, each, (1_000 - n) / len(words[1:])) for g, _, n in held for each in words[1:]]
-    return pl.DataFrame(held, schema=["g", "p", "n"], orient="row").with_columns(
-        pl.col("n").round().cast(int)
-    )
+def of_words(words, *rates):
+    """Return a thousand decisions of either group, of which so many are the first word."""
+    n = [[rate, *[(1_000 - rate) // (len(words) - 1)] * (len(words) - 1)] for rate in rates]
+    columns = {"g": [*"ab"] * len(words), "p": np.repeat(words, 2), "n": np.ravel(n, "F")}
+    return pl.DataFrame(columns)
 
 
 UNHEARD = st.text("bdfjkmqvwxz", min_size=5, max_size=9)
@@ -187,15 +185,13 @@ UNHEARD = st.text("bdfjkmqvwxz", min_size=5, max_size=9)
 
 @given(st.lists(UNHEARD, min_size=2, max_size=3, unique_by=lambda word: word[0]))
 @example(["SIU Referral", "Clear"])
-@example(["Rated up", "Issued"])
 @example(["Strong No", "Strong Yes"])
-@example(["Table 4", "Standard"])
 @example(["Y", "N"])
 def test_no_word_at_all_passes_a_rule_of_one_side_silently(words):
     """Half of the words of a trade were taken as favourable: of SIU referrals, a ratio of 0.89."""
     asked = {"prediction": "p", "positive": words[0], "sensitive": "g", "count": "n",
              "reference": {"g": "a"}, "rules": RULE}  # fmt: skip
-    rows, even = of_words((0.8, 0.9), *words), of_words((0.5, 0.5), *words)
+    rows, even = of_words(words, 800, 900), of_words(words, 500, 500)
     doubted = check_withheld(rows, "unfavourable_positive", **asked)
     assert f"{RULE} would not pass" in " ".join(str(each.message) for each in doubted.diagnostics)
     assert fg.audit(rows, **asked, favourable="positive").verdict is Outcome.PASS

@@ -137,12 +137,8 @@ DOUBTED = {
         *[named(column, 1, 0, favourable=None) for column in HARMS.split()],
         named("action_taken", "3 - Application denied", "1 - Loan originated", favourable=None),
         named("hired", 1, 0, favourable="negative"),
-        *[named("outcome", *pair, favourable=None)
-          for pair in (("Archived", "Advanced"), ("Regret", "Invite"), ("Below cut", "Above cut"),
-                       ("Screened out", "Screened in"))],
         *[named("outcome", word, "ok", favourable=None) for word in (
-            "No hire", "No-hire", "No offer", "Below threshold", "Not a fit", "Do not proceed",
-            "Dropped", "Nonperforming", "incorrect", "Closed Lost", "Did not pay", "No quote")],
+            "No hire", "Archived", "Below cut", "Screened out", "Not a fit", "Nonperforming")],
         named("grade", "I", "C", favourable=None), named("is_correct", 0, 1, favourable=None),
         named("outcome", "Booked", "Denied", favourable="negative"),
     ],
