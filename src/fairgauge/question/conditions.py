@@ -306,8 +306,7 @@ def _values_and_ranges(values: object, at: Location) -> tuple[tuple[Value, ...],
 
 
 _KEYS = {"low", "high", "closed"}
-NOT = "not"
-"""The key of the values of a specification file that no row may have."""
+NOT = "not"  # the key of the values of a specification file that no row may have
 
 
 def _read_range(table: Mapping[str, object], at: Location) -> Range:

@@ -132,8 +132,7 @@ def read_features(value: object, at: Location, *, quantiles: bool = False) -> tu
     return features
 
 
-MOST_STRATA = 6
-"""The columns of strata that are crossed at most."""
+MOST_STRATA = 6  # the columns of strata that are crossed at most
 
 
 def read_strata(value: object, at: Location, *, quantiles: bool = False) -> tuple[Feature, ...]:

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
 
-_LONGEST = 60
-"""The most characters of a word: sentences hold several."""
+_LONGEST = 60  # the most characters of a word: sentences hold several
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -63,7 +62,6 @@ class Words(_Texts):
 
 
 WORD_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields(Words)}
-"""The keys of the table, each with its description."""
 
 
 def _reader_of(kind: type[_Texts], keys: Mapping[str, readers.Reader]) -> readers.Reader:
@@ -129,8 +127,7 @@ def _date(value: object, at: Location) -> str:
     return text
 
 
-Schema = dict[str, Json]
-"""A JSON Schema."""
+Schema = dict[str, Json]  # a JSON Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

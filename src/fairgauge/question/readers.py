@@ -108,8 +108,7 @@ def plain_meaning(value: object) -> Any:
     return [plain_meaning(each) for each in value] if isinstance(value, tuple) else value
 
 
-NOT_WRITTEN = {"written": False}
-"""The metadata of a field that no specification file has."""
+NOT_WRITTEN = {"written": False}  # the metadata of a field that no specification file has
 
 
 def plain_fields(value: Any) -> dict[str, Any]:

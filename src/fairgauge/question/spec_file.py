@@ -13,8 +13,7 @@ from fairgauge.question.readers import Location, items, parse
 Config: TypeAlias = "str | Path | Mapping[str, Any] | None"
 """A specification file, or its keys; None where there is none."""
 
-MONITOR = "monitor"
-"""The table of a specification file that `fairgauge.monitor` alone reads."""
+MONITOR = "monitor"  # the table of a specification file that `fairgauge.monitor` alone reads
 
 
 def with_config(config: Config, options: Options, *, judges: bool = False) -> Options:
