@@ -19,12 +19,10 @@ def _lists() -> dict[str, dict[str, str]]:
     return toml_table(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
 
-OwnWords: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-"""A user's own words, by their meaning."""
+OwnWords: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]  # a user's, by their meaning
 OWN_MEANINGS = ("adverse_elsewhere", "favourable", "not_known", "not_told", "stage", "total",
     "undecided")  # fmt: skip
-HMDA = ("codes of actions", ())
-"""What a preset of lending adds to them: that numbers of an outcome may be HMDA's codes."""
+HMDA = ("codes of actions", ())  # with them, numbers of an outcome may be HMDA's codes
 _OWN: ContextVar[OwnWords] = ContextVar("own words", default=())
 
 
@@ -119,14 +117,12 @@ def is_group_of(people: str, name: str) -> bool:
     return _has(_fold(name), people)
 
 
-_MAY_BE_WHOLE = {"combined", "national"}  # what the pattern total_of begins with
-
-
 def is_total(category: str, others: Collection[str] = ()) -> bool:
     """Return whether a category is that of all rows, and not most of what others are in part."""
     text = _fold(category)
     total = _has(text, "total")
-    if not total and text not in _MAY_BE_WHOLE:  # of a thousand names each is asked for
+    # of a thousand names each is asked for; the pattern total_of begins with these
+    if not total and text not in ("combined", "national"):
         return False
     plain = [*map(_fold, others)]
     total = total or any(_has(f"{text}: {other}", "total_of") for other in plain)

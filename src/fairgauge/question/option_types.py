@@ -317,7 +317,7 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
 
 
 def _read_checks(value: object, at: Location) -> OwnWords:
-    # read a file of words by meaning and language, of the form of our own words.toml, or its tables
+    # read a file of words by meaning, or by meaning and language, or its tables
     tables = value.get("words") if isinstance(value, Mapping) and {*value} <= {"words"} else value
     if isinstance(tables, (str, Path)):
         file, tables = Path(tables), None

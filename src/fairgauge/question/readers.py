@@ -491,8 +491,7 @@ def write_words(words: Mapping[str, Any]) -> list[str]:
     return texts
 
 
-_LARGEST = 256_000
-"""Bytes: a specification is written by hand, and a larger YAML file takes seconds to read."""
+_LARGEST = 256_000  # bytes: it is written by hand, and a larger YAML file takes seconds to read
 
 
 def parse(path: Path) -> object:

@@ -10,9 +10,7 @@ from fairgauge.errors import Problem, SpecError, display, refuse
 from fairgauge.question.options import BY_NAME, Options
 from fairgauge.question.readers import Location, items, parse
 
-Config: TypeAlias = "str | Path | Mapping[str, Any] | None"
-"""A specification file, or its keys; None where there is none."""
-
+Config: TypeAlias = "str | Path | Mapping[str, Any] | None"  # a specification file, or its keys
 MONITOR = "monitor"  # the table of a specification file that `fairgauge.monitor` alone reads
 
 
