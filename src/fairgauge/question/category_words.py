@@ -33,23 +33,27 @@ def use_words(own: OwnWords) -> None:
 
 def _has(text: str, *names: str) -> bool:
     """Return whether a text holds words of a meaning, or a pattern, of such names."""
-    return any(_compile(each, dict(_OWN.get()).get(each, ())).search(text) for each in names)
+    return bool(_compile(names, _OWN.get()).search(text))
 
 
 @lru_cache(maxsize=128)
-def _compile(name: str, own: tuple[str, ...] = ()) -> re.Pattern[str]:
-    pattern = _lists()["patterns"].get(name)
-    if pattern is None:
-        words = "|".join((*_lists()[name].values(), *(re.escape(_fold(word)) for word in own)))
-        pattern = rf"\b({words})(?!\w)"
-    return re.compile(pattern.replace("\n", ""))
+def _compile(names: tuple[str, ...], own: OwnWords = ()) -> re.Pattern[str]:
+    return re.compile("|".join(_expression(name, dict(own).get(name, ())) for name in names))
+
+
+def _expression(name: str, own: Iterable[str]) -> str:
+    lists = _lists()
+    if name in lists["patterns"]:
+        return lists["patterns"][name].replace("\n", "")
+    words = "|".join((*lists[name].values(), *(re.escape(_fold(word)) for word in own)))
+    return rf"\b({words})(?!\w)".replace("\n", "")
 
 
 def sources() -> dict[str, str]:
     """Return the regular expressions of all words and patterns, for scripts that read values."""
     own, lists = dict(_OWN.get()), _lists()
     names = (*(name for name in lists if name != "patterns"), *lists["patterns"])
-    return {name: _compile(name, own.get(name, ())).pattern for name in names}
+    return {name: _expression(name, own.get(name, ())) for name in names}
 
 
 @lru_cache(maxsize=1_024)
@@ -135,7 +139,7 @@ def is_unknown(category: str) -> bool:
 
 
 def _strip_words(category: str) -> str:
-    return _strip(_compile("beside_own_words").sub("", _fold(category)))
+    return _strip(_compile(("beside_own_words",)).sub("", _fold(category)))
 
 
 def means_missing(value: object) -> bool:
@@ -174,7 +178,7 @@ def is_undecided(value: Value) -> bool:
 
 
 def _plain_offer(name: str) -> str:
-    return _compile("declined_offer").sub("offer", _fold(name))
+    return _compile(("declined_offer",)).sub("offer", _fold(name))
 
 
 def is_settled(name: str) -> bool:
@@ -209,7 +213,7 @@ def is_of_risk(score: str) -> bool:
 def is_of_denials(column: str) -> bool:
     """Return whether the yes of a column is the unfavourable outcome, by the column's name."""
     text = _plain_offer(column)
-    return is_adverse(text) and not _has(_compile("negated").sub(" ", text), "favoured")
+    return is_adverse(text) and not _has(_compile(("negated",)).sub(" ", text), "favoured")
 
 
 def is_of_favours(column: str) -> bool:
@@ -290,7 +294,7 @@ def _is_misspelt(one: str, two: str, edits: int) -> bool:
 def is_unclear_code(outcome: str) -> bool:
     """Return whether only a codebook states whether an outcome is a denial."""
     text = outcome.strip()
-    if is_yes(text) or _compile("favourable_code").match(text.casefold()):
+    if is_yes(text) or _compile(("favourable_code",)).match(text.casefold()):
         return False
     return is_no(text) or bool(re.fullmatch(r"[^\W\d_]{1,2}|[A-Z]{3,4}|[^\W_]{0,3}[ -]?\d+", text))
 
@@ -377,7 +381,7 @@ def _stray_codes(values: Sequence[Value], positive: Sequence[Value]) -> list[Val
     if positive and is_one_of(0, known) and all(matches(1, each) for each in positive):
         numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", name_of(each)))
         codes += [each for each in numbers if not is_one_of(each, (0, 1))]
-    answer, names = _compile("yes_or_no"), texts.values()
+    answer, names = _compile(("yes_or_no",)), texts.values()
     plain = positive and all(answer.fullmatch(_fold(name_of(each))) for each in positive)
     if plain and any(map(is_yes, names)) and any(map(is_no, names)):
         others = (v for v, name in texts.items() if name[:1].isalpha() and not is_adverse(name))
