@@ -1,7 +1,4 @@
-"""Values that are no groups or outcomes: totals, people of unknown category, no decisions.
-
-Examples of each are in tests/unit/question/test_category_words.py.
-"""
+"""Values that are no groups or outcomes: totals, people of unknown category, no decisions."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from contextvars import ContextVar
 from functools import cache, lru_cache
-from itertools import chain, pairwise, takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,21 +15,14 @@ from fairgauge.values import Value, fold_accents, is_one_of, matches, name_of
 
 
 @cache
-def _lists() -> dict[str, dict[str, list[str]]]:
+def _lists() -> dict[str, dict[str, str]]:
     return toml_table(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
 
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile("".join(_lists()["patterns"][name]))
-
-
-OwnWords: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-"""A user's own words, by their meaning."""
+OwnWords: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]  # a user's, by their meaning
 OWN_MEANINGS = ("adverse_elsewhere", "favourable", "not_known", "not_told", "stage", "total",
     "undecided")  # fmt: skip
-HMDA = ("codes of actions", ())
-"""What a preset of lending adds to them: that numbers of an outcome may be HMDA's codes."""
+HMDA = ("codes of actions", ())  # with them, numbers of an outcome may be HMDA's codes
 _OWN: ContextVar[OwnWords] = ContextVar("own words", default=())
 
 
@@ -41,22 +31,29 @@ def use_words(own: OwnWords) -> None:
     _OWN.set(own)
 
 
-def _words(meaning: str) -> re.Pattern[str]:
-    return _compile_words(meaning, dict(_OWN.get()).get(meaning, ()))
+def _has(text: str, *names: str) -> bool:
+    """Return whether a text holds words of a meaning, or a pattern, of such names."""
+    return bool(_compile(names, _OWN.get()).search(text))
 
 
-@lru_cache(maxsize=64)
-def _compile_words(meaning: str, own: tuple[str, ...]) -> re.Pattern[str]:
-    listed = chain.from_iterable(_lists()[meaning].values())
-    words = "|".join((*listed, *(re.escape(_fold(word)) for word in own)))
-    return re.compile(rf"\b({words})(?!\w)")
+@lru_cache(maxsize=128)
+def _compile(names: tuple[str, ...], own: OwnWords = ()) -> re.Pattern[str]:
+    return re.compile("|".join(_expression(name, dict(own).get(name, ())) for name in names))
+
+
+def _expression(name: str, own: Iterable[str]) -> str:
+    lists = _lists()
+    if name in lists["patterns"]:
+        return lists["patterns"][name].replace("\n", "")
+    words = "|".join((*lists[name].values(), *(re.escape(_fold(word)) for word in own)))
+    return rf"\b({words})(?!\w)".replace("\n", "")
 
 
 def sources() -> dict[str, str]:
     """Return the regular expressions of all words and patterns, for scripts that read values."""
-    lists = _lists()
-    found = {name: _words(name).pattern for name in lists if name != "patterns"}
-    return found | {name: _pattern(name).pattern for name in lists["patterns"]}
+    own, lists = dict(_OWN.get()), _lists()
+    names = (*(name for name in lists if name != "patterns"), *lists["patterns"])
+    return {name: _expression(name, own.get(name, ())) for name in names}
 
 
 @lru_cache(maxsize=1_024)
@@ -81,43 +78,37 @@ def may_be_value(name: str, others: Collection[str] = ()) -> bool:
     So is the opposite of one of the ``others``: "Not Referred" of "Referred", "Current" of "Late".
     """
     text = _fold(name)
-    current = text == "current" and any(map(is_harm, others))
-    own = _pattern("may_be_second").search(_strip(name)) or _pattern("may_be_outcome").search(text)
-    return current or is_opposite(name, others) or bool(own)
+    own = _has(_strip(name), "may_be_second") or _has(text, "may_be_outcome")
+    return own or is_opposite(name, others) or (text == "current" and any(map(is_harm, others)))
 
 
 def is_opposite(name: str, others: Collection[str]) -> bool:
     """Return whether a name is that of the opposite of another one."""
     text = _fold(name)
-    positive = re.sub(r"^(not? |non |un|in(?=\w))", "", text)
+    positive = re.sub(r"^(not? |non |nicht |un|in(?=\w))", "", text)
     return positive != text and any(_fold(other).startswith(positive) for other in others)
 
 
-_ALSO_CLASSES = {"none", "nil"}
-"""Names of missing values that are names of classes as often."""
+_ALSO_CLASSES = {"none", "nil"}  # as often as names of missing values
 
 
 def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     """Return whether a word for a missing value may be a group beside other ``names``."""
     others = [_fold(each) for each in names if each != name and not means_missing(each)]
-    of_sex = bool(others) and all(map(_pattern("man_or_woman").search, others))
-    if of_sex or _pattern("of_all_people").search(_fold(column)):
+    of_sex = bool(others) and all(_has(each, "man_or_woman") for each in others)
+    if of_sex or _has(_fold(column), "of_all_people"):
         return False
-    opposite = len(names) <= 2 or "+" in names
-    codes = len(names) > 2 and all(re.fullmatch("[A-Z]{2,5}", each) for each in names)
+    if name == "NA" and len(names) > 2:  # Namibia, or North America
+        return all(re.fullmatch("[A-Z]{2,5}", each) for each in names)
     own = f"{_fold(column)} {_fold(name)}"
-    return (
-        (len(names) >= 4 and bool(_pattern("own_code").search(own)))
-        or bool(_pattern("own_word").search(own))
-        or _strip(name) in _ALSO_CLASSES
-        or (name.strip() == "-" and opposite)
-        or (name == "NA" and codes)  # Namibia, or North America
-    )
+    opposite = name.strip() == "-" and (len(names) <= 2 or "+" in names)
+    listed = _has(own, "own_word", *["own_code"] * (len(names) >= 4))
+    return listed or opposite or _strip(name) in _ALSO_CLASSES
 
 
 def is_column_of(kind: str, column: str) -> bool:
     """Return whether a column is of ages in years, prices, costs or pay of people, by its name."""
-    return bool(_pattern(kind).search(_fold(column)))
+    return _has(_fold(column), kind)
 
 
 def has_words(people: str) -> bool:
@@ -127,48 +118,41 @@ def has_words(people: str) -> bool:
 
 def is_group_of(people: str, name: str) -> bool:
     """Return whether a group is of people of whom names are listed."""
-    return bool(_words(people).search(_fold(name)))
-
-
-_MAY_BE_WHOLE = {"combined", "national"}  # what the pattern total_of begins with
+    return _has(_fold(name), people)
 
 
 def is_total(category: str, others: Collection[str] = ()) -> bool:
     """Return whether a category is that of all rows, and not most of what others are in part."""
     text = _fold(category)
-    total = bool(_words("total").search(text))
-    if not total and text not in _MAY_BE_WHOLE:  # of a thousand names each is asked for
+    total = _has(text, "total")
+    # of a thousand names each is asked for; the pattern total_of begins with these
+    if not total and text not in ("combined", "national"):
         return False
     plain = [*map(_fold, others)]
-    if any(map(_pattern("part").search, plain)):
-        return False
-    return total or any(_pattern("total_of").search(f"{text}: {other}") for other in plain)
+    total = total or any(_has(f"{text}: {other}", "total_of") for other in plain)
+    return total and not any(_has(other, "part") for other in plain)
 
 
 def is_unknown(category: str) -> bool:
     """Return whether a category is that of people whose category is not known."""
-    text = _strip_words(category)
-    return bool(_words("not_known").search(text) or _words("not_told").search(text))
+    return _has(_strip_words(category), "not_known", "not_told")
 
 
 def _strip_words(category: str) -> str:
-    return _strip(_pattern("beside_own_words").sub("", _fold(category)))
+    return _strip(_compile(("beside_own_words",)).sub("", _fold(category)))
 
 
 def means_missing(value: object) -> bool:
     """Return whether a value of the data is a text that usually means that it is missing."""
     return isinstance(value, str) and (
-        is_unknown(value)
-        or means_no_outcome(value)
-        or bool(_pattern("refused").search(_strip_words(value)))
+        _has(_strip_words(value), "not_known", "not_told", "refused") or means_no_outcome(value)
     )
 
 
 def means_no_outcome(value: object) -> bool:
     """Return whether an outcome is a text that usually means that it is missing."""
     return isinstance(value, str) and (
-        bool(_pattern("marker").search(_strip(value)))
-        or bool(_words("not_known").search(_fold(value)))
+        _has(_strip(value), "marker") or _has(_fold(value), "not_known")
     )
 
 
@@ -178,7 +162,7 @@ def missing_words(values: Collection[Value]) -> list[Value]:
     Beside numbers, or bands of them, "Exempt" is one, too.
     """
     plain = {value: _fold(name_of(value)) for value in values if not means_missing(value)}
-    exempt = {value for value, name in plain.items() if _pattern("exempt").search(name)}
+    exempt = {value for value, name in plain.items() if _has(name, "exempt")}
     digits = [any(map(str.isdigit, name)) for value, name in plain.items() if value not in exempt]
     quantities = 2 * sum(digits) > len(digits)
     return [v for v in values if v not in plain or (quantities and v in exempt)]
@@ -188,36 +172,37 @@ def is_undecided(value: Value) -> bool:
     """Return whether an outcome is a text that is of no decision, or means that it is missing."""
     if not isinstance(value, str):
         return False
-    text = _pattern("declined_offer").sub("offer", _fold(value))
-    named = _pattern("withdrew").search(text) or (
-        _words("undecided").search(text) and not is_settled(value)
-    )
-    return bool(named) or means_no_outcome(value)
+    text = _plain_offer(value)
+    open_ = _has(text, "undecided") and not is_settled(value)
+    return open_ or _has(text, "withdrew") or means_no_outcome(value)
+
+
+def _plain_offer(name: str) -> str:
+    return _compile(("declined_offer",)).sub("offer", _fold(name))
 
 
 def is_settled(name: str) -> bool:
     """Return whether an outcome was decided, whatever else its name holds."""
-    return is_adverse(name) or bool(_pattern("settled").search(_fold(name)))
+    return is_adverse(name) or _has(_fold(name), "settled")
 
 
 def is_adverse(name: str) -> bool:
     """Return whether a value is the unfavourable outcome, or a column has it as its 1."""
-    text = _fold(name)
-    return bool(_pattern("adverse").search(text) or _words("adverse_elsewhere").search(text))
+    return _has(_fold(name), "adverse", "adverse_elsewhere")
 
 
 def is_plain_denial(name: str) -> bool:
     """Return whether a word or two are a denial, and not what an applicant declined."""
-    text = _pattern("declined_offer").sub("offer", _fold(name))
+    text = _plain_offer(name)
     return is_adverse(text) and len(text.split()) <= 2
 
 
 def is_harm(value: str, column: str = "") -> bool:
     """Return whether a value, or a column of yes and no by its name, is a harm, and no denial."""
     text = _fold(value)
-    if _pattern("high").search(text):
+    if _has(text, "high"):
         text = f"{text} {_fold(column)}"
-    return bool(_pattern("harm").search(text))
+    return _has(text, "harm")
 
 
 def is_of_risk(score: str) -> bool:
@@ -227,23 +212,23 @@ def is_of_risk(score: str) -> bool:
 
 def is_of_denials(column: str) -> bool:
     """Return whether the yes of a column is the unfavourable outcome, by the column's name."""
-    text = _pattern("declined_offer").sub("offer", _fold(column))
-    return is_adverse(text) and not _pattern("favoured").search(_pattern("negated").sub(" ", text))
+    text = _plain_offer(column)
+    return is_adverse(text) and not _has(_compile(("negated",)).sub(" ", text), "favoured")
 
 
 def is_of_favours(column: str) -> bool:
     """Return whether a column has the favourable outcome as its 1, by a part of its name."""
-    return bool(_pattern("favourable_column").search(column.casefold()))
+    return _has(column.casefold(), "favourable_column")
 
 
 def is_yes(name: str) -> bool:
     """Return whether a value is a plain yes: its column decides whether that is favourable."""
-    return matches(1, name) or bool(_pattern("yes").search(name.casefold()))
+    return matches(1, name) or _has(name.casefold(), "yes")
 
 
 def is_no(name: str) -> bool:
     """Return whether a value is a plain no: its column decides whether that is unfavourable."""
-    return bool(_pattern("no").search(name.casefold()))
+    return _has(name.casefold(), "no")
 
 
 def is_denied(name: str) -> bool:
@@ -254,12 +239,11 @@ def is_denied(name: str) -> bool:
 def is_favourable(name: str, beside: Iterable[str] = ()) -> bool:
     """Return whether an outcome is a plain yes, or named as the better one of a decision."""
     text = _fold(name)
-    of_others = (_pattern("favourable_beside").search(f"{text}: {_fold(each)}") for each in beside)
-    if is_yes(text) or _pattern("not_taken").search(text) or any(of_others):
+    of_others = (_has(f"{text}: {_fold(each)}", "favourable_beside") for each in beside)
+    if is_yes(text) or _has(text, "not_taken") or any(of_others):
         return True
-    plain = _words("favourable").search(text) or _pattern("favourable_part").search(text)
-    unlike = any(_pattern(each).search(text) for each in ("negated", "less"))
-    return bool(plain) and not (unlike or is_adverse(name))
+    unlike = is_adverse(name) or _has(text, "negated", "less")
+    return _has(text, "favourable", "favourable_part") and not unlike
 
 
 _ENDING = re.compile(r"(e?d|ing|(?<!s)e?s|al|ance|ion|e)$")
@@ -279,9 +263,8 @@ def is_form_of(name: str, other: str) -> bool:
     alike = len(words) == len(others) and all(map(_is_form_of_word, words, others))
     folded, stated = _fold(name), _fold(other)
     within = len(words) > len(others) and re.search(rf"\b{re.escape(stated)}\b", folded)
-    unlike = any(_pattern(each).search(folded) for each in ("turned", "less"))
-    unlike |= is_adverse(name) or is_undecided(name) or is_adverse(other)
-    return bool(annotated) or alike or bool(within and not unlike)
+    unlike = _has(folded, "turned", "less", "adverse", "adverse_elsewhere") or is_undecided(name)
+    return bool(annotated) or alike or bool(within and not (unlike or is_adverse(other)))
 
 
 def _is_form_of_word(one: str, two: str) -> bool:
@@ -311,21 +294,19 @@ def _is_misspelt(one: str, two: str, edits: int) -> bool:
 def attests_favour(name: str, beside: Iterable[str]) -> bool:
     """Return whether a name states that an outcome is the better one; a plain yes states it not."""
     text, plain = _fold(name), is_yes(name) or is_adverse(name) or is_harm(name)
-    named = is_favourable(name, beside) or is_of_favours(text)
-    named &= not _pattern("negated").search(text)
-    return not plain and (named or bool(_pattern("favourable_code").fullmatch(text)))
+    named = (is_favourable(name, beside) or is_of_favours(text)) and not _has(text, "negated")
+    return not plain and (named or bool(_compile(("favourable_code",)).fullmatch(text)))
 
 
 def is_code_of_missing(name: str) -> bool:
     """Return whether a text is a number that codes of missing values often are."""
-    return bool(_pattern("code_of_no_number").search(name))
+    return _has(name, "code_of_no_number")
 
 
 _WHOLE = re.compile(r"-?\d{1,9}")
 _DATE = re.compile(r"(\d{4})-\d\d-\d\d(?!\d)")
 _FAR_DATE = re.compile(r"(0001|1[79]00|1753|1970|9999)-01-01|1899-12-3[01]|(20|2[19]|99)99-12-31")
-_YEARS_APART = 20
-_MOST_CODES = 20
+_YEARS_APART, _MOST_CODES = 20, 20
 _SHORT_CODES = {"0", "00", "9", "99", "77", "88", "97", "98", "-7", "-8", "-9"}
 
 
@@ -353,8 +334,8 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
         return [known[n] for n in numbers if is_code_of_missing(str(int(n))) or n in short]
     if len(known) > _MOST_CODES and not among_names:
         return []
-    code = _pattern("code_of_no_number" if among_names else "code_of_missing")
-    codes = [name for name in numbers if code.search(name)]
+    code = "code_of_no_number" if among_names else "code_of_missing"
+    codes = [name for name in numbers if _has(name, code)]
     others = sorted(int(name) for name in numbers if name not in codes)
     priced = 2 * sum(n % 10 == 9 for n in others) > len(others)  # 99 and 999 beside 199 and 499
     if len(others) < 2 or priced:
@@ -381,14 +362,9 @@ def no_outcomes(
     none = [*_stray_codes(every, positive), *_steps_ahead(texts, positive)]
     none += [each for each in texts if is_total(each, texts)]
     meant = _meant_outcomes(texts, column, decided=not positive)
-    return [
-        v
-        for v in every
-        if (v in none or is_undecided(v))
-        and v not in meant
-        and not is_opposite(name_of(v), asked)
-        and not any(is_opposite(each, [name_of(v)]) for each in asked)
-    ]
+    found = [v for v in every if (v in none or is_undecided(v)) and v not in meant]
+    return [v for v in found if not is_opposite(name_of(v), asked)
+            and not any(is_opposite(each, [name_of(v)]) for each in asked)]  # fmt: skip
 
 
 def _stray_codes(values: Sequence[Value], positive: Sequence[Value]) -> list[Value]:
@@ -404,7 +380,7 @@ def _stray_codes(values: Sequence[Value], positive: Sequence[Value]) -> list[Val
     if positive and is_one_of(0, known) and all(matches(1, each) for each in positive):
         numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", name_of(each)))
         codes += [each for each in numbers if not is_one_of(each, (0, 1))]
-    answer, names = _pattern("yes_or_no"), texts.values()
+    answer, names = _compile(("yes_or_no",)), texts.values()
     plain = positive and all(answer.fullmatch(_fold(name_of(each))) for each in positive)
     if plain and any(map(is_yes, names)) and any(map(is_no, names)):
         others = (v for v, name in texts.items() if name[:1].isalpha() and not is_adverse(name))
@@ -416,14 +392,12 @@ def _steps_ahead(texts: Sequence[str], positive: Sequence[Value]) -> list[str]:
     # the refused ones that are only a step before the decision that others have
     refused = {each: _fold(each) for each in texts if positive and not is_one_of(each, positive)}
     denied = any(is_denied(each.strip()) for each in texts)
-    ahead = [_pattern("exists"), *[_words("stage")] * (len(refused) > 1 and denied)]
-    if any(_pattern("paid_off").search(_fold(each)) for each in texts):
-        ahead.append(_pattern("running"))
+    ahead = ["exists", *["stage"] * (len(refused) > 1 and denied)]
+    ahead += ["running"] * any(_has(_fold(each), "paid_off") for each in texts)
     if any(is_adverse(each) or is_harm(each) for each in map(name_of, positive)):
         # of those who may be dismissed, the active ones have the other outcome
-        refused = {v: text for v, text in refused.items() if not _pattern("in_place").search(text)}
-    steps = [v for v, text in refused.items() if any(each.search(text) for each in ahead)]
-    return [each for each in steps if not is_settled(each)]
+        refused = {v: text for v, text in refused.items() if not _has(text, "in_place")}
+    return [v for v, text in refused.items() if _has(text, *ahead) and not is_settled(v)]
 
 
 def _meant_outcomes(names: Collection[str], column: str, *, decided: bool) -> set[str]:
@@ -432,24 +406,24 @@ def _meant_outcomes(names: Collection[str], column: str, *, decided: bool) -> se
     plain, column = {name: _fold(name) for name in names}, _fold(column)
 
     def those(*of: str) -> set[str]:
-        return {n for n, text in plain.items() if any(_pattern(each).search(text) for each in of)}
+        return {name for name, text in plain.items() if _has(text, *of)}
 
     judged = {name for name in names if is_settled(name) or is_favourable(name)}
-    answers = any(map(_words("action").search, plain.values())) and not those("of_hiring")
-    recorded = any(re.search(r"ed\b", plain[name]) for name in judged)  # a model answers: approve
+    # a model answers: approve
+    answers = those("action") and not (those("of_hiring") or judged & those("recorded"))
     found = set[str]()
     if those("severity", "part"):
         found |= {name for name in names if plain[name] in (*_ALSO_CLASSES, "absent")}
     if any(text.startswith("click") for text in plain.values()):
         found |= {name for name in names if plain[name] in ("open", "opened")}  # a mail
-    if not judged or (answers and not recorded):
+    if not judged or answers:
         found |= those("may_be_action")
-    applied, of_service = judged - those("result"), _pattern("service").search(column)
+    applied, of_service = judged - those("result"), _has(column, "service")
     if decided or (applied and not of_service):
         return found
     found |= those("may_be_outcome", *["may_be_one_of_several"] * (not applied))
     pairs = (n for n in names if is_opposite(n, names) and "complet" not in plain[n])
-    if not (of_service or _pattern("course").search(column)) and (judged or any(pairs)):
+    if not (of_service or _has(column, "course")) and (judged or any(pairs)):
         found -= those("left")
     return found
 
@@ -471,40 +445,35 @@ def classes_of_missing(values: Iterable[Value]) -> list[Value]:
 # what became of applications for loans, in the codes and names of HMDA data
 APPROVED = ("1", "2", "8")
 """Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
-_UNDECIDED = ("4", "5", "6")
-"""Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
-_PREAPPROVALS = ("7", "8")
-"""A request for a preapproval that was denied, or approved and not accepted: no application."""
+_UNDECIDED = ("4", "5", "6")  # withdrawn, closed for incompleteness, purchased: of no decision
+_PREAPPROVALS = ("7", "8")  # of a request for one, denied, or not accepted: no application
 ACTION_NAMES = {
-    "1": r"loan originated",
-    "2": r"application approved but not accepted",
-    "3": r"application denied( by financial institution)?",
-    "4": r"application withdrawn( by applicant)?",
-    "5": r"file closed for incompleteness",
-    "6": r"loan purchased( by (the|financial) institution)?|purchased loan",
-    "7": r"preapproval request denied( by financial institution)?",
-    "8": r"preapproval request approved but not accepted",
-}
+    "1": "loan originated", "2": "application approved but not accepted",
+    "3": "application denied( by financial institution)?",
+    "4": "application withdrawn( by applicant)?", "5": "file closed for incompleteness",
+    "6": "loan purchased( by (the|financial) institution)?|purchased loan",
+    "7": "preapproval request denied( by financial institution)?",
+    "8": "preapproval request approved but not accepted",
+}  # fmt: skip
 """The codes, with the names that public files have in their place."""
 _COLUMN_OF_GROUPS = r"(?:(?:applicant|borr(?:ower)?)\d?[ _-]?|^b\d_)(race|ethnicity|sex)(?![a-z])"
-_NO_GROUP = {"race": ("6", "7", "8"), "ethnicity": ("3", "4", "5"), "sex": ("3", "4", "5")}
-"""Not provided, not applicable, and no co-applicant."""
 
 
 def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
     """Return the codes of a column of race, ethnicity or sex that state none."""
     found = re.search(_COLUMN_OF_GROUPS, column.casefold())
-    none = [] if found is None else [*_NO_GROUP[found[1]]]
+    # not provided, not applicable, and no co-applicant
+    none = [] if found is None else [*("678" if found[1] == "race" else "345")]
     names = {value: name_of(value).strip().casefold() for value in values}
-    if {"1", "2"} <= {*names.values()} <= {*"0129"} and _pattern("sex").search(_fold(column)):
+    if {"1", "2"} <= {*names.values()} <= {*"0129"} and _has(_fold(column), "sex"):
         none += ["", "9"]  # by ISO 5218
-    untold = {value: n for value, n in names.items() if _pattern("untold").search(n)}
+    untold = {value: n for value, n in names.items() if _has(n, "untold")}
     others = {n for n in names.values() if n not in untold.values() and not means_missing(n)}
-    plain = {n for n in others if len(n) == 1 or _pattern("man_or_woman").search(n)}
+    plain = {n for n in others if len(n) == 1 or _has(n, "man_or_woman")}
     codes = plain and all(n in plain or len(n) == 2 for n in others)
     # neither urban nor unemployed beside rural and employed, nor a grade
     codes = codes and not others & {"r", "e"} and not others <= {*"abcde"}
-    coded = len(others) > 1 and (codes or _pattern("race_or_sex").search(_fold(column)))
+    coded = len(others) > 1 and (codes or _has(_fold(column), "race_or_sex"))
     return [v for v, name in names.items() if name.lstrip("0") in none or (coded and v in untold)]
 
 
@@ -522,12 +491,12 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     names = [name_of(value) for value in values]
     codes = sum(action_code(name) in ACTION_NAMES for name in names)
     # a stray value or two does not hide what the others are
-    if _pattern("action_column").search(column.casefold()):
+    if _has(column.casefold(), "action_column"):
         return codes > max(1, len(names) - codes) or codes == len(names)
     known = {*map(action_code, names)} if codes == len(names) else set()
-    if HMDA in _OWN.get() and {*"13"} < known and not _pattern("scale").search(_fold(column)):
+    if HMDA in _OWN.get() and {*"13"} < known and not _has(_fold(column), "scale"):
         return True
-    if _pattern("action_or_other").search(column.casefold()) and known:
+    if _has(column.casefold(), "action_or_other") and known:
         return {*"1345"} <= known
     return codes == len(names) and not all(name.strip().isdigit() for name in names)
 

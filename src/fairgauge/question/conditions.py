@@ -17,8 +17,7 @@ from fairgauge.question.readers import Location, items, read_value
 from fairgauge.start.records import dataclass
 from fairgauge.values import MISSING_NAME, Json, Value, canonical, is_number, matches, name_of
 
-End: TypeAlias = float | dt.date
-"""A number, a date or a time; an infinite number where there is no end."""
+End: TypeAlias = float | dt.date  # or a time; an infinite number where there is no end
 
 _VALUES = r"(?s)(?P<column>[^=]*[^=!<>\s])\s*(?P<sign>!=|==?)(?P<values>.*)"
 _SIGN = re.compile(r"[=<>]")
@@ -306,8 +305,7 @@ def _values_and_ranges(values: object, at: Location) -> tuple[tuple[Value, ...],
 
 
 _KEYS = {"low", "high", "closed"}
-NOT = "not"
-"""The key of the values of a specification file that no row may have."""
+NOT = "not"  # the key of the values of a specification file that no row may have
 
 
 def _read_range(table: Mapping[str, object], at: Location) -> Range:

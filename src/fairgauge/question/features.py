@@ -132,8 +132,7 @@ def read_features(value: object, at: Location, *, quantiles: bool = False) -> tu
     return features
 
 
-MOST_STRATA = 6
-"""The columns of strata that are crossed at most."""
+MOST_STRATA = 6  # the columns of strata that are crossed at most
 
 
 def read_strata(value: object, at: Location, *, quantiles: bool = False) -> tuple[Feature, ...]:
@@ -214,8 +213,7 @@ def _join_value_sets(features: Iterable[Feature], at: Location) -> tuple[Feature
 
 
 TOLERANCE = 1e-6
-_MOST_GROUPS = 12
-"""The cell of a row, a number to base 21, is then a whole number that every engine has exactly."""
+_MOST_GROUPS = 12  # every engine has the cell of a row, a number to base 21, then exactly
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ _TYPES: dict[str, Any] = {
     "dt.date | None": dt.date, "tuple[str, ...]": list, "Mapping[str, str]": dict,
 }  # fmt: skip
 """Of which type of TOML the keys of ``[kit]`` are."""
-_NOT_OPTIONS = ("intersect", "with_score", "with_amounts", "gaps")
-"""Keys of ``[audit]`` that are no options of an audit."""
+_NOT_OPTIONS = ("intersect", "with_score", "with_amounts", "gaps")  # though keys of ``[audit]``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

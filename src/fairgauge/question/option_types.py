@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
 
-_LONGEST = 60
-"""The most characters of a word: sentences hold several."""
+_LONGEST = 60  # the most characters of a word: sentences hold several
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -63,7 +62,6 @@ class Words(_Texts):
 
 
 WORD_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields(Words)}
-"""The keys of the table, each with its description."""
 
 
 def _reader_of(kind: type[_Texts], keys: Mapping[str, readers.Reader]) -> readers.Reader:
@@ -129,8 +127,7 @@ def _date(value: object, at: Location) -> str:
     return text
 
 
-Schema = dict[str, Json]
-"""A JSON Schema."""
+Schema = dict[str, Json]  # a JSON Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -320,7 +317,7 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
 
 
 def _read_checks(value: object, at: Location) -> OwnWords:
-    # read a file of words by meaning and language, of the form of our own words.toml, or its tables
+    # read a file of words by meaning, or by meaning and language, or its tables
     tables = value.get("words") if isinstance(value, Mapping) and {*value} <= {"words"} else value
     if isinstance(tables, (str, Path)):
         file, tables = Path(tables), None

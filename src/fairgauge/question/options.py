@@ -323,8 +323,7 @@ OPTIONS: tuple[Option, ...] = tuple(
 )  # fmt: skip
 """The rows of the table, in its order."""
 
-BY_NAME = {each.name: each for each in OPTIONS}
-"""The rows of the table by the names of the options."""
+BY_NAME = {each.name: each for each in OPTIONS}  # the rows of the table by the names of the options
 
 
 def flag_of(name: str, value: Any, flag: str = "") -> str:
@@ -344,8 +343,7 @@ def parse_flag(
     return syntax.parse_positive(texts, at, [*map(str, columns)])
 
 
-DESIGN = ("replicate_weights", "strata_of_sample")
-"""The options that state the design of a survey."""
+DESIGN = ("replicate_weights", "strata_of_sample")  # the options that state the design of a survey
 
 OF_ROWS = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",

@@ -108,8 +108,7 @@ def plain_meaning(value: object) -> Any:
     return [plain_meaning(each) for each in value] if isinstance(value, tuple) else value
 
 
-NOT_WRITTEN = {"written": False}
-"""The metadata of a field that no specification file has."""
+NOT_WRITTEN = {"written": False}  # the metadata of a field that no specification file has
 
 
 def plain_fields(value: Any) -> dict[str, Any]:
@@ -492,8 +491,7 @@ def write_words(words: Mapping[str, Any]) -> list[str]:
     return texts
 
 
-_LARGEST = 256_000
-"""Bytes: a specification is written by hand, and a larger YAML file takes seconds to read."""
+_LARGEST = 256_000  # bytes: it is written by hand, and a larger YAML file takes seconds to read
 
 
 def parse(path: Path) -> object:

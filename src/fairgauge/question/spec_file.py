@@ -10,11 +10,8 @@ from fairgauge.errors import Problem, SpecError, display, refuse
 from fairgauge.question.options import BY_NAME, Options
 from fairgauge.question.readers import Location, items, parse
 
-Config: TypeAlias = "str | Path | Mapping[str, Any] | None"
-"""A specification file, or its keys; None where there is none."""
-
-MONITOR = "monitor"
-"""The table of a specification file that `fairgauge.monitor` alone reads."""
+Config: TypeAlias = "str | Path | Mapping[str, Any] | None"  # a specification file, or its keys
+MONITOR = "monitor"  # the table of a specification file that `fairgauge.monitor` alone reads
 
 
 def with_config(config: Config, options: Options, *, judges: bool = False) -> Options:

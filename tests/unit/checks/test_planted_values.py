@@ -273,6 +273,10 @@ NO_HARMS = (
     "|Cancelled by patient||answer|CORRECT|INCORRECT|NOT_ATTEMPTED||table|Reserved|Walk-in"
     "|Turned away||loan|Paid in full|Charged off|Balance outstanding||mail|Click|Open|None"
     "||mobility|Stayed|Left|Moved to another role||bbq|CORRECT|INCORRECT|I don't know"
+    "||examen|Aprobado|Suspenso|No presentado||ergebnis|Bestanden|Durchgefallen|Nicht angetreten"
+    "||examen|Réussi|Échoué|Absent||ticket|Gelöst|Ungelöst|Eskaliert||curso|Completado|Abandono"
+    "||patient|Guéri|Décédé|Sous traitement||kredit|Bewilligt|Nach manueller Prüfung abgelehnt"
+    "|Wegen fehlender Unterlagen abgelehnt||modell|Genehmigen|Ablehnen|Manuelle Prüfung"
 )
 OF_HARMS = (
     "review|Selected for verification|Not selected||call|Screened in|Screened out"
@@ -328,7 +332,9 @@ CLEAN += [
         "||race|1|2|0||sex|1|3|0||country|DE|FR|DK||sex|Female|Male|Both||ward|95|97|99"
         "||major|Biology|History|Undeclared||site|Lung|Breast|Unknown primary||jab|Yes|No"
         "|Declined vaccine||plan|Regional|Local|National||unit|Sales|Legal|Combined"
-        "||team|20|30|40||price|199|499|999||grade|10|11|9")],
+        "||team|20|30|40||price|199|499|999||grade|10|11|9||landkreis|Aurich|Emden|Leer"
+        "||logement|Vide|Colocation|Location||contrat|CDD|CDI|Durée indéterminée"
+        "||diagnóstico|Asma|Migraña|Neumonía no especificada")],
     *[(table().with_columns(pl.Series(name, [v[i // 2 % 4] for i in range(N)])),
        {"sensitive": [name]}) for name, *v in cells("branch_no|1|2|3|99||initial|N|A|X|U")],
     (table(outcome=("Terminated", "Active"), extra="Retired"), {"positive": ["Terminated"],

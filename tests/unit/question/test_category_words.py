@@ -30,16 +30,16 @@ UNKNOWN = {
     "English": "Unknown|Not stated|N/A|Decline to answer|Choose not to disclose|PREFER_NOT_TO_SAY"
     "|Not applicable|Blank|Empty|Rather not say|Not declared|Refused|Not indicated|Withheld"
     "|No data|Not collected|Not entered|Not selected|No selection|None selected|Opted out"
-    "|Unidentified|Non-response|Don't know|No co-applicant|No Co-Applicant|No coapplicant"
-    "|Race N/A|Race NA|N/A (race)|Sex N/A|Gender: n/a|Race/Ethnicity N/A|Sex refused|Unk|Race Unk"
-    "|Race not avail|Not furnished|Not self-identified|Not applicable (non-US)|??",
-    "Spanish": "Desconocido|Desconocida|No especificado|Sin especificar|Prefiere no contestar"
-    "|Prefiero no responder|Prefiere no decirlo|N/D|No declarado|Se desconoce|Sin datos|NS/NC"
-    "|No contesta|Ignorado",
-    "French": "Inconnu|Inconnue|Non renseigné|Non renseignée|Non précisé|NSP"
-    "|Ne souhaite pas répondre|Préfère ne pas répondre|Je préfère ne pas répondre|Sans réponse",
-    "German": "Unbekannt|Keine Angabe|Ohne Angabe|k. A.|k.A.|Nicht angegeben|Weiß nicht"
-    "|Möchte ich nicht angeben|Moechte nicht antworten",
+    "|Unidentified|Non-response|Don't know|No co-applicant|No coapplicant|Race NA|N/A (race)|Unk"
+    "|Gender: n/a|Race/Ethnicity N/A|Race Unk|Not self-identified|Not applicable (non-US)|??",
+    "Spanish": "Desconocida|No especificado|Sin especificar|Prefiero no responder|N/D|No declarado"
+    "|Se desconoce|Sin datos|NS/NC|No contesta|Ignorado|No aplica|No procede|En blanco|Vacío"
+    "|No facilitado|Sin asignar|Por definir|No se sabe|Dato faltante|No clasificado",
+    "French": "Inconnue|Non renseignée|Non précisé|NSP|Je préfère ne pas répondre|Sans réponse"
+    "|Sans objet|Vide|Non fourni|Non défini|À compléter|Ne s'applique pas|Données manquantes"
+    "|Aucune donnée|Pas d'information|A refusé de répondre",
+    "German": "Unbekannt|Ohne Angabe|k. A.|k.A.|Nicht angegeben|Weiß nicht|Moechte nicht antworten"
+    "|entfällt|Entfaellt|leer|fehlt|Ungültig|Unbestimmt|Nicht zugeordnet|Verweigert|Ungeklärt",
 }
 UNDECIDED = {
     "English": "Withdrawn|Pending|Cancelled|Incomplete|In review|ON_HOLD|Status unknown|New"
@@ -48,29 +48,34 @@ UNDECIDED = {
     "|Applicant declined position|Self-declined|Withdrawn - declined interview"
     "|Withdrew - not qualified|Declined interview|Interview declined"
     "|Open|Reopened|Re-opened claim|Still open|Unsettled|IBNR|Hold|Paused",
-    "Spanish": "Retirado|Retirada|Retirado por el candidato|Desistió|Desistimiento|Pendiente"
-    "|En proceso|Cancelado|Anulada|Incompleto|Desconocido",
-    "French": "Retiré|Retirée|Candidature retirée|Désistement|Désisté|En attente|En cours|Annulé"
-    "|Dossier incomplet",
-    "German": "Zurückgezogen|Zurueckgezogen|Ausstehend|In Bearbeitung|Storniert|Unvollständig"
-    "|Zurückgestellt",
+    "Spanish": "Retirada por el candidato|Desistió|Desistimiento|Pendiente|En proceso|Anulada"
+    "|Incompleto|Desconocido|Vacante cubierta|Revisión manual|Datos insuficientes|Duplicado"
+    "|No se presentó|Caducada|Lista de espera|Sin valorar|Rechazado por el candidato|Nueva",
+    "French": "Candidature retirée|Désistement|Désisté|En attente|En cours|Annulé|Dossier incomplet"
+    "|Poste pourvu|Examen humain|Pièces manquantes|Doublon|Expiré|Liste d'attente|Non examiné"
+    "|Pas de décision|Erreur technique|N'a pas répondu|A accepté une autre offre|À revoir",
+    "German": "Zurueckgezogen|Ausstehend|In Bearbeitung|Storniert|Unvollständig|Zurückgestellt"
+    "|Stelle besetzt|Manuelle Prüfung|Unzureichende Daten|Unterlagen fehlen|Dublette|Abgelaufen"
+    "|Nicht erschienen|Wird geprüft|Ungeprüft|Keine Rückmeldung|Absage durch Bewerber|Wartet",
 }
 
 MEANT = {
     "is_opposite": "Incomplete / Completed|Unassigned / Assigned to a judge",
     "is_column_of": "age / applicantAge|age / Alter (Jahre)|cost / rate_spread|cost / loanCosts",
     "is_group_of": "men / Male|men / M\xe4nner",
-    "is_total": "Total (all races)|All offices|Whole trust|National / North|Combined / Men",
+    "is_total": "Total (all races)|All offices|Whole trust|National / North|Combined / Men"
+    "|Ensemble des candidats",
     "is_unknown": "Race N/A|Not avail. (sex)|Dept n/k|Not yet assigned|No dept recorded",
     "is_undecided": "Pending|Withdrawn by candidate|Applicant declined|Unclear|To be decided|DNA"
     "|Declined to answer|Cancelled by clinic|Absent from exam|Did not attend|Never seen",
     "means_missing": "Refused|Withheld|Not selected",  # of a group; of outcomes they are refusals
     "is_settled": "Approved after manual review|Cancelled by the insurer|Offer withdrawn",
-    "is_plain_denial": "Not hired",
+    "is_plain_denial": "Not hired|No cumple|No apto|Pas retenu|Inapte|Ungeeignet|Nicht bewilligt",
     "is_harm": "laid off|High / risk_rating|tax_audit",
     "is_of_risk": "PD_12m|lgd|credit_risk",
     "is_of_denials": "denied|isRejected|loan_not_approved",
-    "is_favourable": "Approved|NTU|Offer declined / Approved|Booked / Funded",
+    "is_favourable": "Approved|NTU|Offer declined / Approved|Booked / Funded|Solicitud aprobada"
+    "|Prêt accordé|Avis favorable|Antrag genehmigt|Otorgado|Gewährt",
     "is_form_of": "Hire / Hired|Hierd / Hired|Hired (offer) / Hired|AUTO_APPROVED / approved",
     "attests_favour": "A|APPR|hired|ok|Recommended|Ultra Preferred|No exception",
 }
@@ -78,11 +83,13 @@ NOT_MEANT = {
     "is_column_of": "age / loan_age|cost / lender_credits",
     "is_group_of": "men / woman",
     "is_total": "Total loss|All risks|Total / Total / Partial|National / Local|Combined / Legal",
-    "is_unknown": "Native American (NA)|Unknown primary|Declined vaccine|No conviction recorded",
+    "is_unknown": "Native American (NA)|Unknown primary|Declined vaccine|No conviction recorded"
+    "|Durée indéterminée|Contrato indefinido|Trifft nicht zu|Kein Eintrag|Vierge",
     "is_undecided": "Rejected: incomplete file|Withdrawn by the agency|Candidate declined offer"
-    "|Offer declined|Not taken up|Refused|Withheld|Not selected",
+    "|Offer declined|Not taken up|Refused|Withheld|Not selected|Aprobado tras revisión manual"
+    "|Offre ferme|Sous traitement|No pasaporte|Ohne Befund|Renuncia",
     "is_settled": "To be approved|Cancelled by patient",
-    "is_plain_denial": "Offer declined|Declined to prosecute",
+    "is_plain_denial": "Offer declined|Declined to prosecute|No cumplimentado|No pasaporte",
     "is_harm": "yes / not_arrested|High / grade",
     "is_of_risk": "low_risk|updated",
     "is_of_denials": "approved|not_denied|pass_fail|offer_declined",
@@ -155,7 +162,6 @@ def audited(**columns: list[str]) -> fg.Report:
     lambda text: text.replace(" ", "-"), lambda text: f"{text}.",
 ])  # fmt: skip
 def test_words_are_known_whatever_their_case_accents_and_separators(form):
-    """They were known in English alone."""
     assert [word for word in map(form, every(UNKNOWN)) if not means_missing(word)] == []
     assert [word for word in map(form, every(UNDECIDED)) if not is_undecided(word)] == []
 

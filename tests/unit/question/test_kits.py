@@ -195,23 +195,20 @@ def test_a_file_of_ones_own_is_a_preset(tmp_path):
     assert {line for line in text.split("\n") if line.startswith("|")} <= {*near.split("\n")}
 
 
-@pytest.mark.parametrize(
-    ("kit", "message"),
-    [
-        (KIT.replace("title =", "titel ="), r"\[kit\].titel: unknown key. Did you mean 'title'\?"),
-        (KIT + '[kit.words]\nnuon = "staff"', r"words\].nuon: unknown key. Did you mean 'noun'\?"),
-        (KIT + "min_shar = 0.02", r"\[audit\].min_shar: unknown key. Did you mean 'min_share'\?"),
-        (KIT + '[audit.with_score]\nreferenc = "best"', "referenc: .* Did you mean 'reference'"),
-        (KIT.replace('read = "official text"\n', ""), "lacks 'read'"),
-        (KIT.replace("[audit]", "[audits]"), r"no table \[audit\]"),
-        (KIT.replace("filing =", "period ="), "lacks 'filing'"),
-        (KIT + "[", "bonuses.toml"),
-        (KIT.replace('sources = ["House rule 7"]', 'sources = "House rule 7"'), "'sources'"),
-        (KIT.replace("as_of = 2026-11-28", 'as_of = "2026"'), "'as_of'"),
-        (KIT.replace("rules =", "# rules ="), "neither rules nor no_limit"),
-        (KIT.replace("{{ page() }}", "{{ nothing() }}"), "nothing"),
-    ],
-)
+@pytest.mark.parametrize(("kit", "message"), [
+    (KIT.replace("title =", "titel ="), r"\[kit\].titel: unknown key. Did you mean 'title'\?"),
+    (KIT + '[kit.words]\nnuon = "staff"', r"words\].nuon: unknown key. Did you mean 'noun'\?"),
+    (KIT + "min_shar = 0.02", r"\[audit\].min_shar: unknown key. Did you mean 'min_share'\?"),
+    (KIT + '[audit.with_score]\nreferenc = "best"', "referenc: .* Did you mean 'reference'"),
+    (KIT.replace('read = "official text"\n', ""), "lacks 'read'"),
+    (KIT.replace("[audit]", "[audits]"), r"no table \[audit\]"),
+    (KIT.replace("filing =", "period ="), "lacks 'filing'"),
+    (KIT + "[", "bonuses.toml"),
+    (KIT.replace('sources = ["House rule 7"]', 'sources = "House rule 7"'), "'sources'"),
+    (KIT.replace("as_of = 2026-11-28", 'as_of = "2026"'), "'as_of'"),
+    (KIT.replace("rules =", "# rules ="), "neither rules nor no_limit"),
+    (KIT.replace("{{ page() }}", "{{ nothing() }}"), "nothing"),
+])  # fmt: skip
 def test_a_file_that_lacks_something_says_what(tmp_path, kit, message):
     path = tmp_path / "bonuses.toml"
     path.write_text(kit)

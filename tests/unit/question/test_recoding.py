@@ -45,20 +45,17 @@ def test_what_is_written_is_read_as_it_was(name):
     assert problems == []
 
 
-@pytest.mark.parametrize(
-    ("value", "stated"),
-    [
-        ({"sex": {"Male": ["M"], "Female": ["M"]}}, "'M' of 'sex' is in 'Male', too"),
-        ({"sex": {"1": ["M"], "2": [1, "1"]}, "race": {"A": [1], "B": ["1"]}}, "'1' of 'race'"),
-        ({"sex": ["M"]}, "must map categories to their values"),
-        ({"age": {"cuts": [30, 60]}}, "numbers are cut where their column is named"),
-        (5, "must map columns to categories"),
-        ("sex = [", "is not valid TOML"),
-        ("none.toml", "cannot be read"),
-        ([SEX, {"sex": {"M": ["male "]}}], "'male ' of 'sex' is in 'Male', too; list it once"),
-        ([SEX, {"sex": {}}], "must map categories to their values"),
-    ],
-)
+@pytest.mark.parametrize(("value", "stated"), [
+    ({"sex": {"Male": ["M"], "Female": ["M"]}}, "'M' of 'sex' is in 'Male', too"),
+    ({"sex": {"1": ["M"], "2": [1, "1"]}, "race": {"A": [1], "B": ["1"]}}, "'1' of 'race'"),
+    ({"sex": ["M"]}, "must map categories to their values"),
+    ({"age": {"cuts": [30, 60]}}, "numbers are cut where their column is named"),
+    (5, "must map columns to categories"),
+    ("sex = [", "is not valid TOML"),
+    ("none.toml", "cannot be read"),
+    ([SEX, {"sex": {"M": ["male "]}}], "'male ' of 'sex' is in 'Male', too; list it once"),
+    ([SEX, {"sex": {}}], "must map categories to their values"),
+])  # fmt: skip
 def test_what_is_wrong_is_stated(value, stated):
     assert any(stated in each for each in problems_of(value)), problems_of(value)
 

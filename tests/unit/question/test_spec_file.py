@@ -55,15 +55,12 @@ def mistakes(tmp_path, text, suffix=".toml", columns=None):
     return [str(problem).replace(f"{tmp_path}{os.sep}", "") for problem in caught.value.problems]
 
 
-@pytest.mark.parametrize(
-    ("text", "suffix"),
-    [
-        (TOML, ".toml"),
-        *((yaml.safe_dump(DOCUMENT), suffix) for suffix in (".yaml", ".yml")),
-        (json.dumps(DOCUMENT), ".json"),
-        (f"﻿{json.dumps(DOCUMENT)}", ".JSON"),
-    ],
-)
+@pytest.mark.parametrize(("text", "suffix"), [
+    (TOML, ".toml"),
+    *((yaml.safe_dump(DOCUMENT), suffix) for suffix in (".yaml", ".yml")),
+    (json.dumps(DOCUMENT), ".json"),
+    (f"﻿{json.dumps(DOCUMENT)}", ".JSON"),
+])  # fmt: skip
 def test_every_format_asks_what_the_library_asks(tmp_path, text, suffix):
     asked = {
         "label": "approved", "prediction": "predicted", "positive": 1,

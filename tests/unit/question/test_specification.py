@@ -22,20 +22,17 @@ def problems(columns=None, **options):
     return [str(problem) for problem in caught.value.problems]
 
 
-@pytest.mark.parametrize(
-    ("asked", "features"),
-    [
-        ("sex", [Feature("sex")]),
-        (["sex", "race"], [Feature("sex"), Feature("race")]),
-        ({"race": ["B", "H"]}, [Feature("race", values=(("B", "H"),))]),
-        ({"race": "B"}, [Feature("race", values=(("B",),))]),
-        ([{"race": [["B"], ["H", "A"]]}], [Feature("race", values=(("B",), ("H", "A")))]),
-        ([{"race": "B"}, {"race": "H"}], [Feature("race", values=(("B",), ("H",)))]),
-        ([fg.cut("age", [60, 40, 40])], [Feature("age", cuts=(40.0, 60.0))]),
-        ([{"column": "age", "cuts": 40}], [Feature("age", cuts=(40.0,))]),
-        ([{"column": "race", "values": [1, 2.0]}], [Feature("race", values=((1, 2),))]),
-    ],
-)
+@pytest.mark.parametrize(("asked", "features"), [
+    ("sex", [Feature("sex")]),
+    (["sex", "race"], [Feature("sex"), Feature("race")]),
+    ({"race": ["B", "H"]}, [Feature("race", values=(("B", "H"),))]),
+    ({"race": "B"}, [Feature("race", values=(("B",),))]),
+    ([{"race": [["B"], ["H", "A"]]}], [Feature("race", values=(("B",), ("H", "A")))]),
+    ([{"race": "B"}, {"race": "H"}], [Feature("race", values=(("B",), ("H",)))]),
+    ([fg.cut("age", [60, 40, 40])], [Feature("age", cuts=(40.0, 60.0))]),
+    ([{"column": "age", "cuts": 40}], [Feature("age", cuts=(40.0,))]),
+    ([{"column": "race", "values": [1, 2.0]}], [Feature("race", values=((1, 2),))]),
+])  # fmt: skip
 def test_forms_of_sensitive_features(asked, features):
     assert ask(sensitive=asked).sensitive == tuple(features)
 

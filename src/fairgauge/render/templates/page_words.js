@@ -8,7 +8,7 @@ const plainText = (text) => bare(unaccented(parted(text)));
 const withoutOwn = (text) => bare(plainText(text).replace(everyMatch("beside_own_words"), ""));
 const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
 const meansMissing = (value) => typeof value === "string" && (["not_known", "not_told"].some((of) => PATTERNS[of].test(withoutOwn(value))) || noOutcomeWord(value) || PATTERNS.refused.test(withoutOwn(value)));
-const isOpposite = (name, others) => { const text = plainText(name), positive = text.replace(/^(not? |non |un|in(?=[\p{L}\p{N}_]))/u, ""); return positive !== text && others.some((each) => plainText(each).startsWith(positive)); };
+const isOpposite = (name, others) => { const text = plainText(name), positive = text.replace(/^(not? |non |nicht |un|in(?=[\p{L}\p{N}_]))/u, ""); return positive !== text && others.some((each) => plainText(each).startsWith(positive)); };
 const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_second.test(bare(name)) || PATTERNS.may_be_outcome.test(plainText(name));
 const mayBeGroup = (name, column, names) => {
   const others = names.filter((each) => each !== name && !meansMissing(each)), ofSex = others.length && others.every((each) => PATTERNS.man_or_woman.test(plainText(each)));
@@ -98,7 +98,7 @@ const noOutcomes = (values, asked = [], column = "") => {
 // of words for no decision, those that the others make an outcome, as category_words.py finds them
 const meantOutcomes = (names, column, decided) => {
   const those = (...of) => names.filter((name) => of.some((each) => PATTERNS[each].test(plainText(name)))), judged = names.filter((name) => isSettled(name) || isFavourable(name));
-  const answers = those("action").length && !those("of_hiring").length && !judged.some((name) => /ed(?![\p{L}\p{N}_])/u.test(plainText(name))), results = those("result"), ofService = PATTERNS.service.test(column);
+  const answers = those("action").length && !those("of_hiring").length && !judged.some((name) => PATTERNS.recorded.test(plainText(name))), results = those("result"), ofService = PATTERNS.service.test(column);
   const applied = !judged.every((name) => results.includes(name)), ended = !decided && (ofService || !applied);
   const pairs = names.some((name) => isOpposite(name, names) && !plainText(name).includes("complet"));
   const left = ended && !ofService && !PATTERNS.course.test(column) && (judged.length || pairs) ? those("left") : [];
