@@ -91,7 +91,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
     joint = _joint(cube)
     joint = joint.where(joint.sums["rows"] > 0)
     rows = joint.sums["rows"]
-    known = rows.size > 0 and cube.rows > HANDFUL
+    known = rows.size > 0 and cube.read > HANDFUL
     return FeedRows(
         [twin(cube), twin(cube, labelled=False)],
         cases.rows,
@@ -118,11 +118,11 @@ def twin(cube: Cube, *, labelled: bool = True) -> tuple[str, float]:
     if labelled:
         names = [*table.sums]
     else:
-        table = cube.marginal([axis for axis in table.axes if axis.role is not Role.LABEL])
+        table = table.over([axis for axis in table.axes if axis.role is not Role.LABEL])
     found = hashlib.sha256(repr([cube.levels[axis] for axis in table.axes]).encode())
     for numbers in (table.codes, *map(table.sums.__getitem__, names)):
         found.update(numbers.tobytes())
-    if cube.rows <= HANDFUL:
+    if cube.read <= HANDFUL:
         return found.hexdigest(), 0.0
     return found.hexdigest(), _coincidence(table) + labelled * _coincidence_of_sums(table)
 
@@ -318,9 +318,11 @@ def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
 
 
 def _joint(cube: Cube) -> CountTable:
+    # of a table of counts, a row of which may be any part of a cell, every case is a row
     others = {Role.CLUSTER, Role.CODES}
     apart = [t for t in cube.tables if others.isdisjoint([axis.role for axis in t.axes])]
-    return max(apart, key=lambda table: len(table.codes))
+    table = max(apart, key=lambda table: len(table.codes))
+    return replace(table, sums={**table.sums, "rows": table.sums[cube.plan.cases]})
 
 
 def _free_variances(table: CountTable) -> Array:
@@ -334,14 +336,15 @@ def _free_variances(table: CountTable) -> Array:
 
 def _coincidence(table: CountTable) -> float:
     # it is that of multinomial counts being the same twice, within groups of given sizes: of more
-    # freedom, it would be smaller
+    # freedom, it would be smaller; of counts that are rounded, it is larger
     held = table.sums["rows"] > 0
     rows = table.sums["rows"][held]
     columns = [i for i, axis in enumerate(table.axes) if axis.role is Role.FEATURE]
     of_group = np.unique(table.codes[held][:, columns], axis=0, return_inverse=True)[1].ravel()
     sizes, cells = np.bincount(of_group, rows), np.bincount(of_group)
     logs = np.bincount(of_group, np.log(rows))
-    twins = (np.log(sizes) - logs - (cells - 1) * math.log(4 * math.pi)) / 2
+    step = max(int(np.gcd.reduce(rows.astype(np.int64))), 1)
+    twins = (np.log(sizes) - logs - (cells - 1) * math.log(4 * math.pi / step**2)) / 2
     return float(np.minimum(twins, 0.0).sum())
 
 
