@@ -82,7 +82,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
     """Return the rows that a cube counts, and those that the question excludes, by reason."""
     named = question.unknown or question.exclude_groups
     complete = (
-        not (named or cube.excluded or cases_of_no_weight(cube))
+        not (named or cube.excluded or cube.without_condition or cases_of_no_weight(cube))
         and all((table.codes >= 0).all() for table in cube.tables)
         and all(open_levels(cube, axis, question) is None for axis in cube.plan.outcomes)
     )

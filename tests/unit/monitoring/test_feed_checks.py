@@ -418,3 +418,28 @@ def test_amounts_of_a_day_that_are_amiss_are_found_and_leave_no_pass(fault: str)
     found = [(str(e.problem), e.period, e.group) for e in report.findings]
     assert found == [(problem, NAMES[BAD], "F" if "F" in fault else None)] * bool(fault)
     assert report.exit_code == (3 if fault else 0)
+
+
+def _as_hours(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(label=rows.label / np.where(rows.sex == "F", 60, 1))
+
+
+def _without_channel(rows: pd.DataFrame) -> pd.DataFrame:
+    lost = (rows.sex == "F") & (rows.prediction == 0) & (rows.index % 5 < 3)
+    return rows.assign(web=np.where(lost, "n/a", "yes"))
+
+
+@pytest.mark.parametrize(
+    ("day", "asked", "metric", "why"),
+    [
+        (lambda i: _as_hours(amounts_of(i)), AMOUNTS, "mean_error", "unlike_amounts:sex"),
+        (lambda i: _without_channel(rows_of(i)),
+         ASKED | {"sensitive": "sex", "where": ["web = yes"]}, "selection_rate", "value of web"),
+    ],
+)  # fmt: skip
+def test_what_only_measures_of_an_audit_doubt_leaves_no_pass(day, asked, metric, why) -> None:
+    counts = {name: fg.count(day(i), **asked) for i, name in enumerate(NAMES[:7])}
+    rule = {"metric": f"{metric}.difference", "between": [-99, 99]}
+    report = fg.monitor(counts, asked | {"monitor": {"rules": [rule]}})
+    stated = [e.other for e in report.findings] or [e.open.get("what") for e in report.comparisons]
+    assert (report.exit_code, stated) == (3, [why])
