@@ -418,3 +418,41 @@ def test_amounts_of_a_day_that_are_amiss_are_found_and_leave_no_pass(fault: str)
     found = [(str(e.problem), e.period, e.group) for e in report.findings]
     assert found == [(problem, NAMES[BAD], "F" if "F" in fault else None)] * bool(fault)
     assert report.exit_code == (3 if fault else 0)
+
+
+def _as_hours(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(label=rows.label / np.where(rows.sex == "F", 60, 1))
+
+
+def _without_channel(rows: pd.DataFrame) -> pd.DataFrame:
+    lost = (rows.sex == "F") & (rows.prediction == 0) & (rows.index % 5 < 3)
+    return rows.assign(web=np.where(lost, "n/a", "yes"))
+
+
+@pytest.mark.parametrize(
+    ("day", "asked", "most", "why"),
+    [
+        (lambda i: _as_hours(amounts_of(i)), AMOUNTS, 99, "unlike_amounts:sex"),
+        (lambda i: _without_channel(rows_of(i)),
+         ASKED | {"sensitive": "sex", "where": ["web = yes"]}, 0.99, "value of web"),
+    ],
+)  # fmt: skip
+def test_what_only_measures_of_an_audit_doubt_leaves_no_pass(day, asked, most, why) -> None:
+    counts = {name: fg.count(day(i), **asked) for i, name in enumerate(NAMES[:7])}
+    metric = "mean_error.difference" if most > 1 else "selection_rate.difference"
+    rule = {"metric": metric, "between": [-most, most]}
+    report = fg.monitor(counts, asked | {"monitor": {"rules": [rule]}})
+    stated = [e.other for e in report.findings] or [e.open.get("what") for e in report.comparisons]
+    assert (report.exit_code, stated) == (3, [why])
+
+
+def test_an_identifier_of_no_one_that_comes_later_is_doubted_by_all_its_rows() -> None:
+    asked = {"prediction": "prediction", "positive": 1, "sensitive": "sex", "person": "who"}
+    rule, counts = {"metric": "selection_rate.difference", "between": [-0.9, 0.9]}, {}
+    for i, name in enumerate(NAMES[:7]):
+        rows = rows_of(i)
+        who = np.where((rows.index % 10 < 3) & (i > 0), "N/A", [f"p{i}-{n}" for n in rows.index])
+        counts[name] = fg.count(rows.assign(who=who), **asked)
+    (found,) = fg.monitor(counts, asked | {"monitor": {"rules": [rule]}}).findings
+    every = sum(n for each in counts.values() for _, n in each.placeholders)
+    assert (found.other, found.doubt.get("rows")) == ("placeholder_identifier:who", every)
