@@ -94,7 +94,8 @@ NO_GROUP = (
     "|To be confirmed|Pending|***|<10|xxx|Masked|Test patient|Statewide|Hospital average|Sex|NI|00"
     "|\\N|unkown|Unknow|Unspecifed|Null value|No match|Data pending|Keine Daten|No consent|97|-7"
     "|Cannot be determined|All payers|Total workforce|Not yet disclosed|imputed_mode"
-    "|nicht erhoben|Job TBD"
+    "|nicht erhoben|Job TBD|XNA|???|n.k.|n.c.|NA_character_|__HIVE_DEFAULT_PARTITION__|\u200b|0.0"
+    "|.a|['']|_|nodata|NotFound|Unspec"
 )
 FAVOURABLE = (
     "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
@@ -326,7 +327,7 @@ CLEAN += [
         "||floor|Floor 1|Floor 2|Floor -1||team|Totality|Summit|Selecta"
         "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft"
         "||region|EU|APAC|NA||country|ZA|BW|NA"
-        "||sex|F|M|X||g|f|m|n||area|R|S|U||emp|E|S|U||grade|A|B|U||state|SD|NY|ND||region|N|E|NS"
+        "||sex|F|M|X||g|f|m|n||area|R|S|U||emp|E|S|U||grade|A|B|U||state|SD|NY|ND||state|N.Y.|N.C.|S.C.||region|N|E|NS"
         "||disability|Total disability|Partial disability|None||hearing|Partial|None|Total"
         "||identity|religion|race|none||target|male|black|none||dx|Asthma|Gout|Undetermined cause"
         "||race|1|2|0||sex|1|3|0||country|DE|FR|DK||sex|Female|Male|Both||ward|95|97|99"
