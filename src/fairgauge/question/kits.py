@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fairgauge.enums import Favourable
 from fairgauge.errors import Problem, SpecError, listing, problems_where, quote, refuse, suggest
 from fairgauge.question.category_words import is_column_of
 from fairgauge.question.features import read_features
@@ -76,6 +77,12 @@ class Kit:
         return Path(self.name).stem
 
     @property
+    def called_positive(self) -> str | None:
+        """Return the word for the positive outcome: favourable, where there is no other."""
+        stated = self.options.get("favourable") == Favourable.POSITIVE
+        return self.words.get("positive", "favourable" if stated else None)
+
+    @property
     def published_metrics(self) -> tuple[str, ...]:
         """Return the metrics of the tables to publish, which compare selections."""
         return tuple(each for each in self.options["metrics"] if each.startswith(_OF_SELECTION))
@@ -98,7 +105,11 @@ class Kit:
         columns = [each.column for each in read_features(given.get("sensitive"), Location())]
         if self.intersect and len(columns) > 1:
             found["intersections"] = [columns]
-        return {name: value for name, value in found.items() if given.get(name) is None}
+        found = {name: value for name, value in found.items() if given.get(name) is None}
+        # a saved question has all of them, which does not show that a user stated the direction
+        if found and self.called_positive and given.get("favourable") == Favourable.POSITIVE:
+            found["words"] = {"positive": self.called_positive} | dict(given.get("words") or {})
+        return found
 
     def lacking(self, given: Mapping[str, Any]) -> tuple[str, ...]:
         """Return what a specification, as plain values, does not state and the sources ask for."""
