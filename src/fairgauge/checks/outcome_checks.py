@@ -745,7 +745,12 @@ def _has_harmful_name(column: str, codes: bool, name: str) -> bool:
 
 
 def _word_of_preset(spec: Spec) -> str | None:
-    return find_kit(spec.preset).called_positive if spec.preset else None
+    # what a preset calls the positive outcome: favourable, where it has no other word
+    if not spec.preset:
+        return None
+    about = find_kit(spec.preset)
+    stated = about.options.get("favourable") == Favourable.POSITIVE
+    return about.words.get("positive", "favourable" if stated else None)
 
 
 def depends_on_positive(row: Metric | Statistic) -> bool:

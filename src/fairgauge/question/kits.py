@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairgauge.enums import Favourable
 from fairgauge.errors import Problem, SpecError, listing, problems_where, quote, refuse, suggest
 from fairgauge.question.category_words import is_column_of
 from fairgauge.question.features import read_features
@@ -77,12 +76,6 @@ class Kit:
         return Path(self.name).stem
 
     @property
-    def called_positive(self) -> str | None:
-        """Return the word for the positive outcome: favourable, where there is no other."""
-        stated = self.options.get("favourable") == Favourable.POSITIVE
-        return self.words.get("positive", "favourable" if stated else None)
-
-    @property
     def published_metrics(self) -> tuple[str, ...]:
         """Return the metrics of the tables to publish, which compare selections."""
         return tuple(each for each in self.options["metrics"] if each.startswith(_OF_SELECTION))
@@ -106,9 +99,10 @@ class Kit:
         if self.intersect and len(columns) > 1:
             found["intersections"] = [columns]
         found = {name: value for name, value in found.items() if given.get(name) is None}
-        # a saved question has all of them, which does not show that a user stated the direction
-        if found and self.called_positive and given.get("favourable") == Favourable.POSITIVE:
-            found["words"] = {"positive": self.called_positive} | dict(given.get("words") or {})
+        # a saved question has them all, which does not show that a user stated the direction
+        if found and given.get("favourable") == "positive" == self.options.get("favourable"):
+            word = self.words.get("positive", "favourable")
+            found["words"] = {"positive": word} | dict(given.get("words") or {})
         return found
 
     def lacking(self, given: Mapping[str, Any]) -> tuple[str, ...]:
