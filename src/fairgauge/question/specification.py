@@ -588,7 +588,8 @@ class SwapQuestion:
         """Return the options with their values, those that are not given excepted."""
         shared = self.spec.to_dict()
         given: dict[str, Json] = {name: getattr(self, name) for name in COLUMNS}
-        given |= {"placebo": list(self.placebo)} | {name: shared[name] for name in SHARED}
+        given["placebo"] = list(self.placebo)
+        given |= {name: shared[name] for name in SHARED}
         return {name: value for name, value in given.items() if value not in (None, [], {})}
 
 
