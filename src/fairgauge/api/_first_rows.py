@@ -25,11 +25,18 @@ _FIRST_ROWS = 1_000
 _PEOPLE = re.compile(
     r"user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower"
     r"|member|student|claimant|card[_\s]?holder|bewerber|kunde|antragsteller|ssn|mrn"
+    r"|policy[_\s]?holder|(?<![a-z])(cif|i?tin)(?![a-z])"
+    r"|(?<![a-z])(insured|payee|party|tax|individual)[_\s]?(id|no|nbr|num|number|key)"
     r"|(?<![a-z])(pat|cust|policy|mitarbeiter)[_\s]?(id|no|nr|num(mer)?|number|key)",
     re.IGNORECASE,
 )
+# what a person may have several of: such a column repeats people, and counts none
+_ACCOUNT = r"(?<![a-z])(account|acct)[_\s]?(id|no|nbr|num|number|key)"
+_REPEATING = re.compile(rf"{_PEOPLE.pattern}|{_ACCOUNT}", re.IGNORECASE)
+# several words, of which the last is no identifier's: numbers are of people, as their incomes
+_ATTRIBUTE = r"(?i).*[_\s](?!.*(id|no|nb?r|num(mer|ber)?|key|ref|hash|ssn|mrn|tin|cif)\.?$)[^_\s]+"
 _IDENTIFIER = (
-    rf"(?i)(.*[_\s])?(id|uuid|guid|{_PEOPLE.pattern})((e?n|in)?[_\s]?(id|no|nb?r|number|nummer|ref|key"
+    rf"(?i)(.*[_\s])?(id|uuid|guid|{_REPEATING.pattern})((e?n|in)?[_\s]?(id|no|nb?r|number|nummer|ref|key"
     r"|hash|e-?mail([_\s]?address)?)\.?)?|e-?mail([_\s]?address)?"
 )
 _MOST_IDENTIFIERS = 3
@@ -92,7 +99,10 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     for column, values in read.items():
         known = [value for value in values if value is not None]
         different, few = len(set(known)), _FEWEST_DIFFERENT * len(known)
-        if _PEOPLE.search(column):
+        amounts = re.fullmatch(_ATTRIBUTE, column) and all(map(is_number, known))
+        if amounts or any(isinstance(v, float) and not v.is_integer() for v in known):
+            continue
+        if _REPEATING.search(column):
             few = min(few, _FEW_PEOPLE)
         if few < different < len(known):
             asked = verb or ("score" if spec.score else None)  # people have no single score
@@ -107,6 +117,7 @@ def _unasked_identifiers(source: Source, spec: Spec) -> list[str]:
         return []
     used = {column for _, column in spec.columns()}
     named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
+    named.sort(key=lambda column: re.fullmatch(_ATTRIBUTE, column) is not None)
     return named[:_MOST_IDENTIFIERS]
 
 
@@ -125,7 +136,7 @@ def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int
     found = ((str(e.feature), e["distinct"], e["rows"])
              for e in repeated_ids(source, replace(spec, cluster=None)))  # fmt: skip
     # an employee may be the one who decides
-    return tuple(e for e in found if _PEOPLE.search(e[0]) and "employee" not in e[0].casefold())
+    return tuple(e for e in found if _REPEATING.search(e[0]) and "employee" not in e[0].casefold())
 
 
 def _median_score(source: Source, spec: Spec) -> float:

@@ -43,7 +43,7 @@ PLANTED = {
     DiagnosticCode.UNDECIDED_OUTCOMES: ("p", {"p": every("Pending", WORDS)}, {"positive": "yes"}),
     DiagnosticCode.UNFAVOURABLE_POSITIVE: ("denied", {"denied": P}, {"prediction": "denied"}),
     DiagnosticCode.NEVER_REPEATS: (
-        "claim_no", {"claim_no": range(N), "member_id": [i // 5 for i in range(N)]},
+        "claim_no", {"claim_no": range(N), "insured_no": [i // 5 for i in range(N)]},
         {"person": "claim_no"}),
     DiagnosticCode.STRATUM_IS_OUTCOME: (
         "h", {"h": ["xy"[each ^ (i % 97 < 2)] for i, each in enumerate(P)]},
@@ -167,7 +167,8 @@ def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, othe
     report = fg.audit(pl.DataFrame(rows), **asked)
     assert (code in {each.code for each in report.diagnostics}) is doubted
     assert report.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
-    for closed in ({"accept": f"{code}:{column}"}, {"words": {"positive": "cleared"}}):
+    words = {"words": {"positive": "cleared"}}
+    for closed in ({"accept": f"{code}:{column}"}, words, {"favourable": "positive"}):
         assert fg.audit(pl.DataFrame(rows), **asked, **closed).verdict is Outcome.PASS
     with pytest.raises(fg.SpecError, match="contradicts the preset"):
         fg.audit(pl.DataFrame(rows), **asked, words={"positive": "denied"})
@@ -195,7 +196,10 @@ def test_no_word_at_all_passes_a_rule_of_one_side_silently(words):
     doubted = check_withheld(rows, "unfavourable_positive", **asked)
     assert f"{RULE} would not pass" in " ".join(str(each.message) for each in doubted.diagnostics)
     assert fg.audit(rows, **asked, favourable="positive").verdict is Outcome.PASS
-    assert fg.audit(rows, **asked, preset="us-lending").verdict is Outcome.INCONCLUSIVE
+    asked_by_preset = fg.audit(rows, **asked, preset="us-lending")
+    again = asked_by_preset.spec | {"threshold": None}  # what the preset states no user does
+    for open_ in (asked_by_preset, fg.audit(rows, **again)):
+        assert open_.verdict is Outcome.INCONCLUSIVE
     assert fg.audit(rows, **asked | {"positive": words[1:]}).verdict is Outcome.FAIL
     assert fg.audit(even, **asked).verdict is Outcome.PASS  # whichever is favourable
 
