@@ -23,15 +23,19 @@ from fairgauge.values import Value, is_number, name_of
 
 _FIRST_ROWS = 1_000
 _PEOPLE = re.compile(
-    r"user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower"
-    r"|member|student|claimant|card[_\s]?holder|bewerber|kunde|antragsteller|ssn|mrn"
+    r"user|customer|client|patient|person(al)?|subject|session|applicant|employee"
+    r"|[ck]andidat(?!ur)[aeo]?|borrower|member|student|claimant|card[_\s]?holder|bewerber|kunde"
+    r"|antragsteller|ssn|mrn|(?<![a-z])(dni|matricule)(?![a-z])|talent[_\s]?profile"
     r"|(?<![a-z])(pat|cust|policy|mitarbeiter)[_\s]?(id|no|nr|num(mer)?|number|key)",
     re.IGNORECASE,
 )
+_EMAIL = r"e-?mail([_\s]?address|-?adresse)?|courriel|correo([_\s]electr[o\u00f3]nico)?"
 _IDENTIFIER = (
-    rf"(?i)(.*[_\s])?(id|uuid|guid|{_PEOPLE.pattern})((e?n|in)?[_\s]?(id|no|nb?r|number|nummer|ref|key"
-    r"|hash|e-?mail([_\s]?address)?)\.?)?|e-?mail([_\s]?address)?"
+    rf"(?i)(.*[_\s])?(id|uuid|guid|{_EMAIL}|{_PEOPLE.pattern})((e?n|in)?[_\s-]?(id|no|nb?r|number"
+    rf"|nummer|ref|key|hash|{_EMAIL})\.?)?"
 )
+# those who decide, and may be employees
+_STAFF = re.compile(r"employee|recruiter|manager|reviewer|interviewer|owner|agent|officer")
 _MOST_IDENTIFIERS = 3
 # different numbers of a label up to which they may be codes of classes
 _FEW_AMOUNTS = 20
@@ -119,13 +123,12 @@ def read_ahead(source: Source, asked: Plan, spec: Spec) -> None:
 
 def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int, int], ...]:
     """Return the columns of people that repeat, where that of persons may be of decisions."""
-    stated = spec.person or ""
-    if not stated or _PEOPLE.search(stated) or cube.excluded.get(Uncounted.SAME_PERSON):
+    stated, of_people = spec.person or "", re.compile(f"{_PEOPLE.pattern}|{_EMAIL}", re.I).search
+    if not stated or of_people(stated) or cube.excluded.get(Uncounted.SAME_PERSON):
         return ()
     found = ((str(e.feature), e["distinct"], e["rows"])
              for e in repeated_ids(source, replace(spec, cluster=None)))  # fmt: skip
-    # an employee may be the one who decides
-    return tuple(e for e in found if _PEOPLE.search(e[0]) and "employee" not in e[0].casefold())
+    return tuple(e for e in found if of_people(e[0]) and not _STAFF.search(e[0].casefold()))
 
 
 def _median_score(source: Source, spec: Spec) -> float:
