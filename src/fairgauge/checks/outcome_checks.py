@@ -679,7 +679,7 @@ def _is_attested(axis: Axis, positive: Sequence[Value], others: Sequence[Value])
         return any(words.action_code(each) in words.APPROVED for each in meant)
     if any(_has_harmful_name(axis.column, codes, each) for each in beside):
         return True
-    favoured = any(words.attests_favour(each, beside) for each in meant)
+    favoured = any(words.attests_favour(each, beside, axis.column) for each in meant)
     unlike = any(words.is_yes(each) or words.attests_favour(each, meant) for each in beside)
     return None if favoured == unlike else favoured
 
