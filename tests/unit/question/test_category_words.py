@@ -30,7 +30,7 @@ UNKNOWN = {
     "English": "Unknown|Not stated|N/A|Decline to answer|Choose not to disclose|PREFER_NOT_TO_SAY"
     "|Not applicable|Blank|Empty|Rather not say|Not declared|Refused|Not indicated|Withheld"
     "|No data|Not collected|Not entered|Not selected|No selection|None selected|Opted out"
-    "|Unmapped|Not assigned|Confidential|Survey not sent|Visual ID not possible|EEO form skipped"
+    "|Unmapped|Not assigned|Survey not sent|Visual ID not possible|EEO form skipped"
     "|Unidentified|Non-response|Don't know|No co-applicant|No coapplicant|Race NA|N/A (race)|Unk"
     "|Gender: n/a|Race/Ethnicity N/A|Race Unk|Not self-identified|Not applicable (non-US)|??",
     "Spanish": "Desconocida|No especificado|Sin especificar|Prefiero no responder|N/D|No declarado"
@@ -140,9 +140,9 @@ def test_codes_of_hmda_are_known_by_column_and_name():
     assert not are_actions("disposition", [1, 2, 3])
     assert no_decisions("action_taken", [1, 3, 4, 7], [1]) == [4, 7]
     assert no_decisions("x", ["yes", "open"], ["yes"]) == ["open"]
-    assert no_groups("applicant_race_1", [5, 6]) == [6]
+    assert no_groups("applicant_race_1", [5, 6]) == no_groups("B1_Race", [5, 6]) == [6]
+    assert no_groups("Sex", ["Confidential", "Female", "Male"]) == ["Confidential"]
     assert no_groups("co-applicant_sex", ["2", "04"]) == no_groups("Borr1Sex", [1, "04"]) == ["04"]
-    assert no_groups("B1_Race", [5, 6]) == [6]
     assert no_groups("b2b_sex", [1, 4]) == no_groups("racetrack of borrower", [6]) == []
 
 
