@@ -22,23 +22,30 @@ from fairgauge.scan.source import Readable, Source, can_look_at_rows
 from fairgauge.values import Value, is_number, name_of
 
 _FIRST_ROWS = 1_000
+_EMAIL = r"e-?mail([_\s]?address|-?adresse)?|courriel|correo([_\s]electr[o\u00f3]nico)?"
 _PEOPLE = re.compile(
-    r"user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower"
-    r"|member|student|claimant|card[_\s]?holder|bewerber|kunde|antragsteller|ssn|mrn"
-    r"|policy[_\s]?holder|(?<![a-z])(cif|i?tin)(?![a-z])"
+    r"user|customer|client|patient|person(al)?|subject|session|applicant|employee"
+    r"|[ck]andidat(?!ur)[aeo]?|borrower|member|student|claimant|card[_\s]?holder|bewerber|kunde"
+    r"|antragsteller|ssn|mrn|policy[_\s]?holder|talent[_\s]?profile"
+    r"|(?<![a-z])(cif|i?tin|dni|matricule)(?![a-z])"
     r"|(?<![a-z])(insured|payee|party|tax|individual)[_\s]?(id|no|nbr|num|number|key)"
-    r"|(?<![a-z])(pat|cust|policy|mitarbeiter)[_\s]?(id|no|nr|num(mer)?|number|key)",
+    rf"|(?<![a-z])(pat|cust|policy|mitarbeiter)[_\s]?(id|no|nr|num(mer)?|number|key)|{_EMAIL}",
     re.IGNORECASE,
 )
 # what a person may have several of: such a column repeats people, and counts none
 _ACCOUNT = r"(?<![a-z])(account|acct)[_\s]?(id|no|nbr|num|number|key)"
 _REPEATING = re.compile(rf"{_PEOPLE.pattern}|{_ACCOUNT}", re.IGNORECASE)
 # several words, of which the last is no identifier's: numbers are of people, as their incomes
-_ATTRIBUTE = r"(?i).*[_\s](?!.*(id|no|nb?r|num(mer|ber)?|key|ref|hash|ssn|mrn|tin|cif)\.?$)[^_\s]+"
-_IDENTIFIER = (
-    rf"(?i)(.*[_\s])?(id|uuid|guid|{_REPEATING.pattern})((e?n|in)?[_\s]?(id|no|nb?r|number|nummer|ref|key"
-    r"|hash|e-?mail([_\s]?address)?)\.?)?|e-?mail([_\s]?address)?"
+_ATTRIBUTE = (
+    rf"(?i)(?!.*({_EMAIL}|(?<![a-z])(id|profile|matricule|dni)(?![a-z]))).*[_\s]"
+    r"(?!.*(id|no|nb?r|num(mer|ber)?|key|ref|hash|ssn|mrn|tin|cif)\.?$)[^_\s]+"
 )
+_IDENTIFIER = (
+    rf"(?i)(.*[_\s])?(id|uuid|guid|{_REPEATING.pattern})((e?n|in)?[_\s-]?(id|no|nb?r|number"
+    rf"|nummer|ref|key|hash|{_EMAIL})\.?)?"
+)
+# those who decide, and may be employees
+_STAFF = re.compile(r"employee|recruiter|manager|reviewer|interviewer|owner|agent|officer")
 _MOST_IDENTIFIERS = 3
 # different numbers of a label up to which they may be codes of classes
 _FEW_AMOUNTS = 20
@@ -135,8 +142,7 @@ def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int
         return ()
     found = ((str(e.feature), e["distinct"], e["rows"])
              for e in repeated_ids(source, replace(spec, cluster=None)))  # fmt: skip
-    # an employee may be the one who decides
-    return tuple(e for e in found if _REPEATING.search(e[0]) and "employee" not in e[0].casefold())
+    return tuple(e for e in found if _REPEATING.search(e[0]) and not _STAFF.search(e[0].casefold()))
 
 
 def _median_score(source: Source, spec: Spec) -> float:

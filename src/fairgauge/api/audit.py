@@ -19,7 +19,6 @@ from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse, sug
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
 from fairgauge.measure.measured import Measured
-from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.rules import Rule
@@ -465,15 +464,8 @@ def measure_and_judge(
 
 
 def with_meant_reference(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:
-    """Return notes on references as accepted where a preset states whom to compare with.
-
-    Not of amounts, where it states so of decisions, which rules of its own are on.
-    """
-    kit = kit_or_none(spec.preset)
-    stated = kit is not None and (kit.compared_with or "reference" in kit.options)
-    if kit is not None and stated and not (spec.task is Task.REGRESSION and kit.with_amounts):
-        spec = replace(spec, accept=(*spec.accept, str(DiagnosticCode.REFERENCE_DECIDES)))
-    return with_accepted(notes, spec)
+    """Return notes on references as accepted where a preset states whom to compare with."""
+    return with_accepted(notes, question_checks.accept_meant_reference(spec))
 
 
 def check_same_rows(cube: Cube, spec: Spec) -> None:

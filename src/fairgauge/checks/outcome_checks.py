@@ -23,7 +23,7 @@ from fairgauge.cube.plan import SUM, Axis, centre_of
 from fairgauge.cube.views import axes_of, rows_by
 from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
-from fairgauge.measure.decide import judge
+from fairgauge.measure.decide import judge, reference_notes
 from fairgauge.measure.measure import measure
 from fairgauge.question import category_words as words
 from fairgauge.question.conditions import RowCondition
@@ -34,7 +34,11 @@ from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve import outcomes as resolved
-from fairgauge.resolve.question_checks import OTHER_UNIT, depends_on_favourable
+from fairgauge.resolve.question_checks import (
+    OTHER_UNIT,
+    accept_meant_reference,
+    depends_on_favourable,
+)
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import overall
 from fairgauge.start.records import replace
@@ -677,7 +681,7 @@ def _is_attested(axis: Axis, positive: Sequence[Value], others: Sequence[Value])
         return any(words.action_code(each) in words.APPROVED for each in meant)
     if any(_has_harmful_name(axis.column, codes, each) for each in beside):
         return True
-    favoured = any(words.attests_favour(each, beside) for each in meant)
+    favoured = any(words.attests_favour(each, beside, axis.column) for each in meant)
     unlike = any(words.is_yes(each) or words.attests_favour(each, meant) for each in beside)
     return None if favoured == unlike else favoured
 
@@ -689,7 +693,13 @@ def _passing(cube: Cube, spec: Spec, rules: Sequence[Rule]) -> list[Rule]:
         measured = measure(cube, replace(spec, metrics=(), margins=(), rules=tuple(rules)))
     except SpecError:  # of a column that has no other outcome
         return []
-    return [e for e in rules if overall(judge(measured, [e], explain=False)) is Outcome.PASS]
+    verdicts = judge(measured, rules, explain=False)
+    notes = reference_notes(measured, replace(spec, rules=tuple(rules)), verdicts)
+    spec = accept_meant_reference(spec)
+    withheld = {n["rule"] for n in notes if not spec.accepts(n.code, n.feature)}
+    of = {str(e): [v for v in verdicts if v.rule == str(e)] for e in rules}
+    passing = {each for each, judged in of.items() if overall(judged) is Outcome.PASS}
+    return [each for each in rules if str(each) in passing - withheld]
 
 
 def _axes_of_outcomes(cube: Cube, spec: Spec) -> list[Axis]:

@@ -233,9 +233,10 @@ def _unlike_amounts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     return _group_doubts(note.feature, "clear unit", cases, spec, *of_both)
 
 
-def _adverse(_note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
+def _adverse(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     # also where it is stated, and names state the reverse
-    what = scopes.UNSTATED if spec.favourable is None else "clear favourable outcome"
+    unstated = spec.favourable is None or note.get("unattested")
+    what = scopes.UNSTATED if unstated else "clear favourable outcome"
     return [Doubt(what, cases)] * question.depends_on_favourable(spec)
 
 

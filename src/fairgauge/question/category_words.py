@@ -103,7 +103,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     own = f"{_fold(column)} {_fold(name)}"
     opposite = name.strip() == "-" and (len(names) <= 2 or "+" in names)
     listed = _has(own, "own_word", *["own_code"] * (len(names) >= 4))
-    return listed or opposite or _strip(name) in _ALSO_CLASSES
+    return listed or opposite or name.strip().casefold() in _ALSO_CLASSES  # not "(none)"
 
 
 def is_column_of(kind: str, column: str) -> bool:
@@ -291,11 +291,13 @@ def _is_misspelt(one: str, two: str, edits: int) -> bool:
     )
 
 
-def attests_favour(name: str, beside: Iterable[str]) -> bool:
-    """Return whether a name states that an outcome is the better one; a plain yes states it not."""
-    text, plain = _fold(name), is_yes(name) or is_adverse(name) or is_harm(name)
-    named = (is_favourable(name, beside) or is_of_favours(text)) and not _has(text, "negated")
-    return not plain and (named or bool(_compile(("favourable_code",)).fullmatch(text)))
+def attests_favour(name: str, beside: Iterable[str], column: str = "") -> bool:
+    """Return whether a name, of a plain yes its column's, has the outcome as the better one."""
+    of = column if is_yes(name) else name
+    text, unlike = _fold(of), is_yes(of) or is_adverse(of) or is_harm(of)
+    named = is_favourable(of, beside) or _has(text, "favourable_column", "judged")
+    named = named and not _has(text, "negated", "turned", "less")
+    return not unlike and (named or (of is name and _has(text, "favourable_code")))
 
 
 def is_code_of_missing(name: str) -> bool:

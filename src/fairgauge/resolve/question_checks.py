@@ -20,7 +20,7 @@ from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Tas
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.category_words import has_words, is_form_of, is_group_of
-from fairgauge.question.kits import find_kit
+from fairgauge.question.kits import find_kit, kit_or_none
 from fairgauge.question.recoding import has_categories, ranges_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
@@ -29,6 +29,7 @@ from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.references import large_groups
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import OVERALL, Diagnostic
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import quotient
 from fairgauge.values import is_one_of, name_of
 
@@ -201,6 +202,18 @@ def depends_on_favourable(spec: Spec) -> bool:
     limited = {spec.catalogue.row(rule.metric) for rule in one_sided}
     ends = (adverse_end(e, better) != adverse_end(e, Favourable.NEGATIVE) for e in limited)
     return spec.reference is ReferenceRule.BEST or any(turned) or any(ends)
+
+
+def accept_meant_reference(spec: Spec) -> Spec:
+    """Return a question in which the reference is accepted where a preset states whom to take.
+
+    Not of amounts, where it states so of decisions, which rules of its own are on.
+    """
+    kit = kit_or_none(spec.preset)
+    stated = kit is not None and (kit.compared_with or "reference" in kit.options)
+    if kit is None or not stated or (spec.task is Task.REGRESSION and kit.with_amounts):
+        return spec
+    return replace(spec, accept=(*spec.accept, str(DiagnosticCode.REFERENCE_DECIDES)))
 
 
 def limits_of_the_better_off(

@@ -40,6 +40,7 @@ from fairgauge.statements import compared as comparisons
 from fairgauge.statements import sections
 from fairgauge.statements.compared import OUTCOMES, PageStatements, step, swap_sides, unit_of
 from fairgauge.statements.sections import stated_comparisons
+from fairgauge.values import is_one_of
 
 CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.REMAINS,
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
@@ -490,12 +491,13 @@ class _Audit(PageStatements):
             outcome=self.event("outcome", True) if labelled and binary else None,
             prediction=spec.get("prediction") or spec.get("score"), label=spec.get("label"),
             classes=list(dict.fromkeys(classes)))  # fmt: skip
-        side = str(self.favourable)
+        side, asked = str(self.favourable), spec.get("positive") or ()
         if binary and (decided or labelled) and side != "neither":
             yield fact("taken_as_better", "spec",
                 event=self.event("decision" if decided else "outcome", True),
                 assumed=bool(self.notes[DiagnosticCode.ASSUMED_POSITIVE]),
-                asked=bool(spec.get("positive")), side=side)  # fmt: skip
+                asked=bool(asked), side=side,
+                of_one=not spec.get("favourable") and is_one_of(1, asked))  # fmt: skip
         if spec.get("preset") and self.favourable in AMOUNTS:
             of = spec.get("label") or spec.get("prediction")
             yield fact("taken_as_better", "spec", of=of, side=side)
@@ -775,9 +777,10 @@ class _Audit(PageStatements):
             yield step("state_positive", classes=False)
         reasons = [reason for v in self.report.verdicts for reason in reasons_of(v)]
         doubted = {reason["what"] for reason in reasons if reason.code in _NOT_BESIDE}
-        if UNSTATED in doubted and self.report.task is not Task.REGRESSION:
+        unstated = set() if spec.get("preset") else {UNSTATED}  # which the user has no word for
+        if doubted & unstated and self.report.task is not Task.REGRESSION:
             yield step("state_favourable")
-        if doubted - {UNSTATED} or self.notes[DiagnosticCode.SAME_NAMES]:
+        if doubted - unstated or self.notes[DiagnosticCode.SAME_NAMES]:
             yield step("heed_warnings")
         gaps = self.name is not None and self.name.publishes_amounts
         if gaps and not spec.get("strata"):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import DOUBTS, DiagnosticCode, Level, Outcome
+from fairgauge.reasons import ReasonCode
 
 RULE = "selection_rate.ratio >= 0.7"
 N = 4_000
@@ -152,7 +153,7 @@ CODES = [("action", 3, 1, True), ("decision", "D", "A", True), ("status", 2, 1, 
          ("outcome", "R", "P", True), ("result", 0, 1, True), ("result", "no", "yes", True),
          ("action", 1, 3, False), ("action", 2, 3, False), ("action_taken", "1", "3", False),
          ("decision", "A", "D", False), ("result", "yes", "no", False),
-         ("default", 0, 1, False)]  # fmt: skip
+         ("default", 0, 1, False), ("Geeignet", "ja", "nein", False)]  # fmt: skip
 
 
 @pytest.mark.each_value
@@ -196,10 +197,11 @@ def test_no_word_at_all_passes_a_rule_of_one_side_silently(words):
     doubted = check_withheld(rows, "unfavourable_positive", **asked)
     assert f"{RULE} would not pass" in " ".join(str(each.message) for each in doubted.diagnostics)
     assert fg.audit(rows, **asked, favourable="positive").verdict is Outcome.PASS
-    asked_by_preset = fg.audit(rows, **asked, preset="us-lending")
-    again = asked_by_preset.spec | {"threshold": None}  # what the preset states no user does
-    for open_ in (asked_by_preset, fg.audit(rows, **again)):
-        assert open_.verdict is Outcome.INCONCLUSIVE
+    check_withheld(rows, "unfavourable_positive", **asked | {"reference": {"g": "b"}})
+    by_preset = fg.audit(rows, **asked, preset="us-lending")
+    again = by_preset.spec | {"threshold": None}  # what the preset states no user does
+    for open_ in (by_preset, fg.audit(rows, **again)):
+        assert open_.verdicts[0].reason.code is ReasonCode.FAVOURABLE_UNSTATED
     assert fg.audit(rows, **asked | {"positive": words[1:]}).verdict is Outcome.FAIL
     assert fg.audit(even, **asked).verdict is Outcome.PASS  # whichever is favourable
 

@@ -30,13 +30,14 @@ UNKNOWN = {
     "English": "Unknown|Not stated|N/A|Decline to answer|Choose not to disclose|PREFER_NOT_TO_SAY"
     "|Not applicable|Blank|Empty|Rather not say|Not declared|Refused|Not indicated|Withheld"
     "|No data|Not collected|Not entered|Not selected|No selection|None selected|Opted out"
+    "|Unmapped|Not assigned|Survey not sent|Visual ID not possible|EEO form skipped"
     "|Unidentified|Non-response|Don't know|No co-applicant|No coapplicant|Race NA|N/A (race)|Unk"
     "|Gender: n/a|Race/Ethnicity N/A|Race Unk|Not self-identified|Not applicable (non-US)|??",
     "Spanish": "Desconocida|No especificado|Sin especificar|Prefiero no responder|N/D|No declarado"
     "|Se desconoce|Sin datos|NS/NC|No contesta|Ignorado|No aplica|No procede|En blanco|Vacío"
-    "|No facilitado|Sin asignar|Por definir|No se sabe|Dato faltante|No clasificado",
+    "|No facilitado|No recogido|Sin asignar|Por definir|No se sabe|Dato faltante|No clasificado",
     "French": "Inconnue|Non renseignée|Non précisé|NSP|Je préfère ne pas répondre|Sans réponse"
-    "|Sans objet|Vide|Non fourni|Non défini|À compléter|Ne s'applique pas|Données manquantes"
+    "|Sans objet|Vide|Non collecté|Non défini|À compléter|Ne s'applique pas|Données manquantes"
     "|Aucune donnée|Pas d'information|A refusé de répondre",
     "German": "Unbekannt|Ohne Angabe|k. A.|k.A.|Nicht angegeben|Weiß nicht|Moechte nicht antworten"
     "|entfällt|Entfaellt|leer|fehlt|Ungültig|Unbestimmt|Nicht zugeordnet|Verweigert|Ungeklärt",
@@ -47,7 +48,8 @@ UNDECIDED = {
     "|Duplicate application|Expired|Candidate declined|Declined by candidate|Blank|No data"
     "|Applicant declined position|Self-declined|Withdrawn - declined interview"
     "|Withdrew - not qualified|Declined interview|Interview declined"
-    "|Open|Reopened|Re-opened claim|Still open|Unsettled|IBNR|Hold|Paused",
+    "|Open|Reopened|Re-opened claim|Still open|Unsettled|IBNR|Parsing failed|Hiring paused"
+    "|Candidate self-removed|Not yet screened|Did not start assessment",
     "Spanish": "Retirada por el candidato|Desistió|Desistimiento|Pendiente|En proceso|Anulada"
     "|Incompleto|Desconocido|Vacante cubierta|Revisión manual|Datos insuficientes|Duplicado"
     "|No se presentó|Caducada|Lista de espera|Sin valorar|Rechazado por el candidato|Nueva",
@@ -61,7 +63,8 @@ UNDECIDED = {
 
 MEANT = {
     "is_opposite": "Incomplete / Completed|Unassigned / Assigned to a judge",
-    "is_column_of": "age / applicantAge|age / Alter (Jahre)|cost / rate_spread|cost / loanCosts",
+    "is_column_of": "age / applicantAge|age / Alter (Jahre)|cost / rate_spread|cost / loanCosts"
+    "|never_zero / Offer Base|never_zero / Jahresgehalt",
     "is_group_of": "men / Male|men / M\xe4nner",
     "is_total": "Total (all races)|All offices|Whole trust|National / North|Combined / Men"
     "|Ensemble des candidats",
@@ -70,14 +73,16 @@ MEANT = {
     "|Declined to answer|Cancelled by clinic|Absent from exam|Did not attend|Never seen",
     "means_missing": "Refused|Withheld|Not selected",  # of a group; of outcomes they are refusals
     "is_settled": "Approved after manual review|Cancelled by the insurer|Offer withdrawn",
-    "is_plain_denial": "Not hired|No cumple|No apto|Pas retenu|Inapte|Ungeeignet|Nicht bewilligt",
+    "is_plain_denial": "Not hired|No cumple|No apto|Pas retenu|Inapte|Ungeeignet|Nicht bewilligt"
+    "|Not suitable|Weak match|No encaja|Subprime|No preseleccionado",
     "is_harm": "laid off|High / risk_rating|tax_audit",
     "is_of_risk": "PD_12m|lgd|credit_risk",
     "is_of_denials": "denied|isRejected|loan_not_approved",
     "is_favourable": "Approved|NTU|Offer declined / Approved|Booked / Funded|Solicitud aprobada"
     "|Prêt accordé|Avis favorable|Antrag genehmigt|Otorgado|Gewährt",
     "is_form_of": "Hire / Hired|Hierd / Hired|Hired (offer) / Hired|AUTO_APPROVED / approved",
-    "attests_favour": "A|APPR|hired|ok|Recommended|Ultra Preferred|No exception",
+    "attests_favour": "A|APPR|hired|ok|Recommended|Ultra Preferred|No exception|strong_yes|Green"
+    "|Meets criteria|Strong fit|Above benchmark|Recomendado|Idóneo|Convoqué|Empfohlen|Apte",
 }
 NOT_MEANT = {
     "is_column_of": "age / loan_age|cost / lender_credits",
@@ -90,13 +95,14 @@ NOT_MEANT = {
     "|Offre ferme|Sous traitement|No pasaporte|Ohne Befund|Renuncia",
     "is_settled": "To be approved|Cancelled by patient",
     "is_plain_denial": "Offer declined|Declined to prosecute|No cumplimentado|No pasaporte",
-    "is_harm": "yes / not_arrested|High / grade",
+    "is_harm": "yes / not_arrested|High / grade|Knockout question passed",
     "is_of_risk": "low_risk|updated",
     "is_of_denials": "approved|not_denied|pass_fail|offer_declined",
     "is_favourable": "Offer declined / Hired|Booked / Released|Less urgent|Part accepted",
     "is_form_of": "Fired / Hired|not approved / approved|Better qualified / Qualified"
     "|Retired / Retained|Nothing found / Found",
-    "attests_favour": "1|yes|Y|D|Denied|High|Not recommended|Recommended for dismissal",
+    "attests_favour": "1|yes|Y|D|Denied|High|Not recommended|Recommended for dismissal|Strong no"
+    "|Searched|Flagged|Referred|Minimally qualified|No pasa|Nicht empfohlen|Fitness|Unfit",
 }
 """Names, with the column, or the other names, that they stand next to."""
 BESIDE_OTHERS = ("is_opposite", "is_total", "is_favourable", "attests_favour")
@@ -134,9 +140,9 @@ def test_codes_of_hmda_are_known_by_column_and_name():
     assert not are_actions("disposition", [1, 2, 3])
     assert no_decisions("action_taken", [1, 3, 4, 7], [1]) == [4, 7]
     assert no_decisions("x", ["yes", "open"], ["yes"]) == ["open"]
-    assert no_groups("applicant_race_1", [5, 6]) == [6]
+    assert no_groups("applicant_race_1", [5, 6]) == no_groups("B1_Race", [5, 6]) == [6]
+    assert no_groups("Sex", ["Confidential", "Female", "Male"]) == ["Confidential"]
     assert no_groups("co-applicant_sex", ["2", "04"]) == no_groups("Borr1Sex", [1, "04"]) == ["04"]
-    assert no_groups("B1_Race", [5, 6]) == [6]
     assert no_groups("b2b_sex", [1, 4]) == no_groups("racetrack of borrower", [6]) == []
 
 

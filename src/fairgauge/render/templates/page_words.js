@@ -13,7 +13,7 @@ const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText
 const mayBeGroup = (name, column, names) => {
   const others = names.filter((each) => each !== name && !meansMissing(each)), ofSex = others.length && others.every((each) => PATTERNS.man_or_woman.test(plainText(each)));
   const own = `${plainText(column)} ${plainText(name)}`;
-  return !ofSex && !PATTERNS.of_all_people.test(plainText(column)) && ((names.length >= 4 && PATTERNS.own_code.test(own)) || PATTERNS.own_word.test(own) || ["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
+  return !ofSex && !PATTERNS.of_all_people.test(plainText(column)) && ((names.length >= 4 && PATTERNS.own_code.test(own)) || PATTERNS.own_word.test(own) || ["none", "nil"].includes(name.trim().toLowerCase()) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
 };
 const isTotal = (name, others = []) => (PATTERNS.total.test(plainText(name)) || others.some((each) => PATTERNS.total_of.test(`${plainText(name)}: ${plainText(each)}`))) && !others.some((each) => PATTERNS.part.test(plainText(each)));
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
