@@ -107,8 +107,10 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if any(words.is_form_of(value, name) for name in listed):
             continue  # `doubtful_names` warns of what may have been recoded
         if column:
-            facts |= {"condition": f"{column} = {value}", "column": column, "value": value,
+            facts |= {"condition": f"{column} = {value}", "value": value,
                       "line": spec.recoding_line(column, {UNKNOWN: [value]})}  # fmt: skip
+        named = (e.column for e in spec.where if value.startswith(f"{e.column} = "))
+        facts["column"] = column or next(named, None)
         yield Diagnostic.warning(DiagnosticCode.ALIKE_CONDITION, **facts)
     if rows := sum(rows for column, value, rows, _ in cube.left_out if not (column or value)):
         yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=rows)
