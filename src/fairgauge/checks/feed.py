@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from fairgauge.checks.names import compact_reading
+from fairgauge.question.category_words import means_missing
 from fairgauge.question.specification import Spec
 from fairgauge.results.monitor_results import HistoryProblem
 from fairgauge.start.records import dataclass, field
@@ -353,6 +354,8 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
             for t in departed.keys() - apart:
                 n, share, usual = departed[t]
                 of = *subject, value, None, n
+                if lost and share < usual and means_missing(value):
+                    continue  # nobody misses a group that may be none
                 if not share:
                     found.append(Suspected(t, HistoryProblem.VANISHED_VALUE, *of, None, n * usual))
                 else:

@@ -108,8 +108,10 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             continue  # `doubtful_names` warns of what may have been recoded
         if column:
             condition = f"{column} = {value}".replace("= >", "> ")  # of numbers that are no code
-            facts |= {"condition": condition, "column": column, "value": value,
+            facts |= {"condition": condition, "value": value,
                       "line": spec.recoding_line(column, {UNKNOWN: [value]})}  # fmt: skip
+        named = (e.column for e in spec.where if value.startswith(f"{e.column} = "))
+        facts["column"] = column or next(named, None)
         yield Diagnostic.warning(DiagnosticCode.ALIKE_CONDITION, **facts)
     if rows := sum(rows for column, value, rows, _ in cube.left_out if not (column or value)):
         yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=rows)

@@ -330,7 +330,8 @@ def _withhold_passes(
         measured = cubes.answer(cube, partial(measure, spec=question))
         for each, rule in zip(open_, rules, strict=True):
             if why := _reason_open(each, rule, measured):
-                judged[id(each)] = why
+                of_last = {"periods": len(last)} if len(last) < len(feed) else {}
+                judged[id(each)] = Reason.of(why.code, **dict(why.parameters), **of_last)
     for each in comparisons:
         why = judged.get(id(each)) or _reason_of_reference(each, asked.question)
         yield replace(each, state=MonitorState.INSUFFICIENT, open=why) if why else each

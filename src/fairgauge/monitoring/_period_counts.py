@@ -91,7 +91,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
     joint = _joint(cube)
     joint = joint.where(joint.sums["rows"] > 0)
     rows = joint.sums["rows"]
-    known = rows.size > 0 and cube.read > HANDFUL
+    known = rows.sum() > HANDFUL
     return FeedRows(
         [twin(cube), twin(cube, labelled=False)],
         cases.rows,
@@ -122,7 +122,7 @@ def twin(cube: Cube, *, labelled: bool = True) -> tuple[str, float]:
     found = hashlib.sha256(repr([cube.levels[axis] for axis in table.axes]).encode())
     for numbers in (table.codes, *map(table.sums.__getitem__, names)):
         found.update(numbers.tobytes())
-    if cube.read <= HANDFUL:
+    if table.sums["rows"].sum() <= HANDFUL:
         return found.hexdigest(), 0.0
     return found.hexdigest(), _coincidence(table) + labelled * _coincidence_of_sums(table)
 
@@ -322,6 +322,8 @@ def _joint(cube: Cube) -> CountTable:
     others = {Role.CLUSTER, Role.CODES}
     apart = [t for t in cube.tables if others.isdisjoint([axis.role for axis in t.axes])]
     table = max(apart, key=lambda table: len(table.codes))
+    if not cube.plan.count:
+        return table
     return replace(table, sums={**table.sums, "rows": table.sums[cube.plan.cases]})
 
 

@@ -28,7 +28,12 @@ from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.streams import toml_of_all
 from fairgauge.render.words import ASKED, in_language, numbers
-from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.display_names import (
+    called,
+    capitalised,
+    group_called,
+    within_quotes,
+)
 from fairgauge.render.words.metric_words import metric_words, shown, written_rule_words
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import plug_in_packages
@@ -84,6 +89,7 @@ class Grammar:
             "who": lambda e: self.event(e)["who"],
             "of": self.numbered,
             "called": called,
+            "within_quotes": within_quotes,
             "cap": capitalised,
             "series": self.listing,
             "sizes": lambda i: [

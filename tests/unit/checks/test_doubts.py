@@ -319,8 +319,8 @@ def test_punctuation_is_spelling_in_a_condition(value, alike):
     found = fg.audit(
         data, prediction="p", positive=1, sensitive="sex", where="purpose = Home purchase"
     )
-    codes = {note.code for note in found.diagnostics}
-    assert (DiagnosticCode.ALIKE_CONDITION in codes) is alike
+    doubts = [(each.code, each.column) for each in found.doubts]
+    assert doubts == [(DiagnosticCode.ALIKE_CONDITION, "purpose")] * alike
 
 
 @pytest.mark.parametrize(("column", "date", "doubted"), [

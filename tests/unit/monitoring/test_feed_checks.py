@@ -190,6 +190,10 @@ def test_a_new_value_that_may_be_none_is_stated_once_and_closed_by_one_code() ->
     ]
     accept = ["missing_marker:region", "vanished_value:region"]
     assert monitored(spoil, question={"accept": accept}).findings == ()
+    found = monitored(
+        lambda r: r.assign(region=r.region.mask(r.index % 4 < 1, "Unknown")), 8, 17, until=16
+    )  # and not missed on the day without it
+    assert [e.problem for e in found.findings] == [HistoryProblem.DOUBTED_VALUE]
 
 
 @pytest.mark.parametrize("fault", ["rows twice", "a group all approved"])

@@ -51,9 +51,18 @@ def called(name: object) -> str:
     '“White\xa0”'
     """
     shown = shorten(printable(name), _LONGEST)
+    return f"“{within_quotes(name)}”" if _UNSEEN.search(shown) else shown
+
+
+def within_quotes(name: object) -> str:
+    r"""Return a name as `called` does, where quotation marks are around it already.
+
+    >>> within_quotes("White ")
+    'White\xa0'
+    """
     # no page and no table takes these blanks away
-    kept = _UNSEEN.sub(lambda blanks: "\u00a0" * len(blanks[0]), shown)
-    return f"“{kept}”" if _UNSEEN.search(shown) else shown
+    shown = shorten(printable(name), _LONGEST)
+    return _UNSEEN.sub(lambda blanks: "\u00a0" * len(blanks[0]), shown)
 
 
 def file_of(source: str) -> str:
