@@ -269,7 +269,7 @@ def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
     allowed, what = (_OF_AMOUNTS, "amounts") if of_amounts else (_OF_OUTCOMES, "outcomes")
     unstated = of_amounts and favourable in (None, enums.Favourable.POSITIVE)
     if favourable not in (None, *allowed) and not unstated:
-        also = "; of amounts, state --task regression" if favourable in _OF_AMOUNTS else ""
+        also = "; of amounts, state task = regression (--task regression)" if favourable in _OF_AMOUNTS else ""
         message = f"must be {errors.alternatives(allowed)} of {what}, not {favourable}{also}"
         yield Problem("favourable", message)
         return

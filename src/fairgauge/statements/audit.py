@@ -896,7 +896,11 @@ class _Audit(PageStatements):
             if decidable and not all(_is_constant(each.reason) for each in undecided):
                 plan = any(each.of_separate_rates for each in report.estimates)
                 found = self._cheapest() or Statement(code="more_rows")
-                yield replace(found, code="more_rows", facts=found.facts | {"plan": plan})
+                few, facts = [r for each in undecided for r in reasons_of(each)], {"plan": plan}
+                if all(reason.get("expected") for reason in few):  # it grows as the rows do
+                    times, n = max(r["minimum"] / r["expected"] for r in few), report.data.cases
+                    facts |= {"enough": times * n, "n": n}
+                yield replace(found, code="more_rows", facts=found.facts | facts)
 
     def _cases_to_read(self, each: Any, found: Statement) -> Statement | None:
         row, who = each.row, found.who

@@ -151,3 +151,15 @@ def test_the_rows_of_the_goal_that_needs_most_head_the_page() -> None:
     assert len(brief.found) == len(made.needed)
     assert "a rate of 50 of 100 in the reference" in " ".join(map(str, brief.looked_at))
     assert str(brief.certainty[0]).startswith("80% of audits so planned reach the goal (power)")
+
+
+def test_the_next_step_states_how_many_rows_are_evaluated() -> None:
+    def audited(times: int) -> fg.Report:
+        cells = {name: {"tp": 0, "fn": 0, "fp": fp * times, "tn": (n - fp) * times}
+                 for name, fp, n in (("a", 10, 1_000), ("b", 1, 100))}  # fmt: skip
+        return fg.audit(fg.confusion("g", cells), rules="|false_positive_rate.difference| <= 0.5")
+
+    said = " ".join(str(audited(1).brief()).split())
+    assert "about 5,500 of the same composition, and not 1,100, would be enough" in said
+    outcomes = [each.outcome for k in (1, 5) for each in audited(k).verdicts]
+    assert outcomes == [Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE]
