@@ -29,7 +29,7 @@ _PEOPLE = re.compile(
     r"|antragsteller|ssn|mrn|policy[_\s]?holder|talent[_\s]?profile"
     r"|(?<![a-z])(cif|i?tin|dni|matricule)(?![a-z])"
     r"|(?<![a-z])(insured|payee|party|tax|individual)[_\s]?(id|no|nbr|num|number|key)"
-    rf"|(?<![a-z])(pat|cust|policy|mitarbeiter)[_\s]?(id|no|nr|num(mer)?|number|key)|{_EMAIL}",
+    r"|(?<![a-z])(pat|cust|policy|mitarbeiter)[_\s]?(id|no|nr|num(mer)?|number|key)",
     re.IGNORECASE,
 )
 # what a person may have several of: such a column repeats people, and counts none
@@ -41,8 +41,8 @@ _ATTRIBUTE = (
     r"(?!.*(id|no|nb?r|num(mer|ber)?|key|ref|hash|ssn|mrn|tin|cif)\.?$)[^_\s]+"
 )
 _IDENTIFIER = (
-    rf"(?i)(.*[_\s])?(id|uuid|guid|{_REPEATING.pattern})((e?n|in)?[_\s-]?(id|no|nb?r|number"
-    rf"|nummer|ref|key|hash|{_EMAIL})\.?)?"
+    rf"(?i)(.*[_\s])?(id|uuid|guid|{_EMAIL}|{_REPEATING.pattern})((e?n|in)?[_\s-]?(id|no|nb?r"
+    rf"|number|nummer|ref|key|hash|{_EMAIL})\.?)?"
 )
 # those who decide, and may be employees
 _STAFF = re.compile(r"employee|recruiter|manager|reviewer|interviewer|owner|agent|officer")
@@ -137,12 +137,18 @@ def read_ahead(source: Source, asked: Plan, spec: Spec) -> None:
 
 def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int, int], ...]:
     """Return the columns of people that repeat, where that of persons may be of decisions."""
-    stated = spec.person or ""
-    if not stated or _PEOPLE.search(stated) or cube.excluded.get(Uncounted.SAME_PERSON):
+    stated, emails = spec.person or "", re.compile(_EMAIL, re.IGNORECASE)
+    if (
+        not stated
+        or _PEOPLE.search(stated)
+        or emails.search(stated)
+        or cube.excluded.get(Uncounted.SAME_PERSON)
+    ):
         return ()
     found = ((str(e.feature), e["distinct"], e["rows"])
              for e in repeated_ids(source, replace(spec, cluster=None)))  # fmt: skip
-    return tuple(e for e in found if _REPEATING.search(e[0]) and not _STAFF.search(e[0].casefold()))
+    of_people = (e for e in found if _REPEATING.search(e[0]) or emails.search(e[0]))
+    return tuple(e for e in of_people if not _STAFF.search(e[0].casefold()))
 
 
 def _median_score(source: Source, spec: Spec) -> float:
