@@ -625,10 +625,10 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
                 values=tuple(map(name_of, positive)) if cut is None else (f"above {cut:g}",),
                 others=tuple(map(name_of, better)), preset=word,
             )  # fmt: skip
-    own_word = spec.words.positive
-    if word and (words.is_adverse(own_word) or words.is_harm(own_word)):
+    called = spec.words.positive
+    if word and (words.is_adverse(called) or words.is_harm(called)):
         message = (
-            f"{quote(own_word)} contradicts the preset {quote(spec.preset)}, in which {quote(word)} "
+            f"{quote(called)} contradicts the preset {quote(spec.preset)}, in which {quote(word)} "
             "is the positive outcome; remove it, and state the values that mean it (--positive)"
         )
         raise SpecError(Problem("words.positive", message))
