@@ -91,7 +91,7 @@ def _refuse_no_number(labels: Sequence[Value], predictions: Sequence[Value], spe
             f"column {quote(spec.prediction or '')} (prediction) holds {cells([odd])}, which is "
             f"no number that can be averaged, while the label {quote(spec.label or '')} holds "
             "amounts: write each prediction as a number, or leave it empty; of decisions beside "
-            "amounts, cut the label (positive='>x', --positive '>x')"
+            "amounts, cut the label (fairgauge.above(x), --positive '>x')"
         )
 
 

@@ -122,14 +122,15 @@ def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:
 def _scores_far_above(table: CountTable) -> dict[Value, float]:
     # The scores above the first gap that many lie below, if each is a code, or far above: credit
     # bureaus have 9001 to 9003. The sum of squares shows where all of a bin are one number.
-    weights, found = table.sums.get("w", table.cases), dict[Value, float]()
-    means = table.sums[SUM] / weights
-    alike = table.sums[SQUARES] / weights - means**2 <= 1e-9 * means**2  # rounding
+    held, found = table.cases > 0, dict[Value, float]()  # rows that weigh something
+    cases, weights = (each[held] for each in (table.cases, table.sums.get("w", table.cases)))
+    means, squares = (table.sums[each][held] / weights for each in (SUM, SQUARES))
+    alike = squares - means**2 <= 1e-9 * means**2  # but for rounding
     gaps = (means[:-1] < NEARBY * means[1:]) & (means[1:] > max(_SHORT))
     gaps[: _MANY_SCORES - 1] = False
     first = int(gaps.argmax()) + 1 if gaps.any() else len(means)
-    usual, often = means[:first].max(initial=0), _OFTEN * table.cases.sum()
-    for mean, one, rows in zip(means[first:], alike[first:], table.cases[first:], strict=True):
+    usual, often = means[:first].max(initial=0), _OFTEN * cases.sum()
+    for mean, one, rows in zip(means[first:], alike[first:], cases[first:], strict=True):
         far, name = mean >= _FAR_APART * usual and rows >= often, f"{mean:.9g}"
         if one and (far or words.is_code_of_missing(name)):
             found[canonical(float(name))] = rows

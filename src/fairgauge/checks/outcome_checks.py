@@ -60,9 +60,9 @@ def one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Di
     if task is Task.REGRESSION:
         for axis in () if cube.min_cell is not None else filter(None, map(cube.plan.axis, _PAIR)):
             if (value := resolved.constant_value(cube, axis)) is not None:
-                of_label: dict[str, Any] = {"numbers": True} if axis.role is Role.LABEL else {}
                 code = codes.get(axis.role, DiagnosticCode.ONE_DECISION)
-                yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **of_label)
+                facts: dict[str, Any] = {"value": f"{value:.6g}", "numbers": True}
+                yield Diagnostic.warning(code, column=axis.column, **facts)
         return
     for axis in cube.plan.outcomes:
         of_labels, code = axis.role is Role.LABEL, codes.get(axis.role, DiagnosticCode.ONE_DECISION)
@@ -625,10 +625,10 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
                 values=tuple(map(name_of, positive)) if cut is None else (f"above {cut:g}",),
                 others=tuple(map(name_of, better)), preset=word,
             )  # fmt: skip
-    stated = spec.words.positive
-    if word and (words.is_adverse(stated) or words.is_harm(stated)):
+    called = spec.words.positive
+    if word and (words.is_adverse(called) or words.is_harm(called)):
         message = (
-            f"{quote(stated)} contradicts the preset {quote(spec.preset)}, in which {quote(word)} "
+            f"{quote(called)} contradicts the preset {quote(spec.preset)}, in which {quote(word)} "
             "is the positive outcome; remove it, and state the values that mean it (--positive)"
         )
         raise SpecError(Problem("words.positive", message))

@@ -26,7 +26,7 @@ from fairgauge.errors import (
 )
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question.option_types import OptionType, number
-from fairgauge.question.options import OPTIONS
+from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import Location, items, plain_meaning, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
@@ -192,7 +192,11 @@ def read_monitor_spec(
     except SpecError as error:
         problems += error.problems
     at = Location(MONITOR, problems)
-    at.report_unknown_keys(settings, (*SETTINGS, "rules"))
+    allowed = (*SETTINGS, "rules")
+    misplaced = [name for name in settings if name in BY_NAME and name not in allowed]
+    for name in misplaced:
+        at[name].report(f"is an option of the question: write it above [{MONITOR}]")
+    at.report_unknown_keys([name for name in settings if name not in misplaced], allowed)
     values: dict[str, Any] = {  # each of the type of its field
         name: kind.read(settings[name], at[name])
         for name, (kind, _) in SETTINGS.items()

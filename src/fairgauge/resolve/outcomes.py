@@ -7,6 +7,7 @@ class against all others), a regression a single one in which nothing is positiv
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any
@@ -292,7 +293,8 @@ def _describe_absent(
 ) -> str:
     asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
-    meant = suggest(asked, names)
+    cut = re.fullmatch(r">\s*([+-]?[\d.]+)", asked)  # as the command line writes it
+    meant = f" A cut is written fairgauge.above({cut[1]})." if cut else suggest(asked, names)
     why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
     leave = errors.remedy_if_absent(value, beside, meant)
     return f"column {quote(column)} has no value {quote(asked)}{why} {values_held(names)}{leave}"

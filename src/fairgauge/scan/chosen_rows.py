@@ -243,7 +243,7 @@ class _ChosenRows(_RowsOfSource):
                 coded = [*outlying_codes(every, by.cuts)]
                 coded += [0.0] * (0.0 in by.cuts and _is_zero_a_code(axis.column, every, by.cuts))
                 codes = (code for code in coded if not is_one_of(code, asked.cuts))
-                found = {by.cuts.index(code): canonical(code) for code in codes}
+                found: dict[int, Value] = {by.cuts.index(code): canonical(code) for code in codes}
                 if words.is_column_of("age", axis.column) and axis.cuts[-1] < OLDEST:
                     beyond = range(by.cuts.index(OLDEST) + 1, by.bins)  # nobody is so old
                     found = {**dict.fromkeys(beyond, f">{OLDEST:g}"), **found}

@@ -520,7 +520,9 @@ def test_alike_rows_of_one_cluster_are_no_copies():
 def test_a_direction_that_is_stated_against_the_name_leaves_no_pass():
     asked = {"prediction": "hired", "positive": 1, "sensitive": "g",
              "rules": "rejection_share.ratio >= 0.8", "favourable": "negative"}  # fmt: skip
-    check_withheld(table(hired=P), "unfavourable_positive:hired", **asked)
+    report = check_withheld(table(hired=P), "unfavourable_positive:hired", **asked)
+    (doubt,) = (e.message for e in report.diagnostics if e.code == "unfavourable_positive")
+    assert doubt.endswith("if it is not, accept it (--accept unfavourable_positive:hired)")
 
 
 @pytest.mark.parametrize("stray", ["NA", 9, "Exempt", "action_taken", 0])

@@ -45,6 +45,8 @@ def test_a_rule_is_accepted_exactly_where_its_metric_has_what_it_needs():
         with pytest.raises(SpecError) as error:
             read_monitor_spec(asked)
         assert [each.path for each in error.value.problems] == ["monitor.rules[0].metric"]
+    with pytest.raises(SpecError, match=r"monitor.accept: .* write it above \[monitor\]"):
+        read_monitor_spec(LABELS_ALONE | {"monitor": {"rules": [limit], "accept": "gap"}})
 
 
 CONFIG = """
