@@ -236,7 +236,8 @@ def test_an_interval_that_ends_at_the_limit_but_for_rounding_passes(tmp_path):
               if (e["metric"], e["group"]) == ("selection_rate.ratio", "F"))  # fmt: skip
     for limit, outcome in ((low * (1 + 5e-13), "pass"), (low * (1 + 5e-12), "inconclusive")):
         rule = {"metric": "selection_rate.ratio", "at_least": limit}
-        asked = {"text": case["text"], "question": USUAL | {"rules": [rule]}}
+        question = USUAL | {"rules": [rule], "favourable": "positive"}
+        asked = {"text": case["text"], "question": question}
         (made,) = answers([asked], tmp_path)
         theirs = audited(asked, tmp_path / "limit.csv").verdicts
         assert [v["outcome"] for v in made["verdicts"]] == [str(v.outcome) for v in theirs]

@@ -22,17 +22,27 @@ from fairgauge.scan.source import Readable, Source, can_look_at_rows
 from fairgauge.values import Value, is_number, name_of
 
 _FIRST_ROWS = 1_000
+_EMAIL = r"e-?mail([_\s]?address|-?adresse)?|courriel|correo([_\s]electr[o\u00f3]nico)?"
 _PEOPLE = re.compile(
     r"user|customer|client|patient|person(al)?|subject|session|applicant|employee"
     r"|[ck]andidat(?!ur)[aeo]?|borrower|member|student|claimant|card[_\s]?holder|bewerber|kunde"
-    r"|antragsteller|ssn|mrn|(?<![a-z])(dni|matricule)(?![a-z])|talent[_\s]?profile"
+    r"|antragsteller|ssn|mrn|policy[_\s]?holder|talent[_\s]?profile"
+    r"|(?<![a-z])(cif|i?tin|dni|matricule)(?![a-z])"
+    r"|(?<![a-z])(insured|payee|party|tax|individual)[_\s]?(id|no|nbr|num|number|key)"
     r"|(?<![a-z])(pat|cust|policy|mitarbeiter)[_\s]?(id|no|nr|num(mer)?|number|key)",
     re.IGNORECASE,
 )
-_EMAIL = r"e-?mail([_\s]?address|-?adresse)?|courriel|correo([_\s]electr[o\u00f3]nico)?"
+# what a person may have several of: such a column repeats people, and counts none
+_ACCOUNT = r"(?<![a-z])(account|acct)[_\s]?(id|no|nbr|num|number|key)"
+_REPEATING = re.compile(rf"{_PEOPLE.pattern}|{_ACCOUNT}", re.IGNORECASE)
+# several words, of which the last is no identifier's: numbers are of people, as their incomes
+_ATTRIBUTE = (
+    rf"(?i)(?!.*({_EMAIL}|(?<![a-z])(id|profile|matricule|dni)(?![a-z]))).*[_\s]"
+    r"(?!.*(id|no|nb?r|num(mer|ber)?|key|ref|hash|ssn|mrn|tin|cif)\.?$)[^_\s]+"
+)
 _IDENTIFIER = (
-    rf"(?i)(.*[_\s])?(id|uuid|guid|{_EMAIL}|{_PEOPLE.pattern})((e?n|in)?[_\s-]?(id|no|nb?r|number"
-    rf"|nummer|ref|key|hash|{_EMAIL})\.?)?"
+    rf"(?i)(.*[_\s])?(id|uuid|guid|{_EMAIL}|{_REPEATING.pattern})((e?n|in)?[_\s-]?(id|no|nb?r"
+    rf"|number|nummer|ref|key|hash|{_EMAIL})\.?)?"
 )
 # those who decide, and may be employees
 _STAFF = re.compile(r"employee|recruiter|manager|reviewer|interviewer|owner|agent|officer")
@@ -96,7 +106,10 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     for column, values in read.items():
         known = [value for value in values if value is not None]
         different, few = len(set(known)), _FEWEST_DIFFERENT * len(known)
-        if _PEOPLE.search(column):
+        amounts = re.fullmatch(_ATTRIBUTE, column) and all(map(is_number, known))
+        if amounts or any(isinstance(v, float) and not v.is_integer() for v in known):
+            continue
+        if _REPEATING.search(column):
             few = min(few, _FEW_PEOPLE)
         if few < different < len(known):
             asked = verb or ("score" if spec.score else None)  # people have no single score
@@ -111,6 +124,7 @@ def _unasked_identifiers(source: Source, spec: Spec) -> list[str]:
         return []
     used = {column for _, column in spec.columns()}
     named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
+    named.sort(key=lambda column: re.fullmatch(_ATTRIBUTE, column) is not None)
     return named[:_MOST_IDENTIFIERS]
 
 
@@ -123,12 +137,18 @@ def read_ahead(source: Source, asked: Plan, spec: Spec) -> None:
 
 def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int, int], ...]:
     """Return the columns of people that repeat, where that of persons may be of decisions."""
-    stated, of_people = spec.person or "", re.compile(f"{_PEOPLE.pattern}|{_EMAIL}", re.I).search
-    if not stated or of_people(stated) or cube.excluded.get(Uncounted.SAME_PERSON):
+    stated, emails = spec.person or "", re.compile(_EMAIL, re.IGNORECASE)
+    if (
+        not stated
+        or _PEOPLE.search(stated)
+        or emails.search(stated)
+        or cube.excluded.get(Uncounted.SAME_PERSON)
+    ):
         return ()
     found = ((str(e.feature), e["distinct"], e["rows"])
              for e in repeated_ids(source, replace(spec, cluster=None)))  # fmt: skip
-    return tuple(e for e in found if of_people(e[0]) and not _STAFF.search(e[0].casefold()))
+    of_people = (e for e in found if _REPEATING.search(e[0]) or emails.search(e[0]))
+    return tuple(e for e in of_people if not _STAFF.search(e[0].casefold()))
 
 
 def _median_score(source: Source, spec: Spec) -> float:

@@ -329,6 +329,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
         return Run("find", data, data, None, _asked_of_counts(data, features, options)), None
     source, named = open_rows(data, {**options, "sensitive": features})
     spec = ask_rows(source, **named)
+    refuse_beyond_audits(spec, "find")
     if spec.person is not None and not spec.of_people:
         raise SpecError(Problem(
             "per_person",

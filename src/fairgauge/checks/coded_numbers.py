@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.cube import CountTable, Cube, Sums
 from fairgauge.cube.plan import (
     AROUND_NUMBERS,
     CODES,
@@ -17,6 +17,8 @@ from fairgauge.cube.plan import (
     NEARBY,
     OLDEST,
     OUTCOMES,
+    SQUARES,
+    SUM,
     YEARS,
     Axis,
     outlying_codes,
@@ -114,6 +116,28 @@ def _coded_scores(cube: Cube, axis: Axis) -> dict[Value, float]:
     is_much = _FILLED[0] <= share <= _FILLED[1] and times >= _TIMES_OTHERS
     if at % 2 and is_much and len(held) >= _FINE and held[0] < at < held[-1]:
         found[canonical(axis.edge(at // 2))] = most
+    return found | _scores_far_above(table.known([axis]))
+
+
+def _scores_far_above(table: CountTable) -> dict[Value, float]:
+    # The scores above the first gap that many lie below, if each is a code, or far above: credit
+    # bureaus have 9001 to 9003. The sum of squares shows where all of a bin are one number.
+    weights, found = table.sums.get("w", table.cases), dict[Value, float]()
+    means = table.sums[SUM] / weights
+    alike = table.sums[SQUARES] / weights - means**2 <= 1e-9 * means**2  # rounding
+    gaps = (means[:-1] < NEARBY * means[1:]) & (means[1:] > max(_SHORT))
+    gaps[: _MANY_SCORES - 1] = False
+    first = int(gaps.argmax()) + 1 if gaps.any() else len(means)
+    usual, often = means[:first].max(initial=0), _OFTEN * table.cases.sum()
+    for mean, one, rows in zip(means[first:], alike[first:], table.cases[first:], strict=True):
+        far, name = mean >= _FAR_APART * usual and rows >= often, f"{mean:.9g}"
+        if one and (far or words.is_code_of_missing(name)):
+            found[canonical(float(name))] = rows
+        elif far:
+            apart = f">={float(f'{2 * usual:.0e}'):g}"
+            found[apart] = found.get(apart, 0) + rows
+        else:
+            return {}
     return found
 
 

@@ -239,7 +239,7 @@ def _find_times(each: FeedRows, apart: float, spread: float | None) -> int:
 
 def _find_multiples(feed: Feed) -> dict[int, int]:
     # The numbers that all cells of a period are multiples of, where chance hardly makes them so,
-    # or all of several in a row (then none to which numbers are rounded).
+    # or all of several in a row (then, and of a table of counts, none to which they are rounded).
     found: dict[int, int] = {}
     run, shared = list[int](), 1
     for t, (_, each, *_) in enumerate(feed.periods):
@@ -249,7 +249,8 @@ def _find_multiples(feed: Feed) -> dict[int, int]:
         of_run = sum(departures.log_multiple(shared, feed.periods[s].rows.free) for s in run)
         if shared % _ROUNDED and of_run < RARE:
             found |= dict.fromkeys(run, shared)
-        if departures.log_multiple(each.divisor, each.free) < RARE:
+        single = not feed.question.count or each.divisor % _ROUNDED
+        if single and departures.log_multiple(each.divisor, each.free) < RARE:
             found[t], shared = each.divisor, 1
     return found
 

@@ -107,7 +107,8 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if any(words.is_form_of(value, name) for name in listed):
             continue  # `doubtful_names` warns of what may have been recoded
         if column:
-            facts |= {"condition": f"{column} = {value}", "column": column, "value": value,
+            condition = f"{column} = {value}".replace("= >", "> ")  # of numbers that are no code
+            facts |= {"condition": condition, "column": column, "value": value,
                       "line": spec.recoding_line(column, {UNKNOWN: [value]})}  # fmt: skip
         yield Diagnostic.warning(DiagnosticCode.ALIKE_CONDITION, **facts)
     if rows := sum(rows for column, value, rows, _ in cube.left_out if not (column or value)):

@@ -596,8 +596,10 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         column = spec.label or spec.prediction
         yield Diagnostic.warning(DiagnosticCode.UNFAVOURABLE_POSITIVE, column=column, amounts=True)
     negative, word = spec.favourable is Favourable.NEGATIVE, _word_of_preset(spec)
-    if task is not Task.BINARY or (spec.favourable is not None and not (negative or word)):
-        return  # as it is stated
+    if task is not Task.BINARY or (spec.favourable is Favourable.NEITHER and not word):
+        return
+    stated = spec.favourable is Favourable.POSITIVE and not word
+    made = partial(Diagnostic.note, stated=True) if stated else Diagnostic.warning
     axes = _axes_of_outcomes(cube, spec)
     for i, axis in enumerate(axes):
         positive = spec.positive_of(axis.column) or (1,)
@@ -614,7 +616,7 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
             raise SpecError(Problem("positive", message))
         if better and (i == 0 or not spec.words_of_predictions):
             cut = spec.positive.threshold if isinstance(spec.positive, Above) else None
-            yield Diagnostic.warning(
+            yield made(
                 DiagnosticCode.UNFAVOURABLE_POSITIVE, column=axis.column, negative=negative,
                 values=tuple(map(name_of, positive)) if cut is None else (f"above {cut:g}",),
                 others=tuple(map(name_of, better)), preset=word,
@@ -628,7 +630,7 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         raise SpecError(Problem("words.positive", message))
     alone = None if axes or negative else spec.score
     if alone and (words.is_of_denials(alone) or words.is_of_risk(alone)):
-        yield Diagnostic.warning(
+        yield made(
             DiagnosticCode.UNFAVOURABLE_POSITIVE, column=alone, values=("a high score",),
             others=(), negative=False, preset=word,
         )  # fmt: skip

@@ -209,7 +209,7 @@ class Cube:
             )
         if not allow_duplicates and self.has_counts_of(other):
             warnings.warn(
-                f"both cubes hold the same counts of {self.rows:,} rows; if they are the same "
+                f"both cubes hold the same counts of {self.read_in_words}; if they are the same "
                 "rows, these now count twice (one.add(other, allow_duplicates=True) adds them "
                 "without this warning)",
                 DuplicateCountsWarning,
@@ -263,7 +263,7 @@ class Cube:
 
     def has_counts_of(self, other: Cube) -> bool:
         """Return whether another cube holds the same counts, of too many rows for a coincidence."""
-        return self.rows == other.rows > HANDFUL and self == other
+        return self.rows == other.rows and self.read > HANDFUL and self == other
 
     @property
     def without_condition(self) -> dict[str, int]:
@@ -281,6 +281,10 @@ class Cube:
             return self.rows
         without_weight = self.excluded.get(Uncounted.NO_WEIGHT, 0) if self.plan.count else 0
         return self.cases + without_weight
+
+    @property
+    def read_in_words(self) -> str:
+        return f"{self.read:,} {self.plan.asked.unit.get('unit', 'rows')}"
 
     @property
     def digest(self) -> str:

@@ -70,7 +70,7 @@ LEAST = 0.001
 NEAR_9, LEAST_OF_9 = 2**2.5, 0.01
 """From where numbers are of one scale with 9, and the part of all that 9 is where it is a code."""
 AROUND_CODES = tuple(sorted({
-    *(edge for code in CODES for edge in (code - 0.5, float(code))),
+    *(edge for code in CODES for edge in (code - LEAST, float(code))),
     *(code * NEARBY for code in CODES if abs(code) >= 99),
     *(2.0**step for step in range(-4, 14)),  # where numbers begin, and their median
     -LEAST, 0.0, NEAR_9, OLDEST, *YEARS,

@@ -115,7 +115,7 @@ def measure(
     parts = [_MeasuredFeature(counts, resolution, rates, small) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
-    diagnostics += reversed_outcomes_of(resolution)
+    diagnostics += doubts_of_measures(resolution)
     of_table = [asked for asked in resolution.metrics if asked.metric.scope == "table"]
     binary = resolution.task is Task.BINARY
     for outcome in resolution.outcomes[: None if binary else 1] if of_table else ():
@@ -256,7 +256,6 @@ class _MeasuredFeature:
             *missing_values.missing_outcomes(counts, spec),
             *question_checks.one_group(counts, spec),
             *question_checks.weightless_groups(counts),
-            *question_checks.unlike_amounts(counts, spec),
             *_choices(slices, resolution.metrics),
         ]
         if counts.protected:
@@ -295,6 +294,14 @@ class _MeasuredFeature:
         from fairgauge.inference.across_groups import pairwise
 
         return pairwise(self._rates, self._every_group, self._spec, family)
+
+
+def doubts_of_measures(resolution: Resolution) -> Iterator[Diagnostic]:
+    """Warn of groups whose numbers are in another unit, or all one, and of outcomes in reverse."""
+    for counts in resolution.features:
+        if not counts.protected:
+            yield from question_checks.unlike_amounts(counts, resolution.spec)
+    yield from reversed_outcomes_of(resolution)
 
 
 def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:

@@ -82,7 +82,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
     """Return the rows that a cube counts, and those that the question excludes, by reason."""
     named = question.unknown or question.exclude_groups
     complete = (
-        not (named or cube.excluded or cases_of_no_weight(cube))
+        not (named or cube.excluded or cube.without_condition or cases_of_no_weight(cube))
         and all((table.codes >= 0).all() for table in cube.tables)
         and all(open_levels(cube, axis, question) is None for axis in cube.plan.outcomes)
     )
@@ -91,7 +91,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
     joint = _joint(cube)
     joint = joint.where(joint.sums["rows"] > 0)
     rows = joint.sums["rows"]
-    known = rows.size > 0 and cube.rows > HANDFUL
+    known = rows.size > 0 and cube.read > HANDFUL
     return FeedRows(
         [twin(cube), twin(cube, labelled=False)],
         cases.rows,
@@ -118,11 +118,11 @@ def twin(cube: Cube, *, labelled: bool = True) -> tuple[str, float]:
     if labelled:
         names = [*table.sums]
     else:
-        table = cube.marginal([axis for axis in table.axes if axis.role is not Role.LABEL])
+        table = table.over([axis for axis in table.axes if axis.role is not Role.LABEL])
     found = hashlib.sha256(repr([cube.levels[axis] for axis in table.axes]).encode())
     for numbers in (table.codes, *map(table.sums.__getitem__, names)):
         found.update(numbers.tobytes())
-    if cube.rows <= HANDFUL:
+    if cube.read <= HANDFUL:
         return found.hexdigest(), 0.0
     return found.hexdigest(), _coincidence(table) + labelled * _coincidence_of_sums(table)
 
@@ -318,9 +318,11 @@ def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
 
 
 def _joint(cube: Cube) -> CountTable:
+    # of a table of counts, a row of which may be any part of a cell, every case is a row
     others = {Role.CLUSTER, Role.CODES}
     apart = [t for t in cube.tables if others.isdisjoint([axis.role for axis in t.axes])]
-    return max(apart, key=lambda table: len(table.codes))
+    table = max(apart, key=lambda table: len(table.codes))
+    return replace(table, sums={**table.sums, "rows": table.sums[cube.plan.cases]})
 
 
 def _free_variances(table: CountTable) -> Array:
@@ -334,14 +336,15 @@ def _free_variances(table: CountTable) -> Array:
 
 def _coincidence(table: CountTable) -> float:
     # it is that of multinomial counts being the same twice, within groups of given sizes: of more
-    # freedom, it would be smaller
+    # freedom, it would be smaller; of counts that are rounded, it is larger
     held = table.sums["rows"] > 0
     rows = table.sums["rows"][held]
     columns = [i for i, axis in enumerate(table.axes) if axis.role is Role.FEATURE]
     of_group = np.unique(table.codes[held][:, columns], axis=0, return_inverse=True)[1].ravel()
     sizes, cells = np.bincount(of_group, rows), np.bincount(of_group)
     logs = np.bincount(of_group, np.log(rows))
-    twins = (np.log(sizes) - logs - (cells - 1) * math.log(4 * math.pi)) / 2
+    step = max(int(np.gcd.reduce(rows.astype(np.int64))), 1)
+    twins = (np.log(sizes) - logs - (cells - 1) * math.log(4 * math.pi / step**2)) / 2
     return float(np.minimum(twins, 0.0).sum())
 
 
@@ -454,6 +457,9 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
         round_sums(first.plan, stack_tables(same).over(same[0].axes))
         for same in zip(*(cube.tables for cube in cubes), strict=True)
     ]
+    held = Counter[Value]()
+    for cube in cubes:
+        held.update(dict(cube.placeholders))
     rows = sum(cube.rows for cube in cubes)
     return replace(
         first,
@@ -461,6 +467,8 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
         rows=rows,
         excluded=dict(sorted(excluded.items())),
         left_out=values_together(cube.left_out for cube in cubes),
+        placeholders=tuple(sorted(held.items(), key=lambda each: str(each[0]))),
+        spellings=max(cube.spellings for cube in cubes),
     )
 
 
@@ -475,7 +483,8 @@ def drop_rows(cube: Cube) -> Cube:
         of_features = [axis.role is Role.FEATURE for axis in table.axes]
         nothing = {m: np.zeros_like(sums) for m, sums in table.sums.items()}
         tables.append(aggregate(table.axes, np.where(of_features, table.codes, -1), nothing))
-    return replace(cube, levels=levels, tables=tuple(tables), rows=0, excluded={}, left_out=())
+    return replace(cube, levels=levels, tables=tuple(tables), rows=0, excluded={}, left_out=(),
+        placeholders=())  # fmt: skip
 
 
 def check_values(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -> None:

@@ -16,7 +16,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import DOUBTS_OF_A_PERIOD, Outcome
 from fairgauge.errors import CubeError, DataError, cells, quote, refuse
-from fairgauge.measure.measure import reversed_outcomes_of
+from fairgauge.measure.measure import doubts_of_measures
 from fairgauge.monitoring._comparisons import Followed, follow, unmatched_rules
 from fairgauge.monitoring._period_counts import (
     PeriodCubes,
@@ -276,7 +276,7 @@ def _doubted_values(
         cube = replace(cubes.together(some), unseen=(), copies=())
         notes = [*likely_mistakes(cube, question, decide_task(cube, question), checks)]
         if some == whole:
-            notes += reversed_outcomes_of(resolve(cube, question))
+            notes += doubts_of_measures(resolve(cube, question))
         cube = cubes.knowing_all(cube) if notes else cube  # nor what the question names
         for note in with_accepted(notes, question):
             doubts = open_doubts([note], cube, question)

@@ -151,8 +151,8 @@ def means_missing(value: object) -> bool:
 
 def means_no_outcome(value: object) -> bool:
     """Return whether an outcome is a text that usually means that it is missing."""
-    return isinstance(value, str) and (
-        _has(_strip(value), "marker") or _has(_fold(value), "not_known")
+    return isinstance(value, str) and (  # North Carolina is no "n.c.", nor A a ".a"
+        any(_has(e, "marker") for e in (_strip(value), value)) or _has(_fold(value), "not_known")
     )
 
 
@@ -321,7 +321,7 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
 
     Of dates it is the first or the last that a system has, years from all others.
     """
-    known = {name_of(value): value for value in values}
+    known = {name_of(value).removesuffix(".0"): value for value in values}
     years = {name: int(date[1]) for name in known if (date := _DATE.match(name))}
     if 2 * len(years) > len(known):
         far = [name for name in years if _FAR_DATE.match(name)]

@@ -98,7 +98,12 @@ class Kit:
         columns = [each.column for each in read_features(given.get("sensitive"), Location())]
         if self.intersect and len(columns) > 1:
             found["intersections"] = [columns]
-        return {name: value for name, value in found.items() if given.get(name) is None}
+        found = {name: value for name, value in found.items() if given.get(name) is None}
+        # a saved question has them all, which does not show that a user stated the direction
+        own, same = given.get("words") or {}, self.options.get("favourable") == "positive"
+        if found and same and given.get("favourable") == "positive" and isinstance(own, Mapping):
+            found["words"] = {"positive": self.words.get("positive", "favourable"), **own}
+        return found
 
     def lacking(self, given: Mapping[str, Any]) -> tuple[str, ...]:
         """Return what a specification, as plain values, does not state and the sources ask for."""
@@ -150,12 +155,11 @@ def _read_kit(file: Path) -> Mapping[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(Problem(f"preset {file}", str(error))) from None
     kit, audit = (_table(found, name) for name in ("kit", "audit"))
-    own = {*_NOT_OPTIONS, "name", "options"}
-    rows = {each.name: each for each in fields(Kit) if each.name not in own}
+    rows = {e.name: e for e in fields(Kit) if e.name not in (*_NOT_OPTIONS, "name", "options")}
     types = {key: _TYPES.get(str(rows[key].type), object) for key in kit if key in rows}
     wrong = [key for key, type_ in types.items() if not isinstance(kit[key], type_)]
-    needed = sorted(rows.keys() - {"terms", "words", *kit})
-    absent = [key for key in needed if rows[key].default is MISSING]
+    needed = rows.keys() - {"terms", "words", *kit}
+    absent = sorted(key for key in needed if rows[key].default is MISSING)
     at, no_limit = f"preset {file}", not (audit.get("rules") or kit.get("no_limit"))
     problems: list[Problem] = []
     keys = [("kit", kit, [*rows]), ("audit", audit, [*BY_NAME, *_NOT_OPTIONS])]

@@ -416,9 +416,7 @@ def write_positive(value: Value | Sequence[Value] | Mapping[str, Any]) -> list[s
         return write_names(value)
     if isinstance(value.get("above"), int | float):
         return [f">{_text(value['above'])}"]
-    return [
-        f"{escape(column)}={text}" for column, held in value.items() for text in write_names(held)
-    ]
+    return [f"{escape(name)}={text}" for name, held in value.items() for text in write_names(held)]
 
 
 def parse_reference(texts: Texts, at: Location) -> str | dict[str, str]:

@@ -40,7 +40,7 @@ def words_of(spec: Mapping[str, Any], *, repeated: bool = False) -> dict[str, An
     unit = unit_of(spec)
     if "unit" in held:
         held |= dict.fromkeys(("noun", "unit"), held["noun" if unit == "people" else "unit"])
-    if given.get("positive") or given.get("negative"):
+    if given.get("positive", held.get("positive")) != held.get("positive") or given.get("negative"):
         held = {key: word for key, word in held.items() if key not in ("positive", "negative")}
     side: str = spec.get("favourable") or "positive"
     found: dict[str, Any] = {"unit": unit, "favourable": side, "groups": {}} | held | given

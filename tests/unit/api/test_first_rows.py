@@ -28,8 +28,9 @@ def warned(frame: pd.DataFrame, **more: object) -> list[Diagnostic]:
 
 @pytest.mark.parametrize("column", [
     "user_id", "id", "Patient", "session id", "customer_number", "mrn", "policy_no", "patient_nbr",
-    "email", "cardholder", "Kundennummer", "user_hash", "Profile Email", "Correo electrónico",
-    "DNI", "ID Candidato", "Bewerber-ID", "E-Mail-Adresse", "Talent Profile"])  # fmt: skip
+    "email", "cardholder", "Kundennummer", "user_hash", "borr_ssn", "CIF", "acct_nbr", "DNI",
+    "Profile Email", "Correo electrónico", "ID Candidato", "Bewerber-ID", "E-Mail-Adresse",
+    "Courriel", "Talent Profile"])  # fmt: skip
 def test_an_id_that_repeats_is_told(column):
     (warning,) = warned(table(**{column: [i // 2 for i in range(ROWS)]}))
     assert (warning.level, warning.feature) == ("warning", column)
@@ -53,6 +54,10 @@ def test_people_of_many_rows_are_told_where_the_name_is_of_people():
     assert [each["distinct"] for each in warned(many.assign(user_id=ids))] == [50]
     assert not warned(many.assign(branch_id=ids, recruiter_email=ids, Hausnummer=ids, Kunden=ids))
     assert not warned(many.assign(client=[i % 10 for i in range(1_000)]))
+    amounts = ("Income of Applicant", "months_as_customer", "number_of_loans_customer")
+    assert not warned(many.assign(**dict.fromkeys(amounts, ids), patient=[i / 3 for i in ids]))
+    (of_person,) = warned(many.assign(**dict.fromkeys(amounts, ids), user_id=ids))
+    assert of_person.feature == "user_id"  # of the first three
 
 
 @pytest.mark.parametrize("code", [999, -1, "N/A"])

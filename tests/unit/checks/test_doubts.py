@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import DOUBTS, DiagnosticCode, Level, Outcome
+from fairgauge.reasons import ReasonCode
 
 RULE = "selection_rate.ratio >= 0.7"
 N = 4_000
@@ -43,7 +44,7 @@ PLANTED = {
     DiagnosticCode.UNDECIDED_OUTCOMES: ("p", {"p": every("Pending", WORDS)}, {"positive": "yes"}),
     DiagnosticCode.UNFAVOURABLE_POSITIVE: ("denied", {"denied": P}, {"prediction": "denied"}),
     DiagnosticCode.NEVER_REPEATS: (
-        "claim_no", {"claim_no": range(N), "member_id": [i // 5 for i in range(N)]},
+        "claim_no", {"claim_no": range(N), "insured_no": [i // 5 for i in range(N)]},
         {"person": "claim_no"}),
     DiagnosticCode.STRATUM_IS_OUTCOME: (
         "h", {"h": ["xy"[each ^ (i % 97 < 2)] for i, each in enumerate(P)]},
@@ -167,7 +168,8 @@ def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, othe
     report = fg.audit(pl.DataFrame(rows), **asked)
     assert (code in {each.code for each in report.diagnostics}) is doubted
     assert report.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
-    for closed in ({"accept": f"{code}:{column}"}, {"words": {"positive": "cleared"}}):
+    words = {"words": {"positive": "cleared"}}
+    for closed in ({"accept": f"{code}:{column}"}, words, {"favourable": "positive"}):
         assert fg.audit(pl.DataFrame(rows), **asked, **closed).verdict is Outcome.PASS
     with pytest.raises(fg.SpecError, match="contradicts the preset"):
         fg.audit(pl.DataFrame(rows), **asked, words={"positive": "denied"})
@@ -196,8 +198,10 @@ def test_no_word_at_all_passes_a_rule_of_one_side_silently(words):
     assert f"{RULE} would not pass" in " ".join(str(each.message) for each in doubted.diagnostics)
     assert fg.audit(rows, **asked, favourable="positive").verdict is Outcome.PASS
     check_withheld(rows, "unfavourable_positive", **asked | {"reference": {"g": "b"}})
-    (preset,) = fg.audit(rows, **asked, preset="us-lending").verdicts
-    assert preset.reason.code == "favourable_unstated"
+    by_preset = fg.audit(rows, **asked, preset="us-lending")
+    again = by_preset.spec | {"threshold": None}  # what the preset states no user does
+    for open_ in (by_preset, fg.audit(rows, **again)):
+        assert open_.verdicts[0].reason.code is ReasonCode.FAVOURABLE_UNSTATED
     assert fg.audit(rows, **asked | {"positive": words[1:]}).verdict is Outcome.FAIL
     assert fg.audit(even, **asked).verdict is Outcome.PASS  # whichever is favourable
 

@@ -37,7 +37,7 @@ def table(sex=("Female", "Male"), outcome=("Hired", "Rejected"), extra=None, col
 
 def aged(column, value, least=20):
     """Return rows with ages of 20 to 59, or amounts, one in ten of them another number."""
-    rng = np.random.default_rng(abs(value))
+    rng = np.random.default_rng(int(abs(value)))
     ages = np.where(rng.random(N) < 0.1, value, rng.integers(least, 3 * least, N))
     return table().with_columns(pl.Series(column, ages)), {
         "sensitive": [{"column": column, "cuts": [2 * least]}]
@@ -94,7 +94,8 @@ NO_GROUP = (
     "|To be confirmed|Pending|***|<10|xxx|Masked|Test patient|Statewide|Hospital average|Sex|NI|00"
     "|\\N|unkown|Unknow|Unspecifed|Null value|No match|Data pending|Keine Daten|No consent|97|-7"
     "|Cannot be determined|All payers|Total workforce|Not yet disclosed|imputed_mode"
-    "|nicht erhoben|Job TBD"
+    "|nicht erhoben|Job TBD|XNA|???|n.k.|n.c.|NA_character_|__HIVE_DEFAULT_PARTITION__|\u200b|0.0"
+    "|.a|['']|_|nodata|NotFound|Unspec"
 )
 FAVOURABLE = (
     "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
@@ -314,7 +315,7 @@ CLEAN += [
                                ("bonus pay", 0, 900), ("loan_age", 200), ("age_months", 500),
                                ("fee", 0), ("visits", 0), ("weeks", 0, 5), ("weeks", 9),
                                ("mileage", 150), ("building age", 150),
-                               ("ticket_price", 999), ("Fahrpreis", 99))],
+                               ("ticket_price", 999), ("Fahrpreis", 99), ("rate", 8.9, 5))],
     *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
       for name, a, b, c in cells(
         "religion|Hindu|Muslim|None||disability|Visual|Motor|none||children|1|2|None"
@@ -326,7 +327,7 @@ CLEAN += [
         "||floor|Floor 1|Floor 2|Floor -1||team|Totality|Summit|Selecta"
         "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft"
         "||region|EU|APAC|NA||country|ZA|BW|NA"
-        "||sex|F|M|X||g|f|m|n||area|R|S|U||emp|E|S|U||grade|A|B|U||state|SD|NY|ND||region|N|E|NS"
+        "||sex|F|M|X||g|f|m|n||area|R|S|U||emp|E|S|U||grade|A|B|U||state|SD|NY|ND||state|N.Y.|N.C.|S.C.||region|N|E|NS"
         "||disability|Total disability|Partial disability|None||hearing|Partial|None|Total"
         "||identity|religion|race|none||target|male|black|none||dx|Asthma|Gout|Undetermined cause"
         "||race|1|2|0||sex|1|3|0||country|DE|FR|DK||sex|Female|Male|Both||ward|95|97|99"
@@ -445,3 +446,17 @@ def test_impossible_ages_can_be_left_out():
     assert "--where 'age <= 120'" in str(found.message)
     cleared = fg.audit(rows, **ASKED | asked, where="age <= 120")
     assert not [each for each in cleared.diagnostics if each.code == "coded_numbers"]
+
+
+@pytest.mark.parametrize(("codes", "top", "named"), [
+    ([999], 840, [999]), ([8_888], 840, [8_888]), ([9_002], 840, [9_002]),
+    ([9_001, 9_003], 840, [">=2000"]), ([999, 9_003], 840, [999, 9_003]),
+    ([4_000], 9_990, []), ([999], 1_200, []), (range(3_000, 6_000), 840, [])])  # fmt: skip
+def test_codes_far_above_all_other_scores_are_found_within_a_wide_range(codes, top, named):
+    """Of a bureau's 9002 among scores of 300 to 850, in a range up to 9999, nothing was said."""
+    rng = np.random.default_rng(7)
+    scores = np.where(rng.random(N) < 0.1, rng.choice(codes, N), rng.integers(300, top, N))
+    report = fg.audit(table().with_columns(s=pl.Series(scores)), score="s", sensitive="sex",
+                      score_range=[0, 9_999], threshold=400)  # fmt: skip
+    found = [each["value"] for each in report.diagnostics if each.code == "coded_numbers"]
+    assert found == named

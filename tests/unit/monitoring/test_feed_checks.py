@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
+from fairgauge.monitoring.periods import absent_runs, parse_period
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 from fairgauge.stats.departures import find_departures
 
@@ -250,6 +252,19 @@ def test_a_misdated_day_leaves_no_pass_until_it_is_accepted(apart: str) -> None:
     assert (codes, accepted.exit_code) == ([0, 3], 0)
 
 
+def test_days_whose_month_and_day_are_exchanged_stand_apart() -> None:
+    """Nine gaps were listed, and passed: more than one in seven periods."""
+    exchanged = [f"2026-0{month}-09" for month in (1, 2, 3, 4, 7)]
+    days = [date(2026, 8, 3) + timedelta(i) for i in range(40)]
+    names = [*map(str, days[:29]), "2026-09-10", "2026-09-11"]
+    bursts = [str(days[0] + timedelta(21 * (i // 5) + i % 5)) for i in range(60)]
+    found = [
+        [e.value for e in absent_runs([*map(parse_period, each)], None) if e.value]
+        for each in (exchanged + names, bursts, bursts[::5])
+    ]
+    assert found == [exchanged, [], []]
+
+
 @pytest.mark.parametrize("vary", [0.0, 0.25])
 def test_a_group_that_loses_half_of_its_rows_is_found_unless_days_vary_so(vary: float) -> None:
     """It is 18% of the rows, and falls by 8 pp."""
@@ -418,3 +433,41 @@ def test_amounts_of_a_day_that_are_amiss_are_found_and_leave_no_pass(fault: str)
     found = [(str(e.problem), e.period, e.group) for e in report.findings]
     assert found == [(problem, NAMES[BAD], "F" if "F" in fault else None)] * bool(fault)
     assert report.exit_code == (3 if fault else 0)
+
+
+def _as_hours(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(label=rows.label / np.where(rows.sex == "F", 60, 1))
+
+
+def _without_channel(rows: pd.DataFrame) -> pd.DataFrame:
+    lost = (rows.sex == "F") & (rows.prediction == 0) & (rows.index % 5 < 3)
+    return rows.assign(web=np.where(lost, "n/a", "yes"))
+
+
+@pytest.mark.parametrize(
+    ("day", "asked", "most", "why"),
+    [
+        (lambda i: _as_hours(amounts_of(i)), AMOUNTS, 99, "unlike_amounts:sex"),
+        (lambda i: _without_channel(rows_of(i)),
+         ASKED | {"sensitive": "sex", "where": ["web = yes"]}, 0.99, "value of web"),
+    ],
+)  # fmt: skip
+def test_what_only_measures_of_an_audit_doubt_leaves_no_pass(day, asked, most, why) -> None:
+    counts = {name: fg.count(day(i), **asked) for i, name in enumerate(NAMES[:7])}
+    metric = "mean_error.difference" if most > 1 else "selection_rate.difference"
+    rule = {"metric": metric, "between": [-most, most]}
+    report = fg.monitor(counts, asked | {"monitor": {"rules": [rule]}})
+    stated = [e.other for e in report.findings] or [e.open.get("what") for e in report.comparisons]
+    assert (report.exit_code, stated) == (3, [why])
+
+
+def test_an_identifier_of_no_one_that_comes_later_is_doubted_by_all_its_rows() -> None:
+    asked = {"prediction": "prediction", "positive": 1, "sensitive": "sex", "person": "who"}
+    rule, counts = {"metric": "selection_rate.difference", "between": [-0.9, 0.9]}, {}
+    for i, name in enumerate(NAMES[:7]):
+        rows = rows_of(i)
+        who = np.where((rows.index % 10 < 3) & (i > 0), "N/A", [f"p{i}-{n}" for n in rows.index])
+        counts[name] = fg.count(rows.assign(who=who), **asked)
+    (found,) = fg.monitor(counts, asked | {"monitor": {"rules": [rule]}}).findings
+    every = sum(n for each in counts.values() for _, n in each.placeholders)
+    assert (found.other, found.doubt.get("rows")) == ("placeholder_identifier:who", every)

@@ -64,6 +64,22 @@ def test_days_of_few_cells_that_are_all_even_are_found_together(first: int) -> N
     assert (found.last, report.exit_code) == (day_names(45)[-1], 3)
 
 
+@pytest.mark.parametrize(("total", "times"), [(False, 1), (True, 1), (False, 2)])
+def test_of_a_table_of_counts_cases_are_compared_not_its_rows(total: bool, times: int) -> None:
+    """Every cell has a row for each of three branches, and only a total counts all cases twice."""
+    rng, question = np.random.default_rng(3), SEX | {"count": "n"}
+
+    def day(copies: int) -> fg.Cube:
+        rows = pd.DataFrame({"g": ["F", "M"] * 6, "p": [0, 0, 1, 1] * 3, "n": rng.poisson(60, 12)})
+        every = rows.groupby(["g", "p"], as_index=False).n.sum()
+        return fg.count(pd.concat([rows, every] if total else [rows] * copies), **question)
+
+    counts = {name: day(times if i == 20 else 1) for i, name in enumerate(day_names(24))}
+    spec = question | {"monitor": {"rules": [RULE]}}
+    found = [(e.problem, e.expected) for e in both(fg.monitor(counts, spec), counts, spec).findings]
+    assert found == [(DOUBLED, 2)] * (total or times > 1)
+
+
 @pytest.mark.parametrize("selected", [[125, 125], [100, 150]])
 def test_groups_of_fixed_sizes_that_happen_to_be_split_evenly_are_no_copies(selected) -> None:
     """Four cells are multiples of 125 or 50 where chance decides two of them."""

@@ -165,9 +165,10 @@ def test_a_harm_is_recognised_however_it_is_spelt(column, words, asked):
     with pytest.raises(fg.SpecError, match="calls the positive outcome 'approved'"):
         fg.audit(data, sensitive="race", preset="us-lending", **asked)
     assert DiagnosticCode.UNFAVOURABLE_POSITIVE in _codes(data, **asked)
-    for stated in ("negative", "positive"):
-        found = _codes(data, **asked, favourable=stated)
-        assert DiagnosticCode.UNFAVOURABLE_POSITIVE not in found
+    assert DiagnosticCode.UNFAVOURABLE_POSITIVE not in _codes(data, **asked, favourable="negative")
+    stated = fg.audit(data, sensitive="race", **asked, favourable="positive")
+    assert stated.doubts == ()
+    assert "is stated as favourable, and has the name" in " ".join(map(str, stated.diagnostics))
 
 
 @pytest.mark.parametrize("assumed", [{}, {"positive": 1}])

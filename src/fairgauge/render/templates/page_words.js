@@ -6,7 +6,7 @@ const parted = (text) => text.replace(/(?<=[a-z])(?=[A-Z])/g, " ").replace(/[\s_
 const unaccented = (text) => text.toLowerCase().replaceAll("\u00df", "ss").normalize("NFKD").replace(/\p{M}/gu, "");
 const plainText = (text) => bare(unaccented(parted(text)));
 const withoutOwn = (text) => bare(plainText(text).replace(everyMatch("beside_own_words"), ""));
-const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
+const noOutcomeWord = (value) => typeof value === "string" && ([bare(value), value].some((text) => PATTERNS.marker.test(text)) || PATTERNS.not_known.test(plainText(value)));
 const meansMissing = (value) => typeof value === "string" && (["not_known", "not_told"].some((of) => PATTERNS[of].test(withoutOwn(value))) || noOutcomeWord(value) || PATTERNS.refused.test(withoutOwn(value)));
 const isOpposite = (name, others) => { const text = plainText(name), positive = text.replace(/^(not? |non |nicht |un|in(?=[\p{L}\p{N}_]))/u, ""); return positive !== text && others.some((each) => plainText(each).startsWith(positive)); };
 const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_second.test(bare(name)) || PATTERNS.may_be_outcome.test(plainText(name));
@@ -52,18 +52,19 @@ const isMisspelt = (a, b, edits) => {
   const one = a.slice(same), two = b.slice(same), swapped = one.length > 1 && one[0] === two[1] && one[1] === two[0];
   return (swapped && isMisspelt(one.slice(2), two.slice(2), edits - 1)) || [[1, 1], [1, 0], [0, 1]].some(([i, j]) => isMisspelt(one.slice(i), two.slice(j), edits - 1));
 };
-const codesOfMissing = (values) => {
+const codesOfMissing = (texts) => {
+  const known = new Map(texts.map((text) => [text.replace(/\.0$/, ""), text])), values = [...known.keys()], given = (names) => names.map((name) => known.get(name));
   const year = (v) => Number(v.slice(0, 4)), dates = values.filter((v) => /^\d{4}-\d\d-\d\d(?!\d)/.test(v));
   const far = dates.filter((v) => /^((0001|1[79]00|1753|1970|9999)-01-01|1899-12-3[01]|(20|2[19]|99)99-12-31)/.test(v)), near = dates.filter((v) => !far.includes(v)).map(year);
-  if (2 * dates.length > values.length) return far.filter((v) => near.length && (year(v) <= Math.min(...near) - 20 || year(v) >= Math.max(...near) + 20));
+  if (2 * dates.length > values.length) return given(far.filter((v) => near.length && (year(v) <= Math.min(...near) - 20 || year(v) >= Math.max(...near) + 20)));
   const numbers = values.filter((v) => /^-?\d{1,9}$/.test(v)), amongNames = numbers.length < values.length;
   const words = values.filter((v) => !/\d/.test(v)), short = words.length === values.length - numbers.length && words.length >= 2 ? ["0", "00", "9", "99", "77", "88", "97", "98", "-7", "-8", "-9"] : [];
-  if (amongNames && (numbers.length === 1 || numbers.every((n) => short.includes(n)))) return numbers.filter((n) => PATTERNS.code_of_no_number.test(String(Number(n))) || short.includes(n));
+  if (amongNames && (numbers.length === 1 || numbers.every((n) => short.includes(n)))) return given(numbers.filter((n) => PATTERNS.code_of_no_number.test(String(Number(n))) || short.includes(n)));
   if (values.length > 20 && !amongNames) return [];
   const codes = numbers.filter((n) => PATTERNS[amongNames ? "code_of_no_number" : "code_of_missing"].test(n));
   const others = numbers.filter((n) => !codes.includes(n)).map(Number).sort((a, b) => a - b), step = Math.max(...others.slice(1).map((n, i) => n - others[i]));
   const high = codes.map(Number).sort((a, b) => a - b).reduce((a, n) => a + step * (a - step < n && n <= a), others[others.length - 1] + step);
-  return others.length < 2 || 2 * others.filter((n) => n % 10 === 9).length > others.length ? [] : codes.filter((n) => Number(n) < others[0] - step * (Number(n) > 0) || Number(n) > high);
+  return others.length < 2 || 2 * others.filter((n) => n % 10 === 9).length > others.length ? [] : given(codes.filter((n) => Number(n) < others[0] - step * (Number(n) > 0) || Number(n) > high));
 };
 const missingNames = (values) => {
   const exempt = (v) => PATTERNS.exempt.test(plainText(v)), others = values.filter((v) => !meansMissing(v) && !exempt(v));
