@@ -598,8 +598,8 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     negative, word = spec.favourable is Favourable.NEGATIVE, _word_of_preset(spec)
     if task is not Task.BINARY or (spec.favourable is Favourable.NEITHER and not word):
         return
-    stated = spec.favourable is Favourable.POSITIVE and not word
-    made = partial(Diagnostic.note, stated=True) if stated else Diagnostic.warning
+    meant = spec.favourable is Favourable.POSITIVE and not word
+    made = partial(Diagnostic.note, stated=True) if meant else Diagnostic.warning
     axes = _axes_of_outcomes(cube, spec)
     for i, axis in enumerate(axes):
         positive = spec.positive_of(axis.column) or (1,)

@@ -246,7 +246,7 @@ class _ChosenRows(_RowsOfSource):
                 found = {by.cuts.index(code): canonical(code) for code in codes}
                 if words.is_column_of("age", axis.column) and axis.cuts[-1] < OLDEST:
                     beyond = range(by.cuts.index(OLDEST) + 1, by.bins)  # nobody is so old
-                    found = dict.fromkeys(beyond, f">{OLDEST:g}") | found
+                    found = {**dict.fromkeys(beyond, f">{OLDEST:g}"), **found}
             else:
                 masks[i] = np.ones_like(kept[i])
                 unseen = [name for column, name in cube.unseen if column == axis.column]
