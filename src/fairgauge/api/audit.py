@@ -465,7 +465,7 @@ def measure_and_judge(
 
 def with_meant_reference(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:
     """Return notes on references as accepted where a preset states whom to compare with."""
-    return with_accepted(notes, question_checks.accept_meant_reference(spec))
+    return with_accepted(notes, question_checks.accept_reference(spec))
 
 
 def check_same_rows(cube: Cube, spec: Spec) -> None:

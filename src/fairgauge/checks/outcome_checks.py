@@ -34,11 +34,7 @@ from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve import outcomes as resolved
-from fairgauge.resolve.question_checks import (
-    OTHER_UNIT,
-    accept_meant_reference,
-    depends_on_favourable,
-)
+from fairgauge.resolve.question_checks import OTHER_UNIT, accept_reference, depends_on_favourable
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import overall
 from fairgauge.start.records import replace
@@ -602,8 +598,8 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     negative, word = spec.favourable is Favourable.NEGATIVE, _word_of_preset(spec)
     if task is not Task.BINARY or (spec.favourable is Favourable.NEITHER and not word):
         return
-    is_stated = spec.favourable is Favourable.POSITIVE and not word
-    made = partial(Diagnostic.note, stated=True) if is_stated else Diagnostic.warning
+    meant = spec.favourable is Favourable.POSITIVE and not word
+    made = partial(Diagnostic.note, stated=True) if meant else Diagnostic.warning
     axes = _axes_of_outcomes(cube, spec)
     for i, axis in enumerate(axes):
         positive = spec.positive_of(axis.column) or (1,)
@@ -695,7 +691,7 @@ def _passing(cube: Cube, spec: Spec, rules: Sequence[Rule]) -> list[Rule]:
         return []
     verdicts = judge(measured, rules, explain=False)
     notes = reference_notes(measured, replace(spec, rules=tuple(rules)), verdicts)
-    spec = accept_meant_reference(spec)
+    spec = accept_reference(spec)
     withheld = {n["rule"] for n in notes if not spec.accepts(n.code, n.feature)}
     of = {str(e): [v for v in verdicts if v.rule == str(e)] for e in rules}
     passing = {each for each, judged in of.items() if overall(judged) is Outcome.PASS}

@@ -204,7 +204,7 @@ def depends_on_favourable(spec: Spec) -> bool:
     return spec.reference is ReferenceRule.BEST or any(turned) or any(ends)
 
 
-def accept_meant_reference(spec: Spec) -> Spec:
+def accept_reference(spec: Spec) -> Spec:
     """Return a question in which the reference is accepted where a preset states whom to take.
 
     Not of amounts, where it states so of decisions, which rules of its own are on.
