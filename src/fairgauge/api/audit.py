@@ -11,7 +11,7 @@ from fairgauge.api import _first_rows as first_rows
 from fairgauge.checks.missingness_checks import doubtful_identifiers
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
-from fairgauge.checks.rows import likely_mistakes, mark_idle, with_accepted, with_unstated, withhold
+from fairgauge.checks.rows import likely_mistakes, mark_few, with_accepted, with_unstated, withhold
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Moment, Plan, answer_plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task, Threshold, Uncounted
@@ -167,7 +167,7 @@ def audit(
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
             *notes_of_limits,
-            *mark_idle((*mistakes, *repeated, *measured.diagnostics), cube, spec, verdicts),
+            *mark_few((*mistakes, *repeated, *measured.diagnostics), cube, spec),
             *notes_of_verdicts,
         ),
         estimators=measured.estimators,

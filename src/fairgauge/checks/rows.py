@@ -33,7 +33,6 @@ from fairgauge.resolve.outcomes import OutcomeMasks, outcome_masks
 from fairgauge.resolve.references import large_groups
 from fairgauge.results import scopes
 from fairgauge.results.scopes import FEATURES, STRATUM, Diagnostic, Doubt, Judged
-from fairgauge.results.verdicts import Verdict, needs_of
 from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, name_of
 
@@ -314,22 +313,14 @@ def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, 
     return tuple(map(marked, notes))
 
 
-def mark_idle(
-    notes: Collection[Diagnostic], cube: Cube, spec: Spec, verdicts: Collection[Verdict]
-) -> Iterator[Diagnostic]:
-    """Yield notes, of which those are marked that withhold nothing.
-
-    They are of so few rows, or no verdict stands on their rows, where there are verdicts.
-    """
+def mark_few(notes: Collection[Diagnostic], cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Yield notes, of which those of so few rows that they withhold nothing are marked."""
     held = {replace(each, rows=0) for each in open_doubts(notes, cube, spec)}
-    stand = {(frozenset(needs_of(v.definition)), v.feature) for v in verdicts if v.definition}
     for note in notes:
-        of_code = DOUBTS_RAISED_BY.get(note.code) if note.level is Level.WARNING else None
+        of_code = DOUBTS_RAISED_BY.get(note.code)
         doubts = {replace(e, rows=0) for e in (of_code(note, spec, cube.read) if of_code else ())}
-        idle = bool(stand) and not any(doubt.concerns(*of) for doubt in doubts for of in stand)
-        if doubts and held.isdisjoint(doubts):
-            note = note.but(withholds=False)
-        yield note.but(idle=True) if doubts and idle else note
+        is_few = note.level is Level.WARNING and doubts and held.isdisjoint(doubts)
+        yield note.but(withholds=False) if is_few else note
 
 
 def with_unstated(spec: Spec, notes: Iterable[Diagnostic]) -> Spec:

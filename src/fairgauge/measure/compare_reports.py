@@ -134,8 +134,7 @@ def compare_reports(
             {
                 _subject(note): note
                 for report in reports
-                # what no rule stands on, what is compared here may
-                for note in (e.but(idle=False) if e.get("idle") else e for e in report.diagnostics)
+                for note in report.diagnostics
                 if note.level is Level.WARNING and note.code in _DOUBTFUL
                 if stated_doubts([note], 0)
                 or (report is after and _gap(note) - known.get(_subject(note), -1.0) >= MANY_MORE)

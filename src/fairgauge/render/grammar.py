@@ -19,7 +19,7 @@ from typing import Any
 import jinja2
 
 from fairgauge.cube.plan import cut_options
-from fairgauge.enums import DOUBTS
+from fairgauge.enums import DOUBTS, Level
 from fairgauge.errors import listing as listing_of_names
 from fairgauge.errors import quote
 from fairgauge.question.options import flag_of
@@ -427,7 +427,8 @@ class Grammar:
         said = self.made(texts[part or d.code]).render(facts | dict(d.parameters)).strip()
         if part is None and d.get("accepted"):
             return self.made(texts["accepted"]).render(text=said)
-        if part is None and d.is_open and d.code in DOUBTS:
+        withholds = d.level is Level.WARNING and d.get("withholds") is None
+        if part is None and withholds and d.code in DOUBTS:
             column = d.feature or d.get("column") or next(iter(d.get("columns") or ()), None)
             said = self.made(texts["accept"]).render(text=said, d=d, column=column)
         if part is None and d.get("options") is False and "--" in said:

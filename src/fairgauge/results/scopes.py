@@ -187,12 +187,6 @@ class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):
     def metric(self) -> str | None:
         return cast("str | None", self.get("metric") or self.get("rate"))
 
-    @property
-    def is_open(self) -> bool:
-        """Return whether it may withhold a pass: not of few rows, or of none that are judged."""
-        few = self.get("withholds") is not None
-        return self.level is Level.WARNING and not (few or self.get("idle"))
-
     @classmethod
     def note(cls, code: DiagnosticCode, feature: str | None = None, **given: Parameter) -> Self:
         return cls(Level.NOTE, code, feature).but(**given)
@@ -318,7 +312,8 @@ def stated_doubts(notes: Iterable[Diagnostic], total: int) -> tuple[StatedDoubt,
     """Return the doubts among notes, those that are accepted too, of a number of rows."""
     found = []
     for note in (each for each in notes if each.code in enums.DOUBTS):
-        if not (accepted := bool(note.get("accepted"))) and not note.is_open:
+        accepted = bool(note.get("accepted"))
+        if not accepted and (note.level is not Level.WARNING or note.get("withholds") is not None):
             continue
         column = note.feature or note.get("column") or next(iter(note.get("columns") or ()), None)
         values = note.get("values") or note.get("groups") or (note.get("value"),)

@@ -554,15 +554,6 @@ def test_no_rule_passes_on_one_label_or_one_decision(rule):
     check_withheld(table(**changed), f"{code}:{column}", **asked)
 
 
-def test_what_no_verdict_stands_on_is_no_doubt_until_it_is_compared():
-    """A pass offered to accept labels of one value, on which nothing was judged."""
-    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE}
-    old, new = (fg.audit(table(y=[1] * N, s=[i % k for i in range(N)]), **asked) for k in (2, 3))
-    (note,) = (each for each in old.diagnostics if each.code is DiagnosticCode.ONE_LABEL)
-    assert (old.verdict, old.doubts, "--accept" in str(note)) == (Outcome.PASS, (), False)
-    assert [each.code for each in fg.compare(old, new).doubts] == [DiagnosticCode.ONE_LABEL]
-
-
 AMOUNTS = {
     "zero": (
         np.where(np.arange(N) % 20 == 3, 0, PAY),
