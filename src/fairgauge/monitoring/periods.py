@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -144,8 +143,7 @@ def absent_runs(periods: Sequence[Period], until: Period | None) -> list[History
 
     ``until`` is the last period asked for. The value of a gap is the first of up to six periods
     before it that stand apart, as if misdated: three times as many are absent on both sides
-    together, in a history with no more than a gap in seven periods; or the first of all, alone; or
-    three or more days of one number, as of one month with day and month exchanged.
+    together, in a history with no more than a gap in seven periods; or the first of all, alone.
     """
     slots = {slot_of(period) for period in periods}
     weeks = {ordinal(period) // _WEEK for period in periods}
@@ -169,15 +167,7 @@ def absent_runs(periods: Sequence[Period], until: Period | None) -> list[History
                 value=str(periods[begin]) if inside and apart else None,
                 other=str(other) if inside else None))  # fmt: skip
             begin, before = end, n
-    if _WEEK * len(found) <= len(periods):
-        return found
-    far = [
-        each.value or "" for before, each in pairwise([*found[:1], *found])
-        if min(before.rows or 0, each.rows or 0) >= 2 * _WEEK
-    ]  # fmt: skip
-    days = Counter(name[-2:] for name in far)
-    few = {name for name in far if 3 <= days[name[-2:]] <= len(periods) / 4}
-    return [each if each.value in few else replace(each, value=None) for each in found]
+    return found if _WEEK * len(found) <= len(periods) else [replace(e, value=None) for e in found]
 
 
 def kind_of(period: Period) -> int:

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from fairgauge.cube.cube import CountTable, Cube, round_sums, values_together
 from fairgauge.cube.plan import (
     LARGEST,
-    NEARBY,
     OLDEST,
     OUTCOMES,
     Axis,
@@ -240,8 +239,11 @@ class _ChosenRows(_RowsOfSource):
             if axis.bins:
                 alone, masks[i] = cube.marginal([by]).known([by]), ~kept[i]
                 every = np.bincount(alone.codes[:, 0], alone.sums["rows"], by.bins)
-                coded = [*outlying_codes(every, by.cuts)]
-                coded += [0.0] * (0.0 in by.cuts and _is_zero_a_code(axis.column, every, by.cuts))
+                coded = outlying_codes(every, by.cuts)
+                if words.is_column_of("age", axis.column) and {0.0, 8.0} <= {*by.cuts}:
+                    zero, young = map(by.cuts.index, (0.0, 8.0))
+                    if not every[zero + 1 : young + 1].any():  # next to newborns there are others
+                        coded[0.0] = every[zero]
                 codes = (code for code in coded if not is_one_of(code, asked.cuts))
                 found: dict[int, Value] = {by.cuts.index(code): canonical(code) for code in codes}
                 if words.is_column_of("age", axis.column) and axis.cuts[-1] < OLDEST:
@@ -404,22 +406,6 @@ def _doubtful_levels(
         or (level not in categories and any(words.is_form_of(names[i], each) for each in unseen))
         or (kept[i] and (level in missing or words.is_total(name_of(level), names)))
     }
-
-
-# of columns with such a name, where 0 is a code, as where they are cut (checks/coded_numbers.py):
-# the largest share of it, the least of the others, and the part of their median that this is
-_ZEROS = {"age": (1.0, 8.0, 0.0), "never_zero": (0.2, 99 * NEARBY, 0.1)}
-
-
-def _is_zero_a_code(column: str, rows: NDArray[np.int64], cuts: Sequence[float]) -> bool:
-    zero, low, of_all = cuts.index(0.0), np.array([-np.inf, *cuts]), rows.sum()
-    lowest = low[zero + 1 :][rows[zero + 1 :] > 0].min(initial=np.inf)
-    median = low[np.searchsorted(rows.cumsum(), of_all / 2)]
-    return any(
-        rows[zero] <= share * of_all and lowest >= max(least, part * median)
-        for name, (share, least, part) in _ZEROS.items()
-        if words.is_column_of(name, column)
-    )
 
 
 # a last date, as of what has not ended yet

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.monitoring.periods import absent_runs, parse_period
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 from fairgauge.stats.departures import find_departures
 
@@ -254,19 +252,6 @@ def test_a_misdated_day_leaves_no_pass_until_it_is_accepted(apart: str) -> None:
     codes = [fg.monitor(each, question).exit_code for each in (counts, misdated)]
     accepted = fg.monitor(misdated, question | {"accept": f"gap:{apart}"})
     assert (codes, accepted.exit_code) == ([0, 3], 0)
-
-
-def test_days_whose_month_and_day_are_exchanged_stand_apart() -> None:
-    """Nine gaps were listed, and passed: more than one in seven periods."""
-    exchanged = [f"2026-0{month}-09" for month in (1, 2, 3, 4, 7)]
-    days = [date(2026, 8, 3) + timedelta(i) for i in range(40)]
-    names = [*map(str, days[:29]), "2026-09-10", "2026-09-11"]
-    bursts = [str(days[0] + timedelta(21 * (i // 5) + i % 5)) for i in range(60)]
-    found = [
-        [e.value for e in absent_runs([*map(parse_period, each)], None) if e.value]
-        for each in (exchanged + names, bursts, bursts[::5])
-    ]
-    assert found == [exchanged, [], []]
 
 
 @pytest.mark.parametrize("vary", [0.0, 0.25])
