@@ -135,5 +135,5 @@ def test_what_has_no_worst_case_does_not_claim_one(column, lacking):
     rule = {"metric": "average_precision.difference", "between": [-0.5, 0.5]}
     report = fg.monitor(counts, asked | {"monitor": {"rules": [rule]}})
     (says,) = {each.says.partition(",")[2].partition(" could")[0] for each in report.comparisons}
-    because = f"because how far the 112 rows without {lacking} (1% of a group or more)"
-    assert says.endswith(because)
+    because = f"because how far the 112 rows of the last 7 periods without {lacking}"
+    assert says.endswith(f"{because} (1% of a group or more)")
