@@ -9,14 +9,16 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+import numpy as np
+
 from fairgauge.catalogue import distributions
-from fairgauge.catalogue.across import Spread
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.across import DifferentialFairness, Spread
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast, Imbalance, Metric, RowMetric
 from fairgauge.catalogue.lookup import find_rate, selections_called
 from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic, tested_as
-from fairgauge.enums import Better, Favourable
+from fairgauge.enums import Better, Favourable, Profile, Task
 from fairgauge.errors import alternatives, quote
 from fairgauge.values import name_of
 
@@ -193,3 +195,31 @@ def event_of(row: Rate) -> Cells | None:
 def is_of_fit(row: Rate) -> bool:
     """Return whether a rate is of decisions that match the outcome, or do not."""
     return row.of in (TP + TN, FP + FN)
+
+
+# metrics in which every outcome counts alike, as consistency does
+_OF_ALL_OUTCOMES = (DifferentialFairness, distributions.Distance)
+# TP, FP, FN and TN; reversed, they are those with the other outcome as the positive one
+_COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
+
+
+def depends_on_positive(row: Metric | Statistic) -> bool:
+    """Return whether a metric or rate of two outcomes is another one if the other is positive.
+
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> depends_on_positive(find_rate("selection_rate")), depends_on_positive(find_rate("accuracy"))
+    (True, False)
+    """
+    if Task.BINARY not in row.tasks or not row.needs & {"label", "prediction"}:
+        return False
+    if isinstance(row, Metric):
+        alike = isinstance(row, _OF_ALL_OUTCOMES) or row.name == "consistency"
+        return any(map(depends_on_positive, row.statistics)) if row.statistics else not alike
+    if "score" in row.needs:
+        return True
+    sides = (
+        ConfusionCounts(size=each.sum(axis=-1), cells={row.needs: each})
+        for each in (_COUNTS, _COUNTS[:, ::-1])
+    )
+    one, other = (row.value(side, Profile.DOCUMENTED) for side in sides)
+    return not np.allclose(one, other)

@@ -11,17 +11,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.across import DifferentialFairness
-from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.distributions import Distance
+from fairgauge.catalogue.directions import depends_on_positive
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, p_of_shares
 from fairgauge.checks.names import compact_reading
 from fairgauge.cube.cube import CountTable, Cube, Sums, counts_together, levels_with_cases
 from fairgauge.cube.plan import SUM, Axis, centre_of
 from fairgauge.cube.views import axes_of, rows_by
-from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Profile, Role, Task
+from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.measure.decide import judge, reference_notes
 from fairgauge.measure.measure import measure
@@ -550,11 +548,6 @@ def strata_of_one_side(
 
 # ---- the favourable outcome
 
-# metrics in which every outcome counts alike, as consistency does
-_OF_ALL_OUTCOMES = (DifferentialFairness, Distance)
-# TP, FP, FN and TN; reversed, they are those with the other outcome as the positive one
-_COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
-
 
 def assumed_positive(
     cube: Cube, spec: Spec, task: Task, rows: Iterable[Metric | Statistic]
@@ -685,17 +678,20 @@ def _is_attested(axis: Axis, positive: Sequence[Value], others: Sequence[Value])
 def _passing(cube: Cube, spec: Spec, rules: Sequence[Rule]) -> list[Rule]:
     if not rules:
         return []
+    asked = replace(spec, metrics=(), margins=(), rules=tuple(rules))
     try:
-        measured = measure(cube, replace(spec, metrics=(), margins=(), rules=tuple(rules)))
+        measured = measure(cube, asked)
     except SpecError:  # of a column that has no other outcome
         return []
-    verdicts = judge(measured, rules, explain=False)
-    notes = reference_notes(measured, replace(spec, rules=tuple(rules)), verdicts)
-    spec = accept_reference(spec)
-    withheld = {n["rule"] for n in notes if not spec.accepts(n.code, n.feature)}
-    of = {str(e): [v for v in verdicts if v.rule == str(e)] for e in rules}
-    passing = {each for each, judged in of.items() if overall(judged) is Outcome.PASS}
-    return [each for each in rules if str(each) in passing - withheld]
+    verdicts, accepted = judge(measured, rules, explain=False), accept_reference(spec)
+    notes = reference_notes(measured, asked, verdicts)
+    withheld = {n["rule"] for n in notes if not accepted.accepts(n.code, n.feature)}
+
+    def passes(rule: str) -> bool:
+        judged = overall([each for each in verdicts if each.rule == rule])
+        return judged is Outcome.PASS and rule not in withheld
+
+    return [each for each in rules if passes(str(each))]
 
 
 def _axes_of_outcomes(cube: Cube, spec: Spec) -> list[Axis]:
@@ -759,25 +755,3 @@ def _word_of_preset(spec: Spec) -> str | None:
     about = find_kit(spec.preset)
     stated = about.options.get("favourable") == Favourable.POSITIVE
     return about.words.get("positive", "favourable" if stated else None)
-
-
-def depends_on_positive(row: Metric | Statistic) -> bool:
-    """Return whether a metric or rate of two outcomes is another one if the other is positive.
-
-    >>> from fairgauge.catalogue.lookup import find_rate
-    >>> depends_on_positive(find_rate("selection_rate")), depends_on_positive(find_rate("accuracy"))
-    (True, False)
-    """
-    if Task.BINARY not in row.tasks or not row.needs & {"label", "prediction"}:
-        return False
-    if isinstance(row, Metric):
-        alike = isinstance(row, _OF_ALL_OUTCOMES) or row.name == "consistency"
-        return any(map(depends_on_positive, row.statistics)) if row.statistics else not alike
-    if "score" in row.needs:
-        return True
-    sides = (
-        ConfusionCounts(size=each.sum(axis=-1), cells={row.needs: each})
-        for each in (_COUNTS, _COUNTS[:, ::-1])
-    )
-    one, other = (row.value(side, Profile.DOCUMENTED) for side in sides)
-    return not np.allclose(one, other)

@@ -449,7 +449,7 @@ APPROVED = ("1", "2", "8")
 """Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
 _UNDECIDED = ("4", "5", "6")  # withdrawn, closed for incompleteness, purchased: of no decision
 _PREAPPROVALS = ("7", "8")  # of a request for one, denied, or not accepted: no application
-ACTION_NAMES = {
+ACTION_NAMES = {  # the codes, with the names that public files have
     "1": "loan originated", "2": "application approved but not accepted",
     "3": "application denied( by financial institution)?",
     "4": "application withdrawn( by applicant)?", "5": "file closed for incompleteness",
@@ -457,7 +457,6 @@ ACTION_NAMES = {
     "7": "preapproval request denied( by financial institution)?",
     "8": "preapproval request approved but not accepted",
 }  # fmt: skip
-"""The codes, with the names that public files have in their place."""
 _COLUMN_OF_GROUPS = r"(?:(?:applicant|borr(?:ower)?)\d?[ _-]?|^b\d_)(race|ethnicity|sex)(?![a-z])"
 
 

@@ -24,11 +24,10 @@ _SIGN = re.compile(r"[=<>]")
 _COMPARISON = r"\s*(<=?|>=?)\s*"
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _MOMENT = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d(:?\d\d)?)?)?)?"
-_ENDS_OF = {
+_ENDS_OF = {  # by whether the ends belong to a range
     (True, True): Ends.BOTH, (True, False): Ends.LEFT, (False, True): Ends.RIGHT,
     (False, False): Ends.NEITHER,
 }  # fmt: skip
-"""By whether the lower and the upper end belong to a range."""
 _QUOTED = r"""("(?:[^"\\]|\\.)*"|'[^']*')"""
 _QUOTED_OR_PLAIN = rf"\s*({_QUOTED}|.*?)\s*(?:\bor\b\s*|$)"
 _ENDS = "a number, a date such as 2026-01-31 or a time such as 2026-01-31T12:00"

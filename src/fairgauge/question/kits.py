@@ -21,10 +21,9 @@ from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
 
 _FOLDER = Path(__file__).parents[1] / "kits"
-_OF_SELECTION = (
+_OF_SELECTION = (  # how the names of metrics begin that compare selections
     "selection_rate.", "selection_odds.", "denials_odds_ratio", "selection_smd", "rejection_share.",
 )  # fmt: skip
-"""How the names of metrics begin that compare selections."""
 _TYPES: dict[str, Any] = {
     "str": str, "bool": bool, "float | None": (int, float), "dt.date": dt.date,
     "dt.date | None": dt.date, "tuple[str, ...]": list, "Mapping[str, str]": dict,
