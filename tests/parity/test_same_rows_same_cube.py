@@ -552,7 +552,7 @@ def test_one_digest_for_every_kind(rows_as):
         sensitive=["a", "c", {"column": "age", "cuts": [40]}],
         weight="w",
     )
-    assert cube.digest == "sha256:2d7ef51b17e4e7f0a7521e778a10165ee98fcd37bd8660ced233d9e084c92ea7"
+    assert cube.digest == "sha256:2871c84e6b9993c4a34fb5aca02af79844a476efba601e896b7248f0aba55d25"
 
 
 def test_the_order_of_rows_is_of_no_account(rows_as):
