@@ -327,8 +327,7 @@ def contrast_of(of: Statistic, by: Contrasts, **more: Any) -> Contrast:
 def spread_of(of: Statistic, by: Spreads, aka: tuple[str, ...] = ()) -> Spread:
     """Return how a rate spreads over all groups of a feature; ``aka`` are its other names."""
     cite = ("fairlearn:MetricFrame", *of.cite)
-    positive = SPREAD_WORDS[by][1]
-    return Spread(**_fields_of_comparison(of, by), positive=positive, aka=aka, cite=cite)
+    return Spread(**_fields_of_comparison(of, by), positive=SPREAD_WORDS[by][1], aka=aka, cite=cite)
 
 
 def _fields_of_comparison(of: Statistic, by: Contrasts | Spreads) -> dict[str, Any]:

@@ -138,8 +138,7 @@ def entry(row: Statistic | Metric) -> MetricDescription:
     """Explain a row of the catalogue, or a user's own."""
     needs, others = tuple(sorted(map(str, row.needs))), {}
     if isinstance(row, Statistic):
-        reading = _BETTER[row.better]
-        others = {"set": "rate", "neutral": None, "reading": reading, "standard": False}
+        others = {"set": "rate", "neutral": None, "reading": _BETTER[row.better], "standard": False}
     elif row.scope == "pooled":
         needs += ("stratum",)
     return record_of(

@@ -37,8 +37,7 @@ def disparity(row: Metric | Statistic) -> Hashable:
         return tested_as(row.of)
     if isinstance(row, distributions.Distance | distributions.OverallStandardisedDifference):
         of_label = isinstance(row, distributions.Distance) and row.of == "label"
-        parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
-        return frozenset(parts)
+        return frozenset((TP + FN, TN + FP) if of_label else (TP + FP, TN + FN))
     if isinstance(row, Imbalance):
         return type(row).__name__
     tests = frozenset(map(tested_as, row.statistics if isinstance(row, Metric) else ()))

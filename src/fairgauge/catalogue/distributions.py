@@ -301,8 +301,7 @@ def _inequality_index(counts: Array, benefits: Array, index: Index, parameter: f
         relative = benefits / mean[..., None]
 
         def average(values: Array) -> Array:
-            weighted = np.where(counts > 0, counts * values, 0.0)
-            return np.asarray(weighted.sum(axis=-1) / rows)
+            return np.asarray(np.where(counts > 0, counts * values, 0.0).sum(axis=-1) / rows)
 
         if index == "variation":
             result = np.sqrt(average(relative**2) - 1)
@@ -401,8 +400,7 @@ class ConditionalDisparity(ComparisonMetric):
         both = ours + reference.strata[self.of]
         share = divide(ours, both, profile)  # (n, S, 2): of the positive, of the negative
         disparity = share[..., 1] - share[..., 0]
-        rows = both.sum(axis=-1)
-        weight = np.where(np.isnan(disparity), 0.0, rows)
+        weight = np.where(np.isnan(disparity), 0.0, both.sum(axis=-1))
         total = weight.sum(axis=-1)
         if profile.as_smclarify:
             total = np.where((both.sum(axis=-2) > 0).all(axis=-1), total, np.nan)

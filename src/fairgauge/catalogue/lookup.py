@@ -506,8 +506,7 @@ def closed_form(statistic: Statistic) -> ClosedForm | None:
     pairs = list(zip(over, under, strict=True))
     if any(each not in (0, 1) for pair in pairs for each in pair):
         return None
-    kinds = ((1, 1), (1, 0), (0, 1))
-    sums = (Cells(*(int(pair == kind) for pair in pairs)) for kind in kinds)
+    sums = (Cells(*(int(pair == kind) for pair in pairs)) for kind in ((1, 1), (1, 0), (0, 1)))
     return ClosedForm(FormKind.PAIRED, tuple(sums))
 
 

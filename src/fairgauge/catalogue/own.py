@@ -70,8 +70,7 @@ def rate(
     if not of.within(among):
         message = f"{of} is not a part of {among}; for other ratios of cells use fairgauge.quotient"
         raise SpecError(Problem(f"rate {quote(name)}", message))
-    about = _describe(name, better, says or f"{of} among {among}", cite)
-    return Rate(of=of, among=among, **about)
+    return Rate(of=of, among=among, **_describe(name, better, says or f"{of} among {among}", cite))
 
 
 def quotient(

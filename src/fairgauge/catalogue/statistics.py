@@ -237,8 +237,7 @@ def tested_as(one: Statistic) -> Hashable:
         some, every = one.over, one.under + one.over if one.is_odds else one.under
     else:
         return one.name
-    others = Cells(*map(sub, every, some))
-    return frozenset((_lowest_terms(some), _lowest_terms(others)))
+    return frozenset((_lowest_terms(some), _lowest_terms(Cells(*map(sub, every, some)))))
 
 
 def _lowest_terms(cells: Cells) -> Cells:

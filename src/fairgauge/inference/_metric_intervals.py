@@ -157,8 +157,7 @@ def conditional_interval(
     )
     low, high, p = conditional_disparity(ours, theirs, np.asarray(critical(spec.confidence)))
     sizes = metric.sizes(compared.group.cases, compared.reference.cases)
-    methods = [(IntervalMethod.SCORE,)] * len(low)
-    return Intervals(low, high, p, methods, insufficient_rows(sizes))
+    return Intervals(low, high, p, [(IntervalMethod.SCORE,)] * len(low), insufficient_rows(sizes))
 
 
 def _conditional_jackknife(

@@ -276,8 +276,7 @@ def _pair_limits(groups_interval: StatisticInterval, c: Array, slots: int, mover
     first = [each[:, :, None] for each in (estimate, low, high)]
     second = [each[:, None, :] for each in (estimate, low, high)]
     at = np.arange(slots * size).reshape(slots, size)
-    pairs = np.broadcast_arrays(at[:, :, None], at[:, None, :])
-    one, two = (each.ravel() for each in pairs)
+    one, two = (each.ravel() for each in np.broadcast_arrays(at[:, :, None], at[:, None, :]))
     r = groups_interval.correlation(groups_interval, one, two).reshape(slots, size, size)
     numbers = (*first, *second, r)
     low, high = mover(*numbers)
@@ -346,10 +345,9 @@ def pairwise(
         return []
     every = ((rate, _compare_pairs(rate, groups, family.level)) for rate in rates)
     kept = [(rate, compared) for rate, compared in every if compared.groups >= FEWEST_GROUPS]
-    tested = _test_pairs(kept, groups)
     return [
         pair
-        for (rate, compared), (p, too_few) in zip(kept, tested, strict=True)
+        for (rate, compared), (p, too_few) in zip(kept, _test_pairs(kept, groups), strict=True)
         for pair in _group_pairs(rate, compared, sidak(p, family.size), too_few, groups, spec)
     ]
 
@@ -379,14 +377,13 @@ def _compare_pairs(rate: Rate, groups: FeatureGroups, confidence: float) -> _Pai
     difference = mover_difference(*correlated)
     distance = np.nan_to_num(np.maximum(-difference[1], 0.0))
     at = np.lexsort((sides[0] - sides[3], -distance))[:MOST_LISTED]  # those that differ most
-    ratio = mover_ratio(*(each[at] for each in correlated))
     return _PairIntervals(
         groups=len(known),
         first=first[at],
         second=second[at],
         rates=(sides[0][at], sides[3][at]),
         difference=(difference[0][at], difference[1][at]),
-        ratio=ratio,
+        ratio=mover_ratio(*(each[at] for each in correlated)),
         methods=unique_methods(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
     )
 

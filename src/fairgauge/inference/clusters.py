@@ -610,8 +610,7 @@ def _pooled_design_interval(
         sampled.append(margin.sampled())
     ratio = metric.by == "ratio"
     ours, theirs = (of.by / mean if ratio else of.by for of, mean in zip(moved, means, strict=True))
-    variance = moved[0]._replace(by=ours - theirs).variance
-    error = np.sqrt(variance) * (value if ratio else 1.0)
+    error = np.sqrt(moved[0]._replace(by=ours - theirs).variance) * (value if ratio else 1.0)
     units, degrees = (np.minimum(*each) for each in zip(*sampled, strict=True))
     ends = (0.0, np.inf) if ratio else (-np.inf, np.inf)
 
@@ -676,8 +675,7 @@ def _clusters_of(data: SideData, of: Statistic | Metric) -> Clusters:
     assert clusters is not None
     if "score" in of.needs:
         designed = isinstance(clusters, SampledSides)
-        code = ReasonCode.NO_DESIGN_METHOD if designed else ReasonCode.NO_CLUSTER_METHOD
-        raise NoInterval(code)
+        raise NoInterval(ReasonCode.NO_DESIGN_METHOD if designed else ReasonCode.NO_CLUSTER_METHOD)
     return clusters
 
 

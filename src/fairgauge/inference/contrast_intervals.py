@@ -187,8 +187,7 @@ def share_interval(
     share = MappedProportion(x, n, shape, among(data.cases))
     sparse = None
     if data.squares is not None:
-        kish = data.kish_rows(among)
-        sparse = Sparseness(ReasonCode.FEW_EFFECTIVE_ROWS, kish, FEWEST_EFFECTIVE)
+        sparse = Sparseness(ReasonCode.FEW_EFFECTIVE_ROWS, data.kish_rows(among), FEWEST_EFFECTIVE)
     if shared is None:
         formula = Formula(wilson, (x, n), shape)
         if degrees is not None:
@@ -204,12 +203,11 @@ def share_interval(
         known = degrees > 0
         return share.limits((np.where(known, low, np.nan), np.where(known, high, np.nan)))
 
-    methods = (IntervalMethod.JACKKNIFE, IntervalMethod.WILSON)
     return StatisticInterval(
         shape(rate),
         n,
         at,
-        methods,
+        (IntervalMethod.JACKKNIFE, IntervalMethod.WILSON),
         (share,),
         clusters=shared.of.clusters,
         dependence=shared.dependence,
@@ -417,8 +415,7 @@ def contrast_interval(
         else:
             low, high = difference_from_whole(low, high, part)
             low, high = (low, high) if metric.by == "difference" else (part + low, part + high)
-    unknown = np.isnan(low) | np.isnan(high)
-    p = np.where(unknown, np.nan, comparison.p)
+    p = np.where(np.isnan(low) | np.isnan(high), np.nan, comparison.p)
     reason = comparison.group.reason or comparison.other.reason or RATIO_MAY_BE_ZERO
     if comparison.group.clusters is not None and comparison.group.reason is None:
         reason = JACKKNIFE_UNDEFINED
@@ -622,9 +619,8 @@ def _mover_of_sides(
         return mover_difference(first.estimate, *first.at(z), second.estimate, *second.at(z))
 
     none = np.zeros(len(share), dtype=bool)
-    zero = np.zeros(len(share))
     comparison = StatisticComparison(
-        first, second, invert(interval), none, insufficient_rows((n[0], n[1])), zero
+        first, second, invert(interval), none, insufficient_rows((n[0], n[1])), np.zeros(len(share))
     )
     margin = np.ones(len(share), dtype=bool)
     apart = Comparisons(compared.group, compared.reference, None, margin)
@@ -671,8 +667,7 @@ def _borrow_variance_for_single_rows(side: StatisticInterval, share: Array) -> A
             apart = np.where(freedom > 0, (limit - side.estimate).reshape(share.shape), 0.0)
             of_one = np.sqrt(quotient((freedom * n * apart**2).sum(1), freedom.sum(1)))
             distance = np.copysign((of_one[:, None] / np.sqrt(n)).ravel(), limit)
-            known = alone & np.isfinite(distance)
-            return np.where(known, side.estimate + distance, limit)
+            return np.where(alone & np.isfinite(distance), side.estimate + distance, limit)
 
         return filled(low), filled(high)
 

@@ -414,8 +414,7 @@ def rate_values(
         smallest = statistic.size(data.cases)
         if isinstance(statistic, ScoreStatistic):
             smallest = statistic.smallest_denominator(data.cases)
-        few = first_reasons(made.too_few, insufficient_rows(smallest))
-        made = replace(made, too_few=few)
+        made = replace(made, too_few=first_reasons(made.too_few, insufficient_rows(smallest)))
         level = how.spec.confidence
         values[statistic.name] = values_with(made, statistic, data, margin, level, profile)
     return values

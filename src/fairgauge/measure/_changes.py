@@ -55,8 +55,7 @@ def rate_records(
 
     ``undefined`` returns why that of a side is undefined, with True under the model in use.
     """
-    z = critical(level)
-    low, high = change.difference.at(z)
+    low, high = change.difference.at(critical(level))
     p_value = change.difference.p_value()
     for i, base in enumerate(bases):
         old, new, value = (as_number(of[i]) for of in (*change.values, change.difference.value))

@@ -133,8 +133,7 @@ def gap_sides(
         [sums[order] for sums in sums_of(of, each.cases)] for each in data
     )
     cases = rows_d, rows_a, cases_d + cases_a
-    sides = GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts, centre - about)
-    return sides, order
+    return GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts, centre - about), order
 
 
 def sums_of(
@@ -199,8 +198,7 @@ def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Arra
     axis, codes = (2, cells.label) if of_label else (3, cells.prediction)
     known = codes < part.counts.counts["rows"].shape[axis] - 1
     rows = np.where(known, cells.counts.get("w", cells.counts["n"]), 0.0)
-    sums = cells.counts["y" if of_label else "p"]
-    return cells.group, cells.cluster, cells.stratum, sums, rows
+    return cells.group, cells.cluster, cells.stratum, cells.counts["y" if of_label else "p"], rows
 
 
 def _effective_sums(x: Array, n: Array, sampling: Sampling, side: int) -> tuple[Array, ...]:

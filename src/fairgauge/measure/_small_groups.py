@@ -50,8 +50,7 @@ def small_groups(features: Iterable[GroupCounts | UnrecordedGroups], spec: Spec)
         minimum = max(spec.min_n or 0, of_share)
         share: dict[str, Parameter] = {}
         if minimum == of_share:
-            total = as_count(counts.every_case)
-            share = {"share": spec.min_share, "total": total, "unit": unit}
+            share = {"share": spec.min_share, "total": as_count(counts.every_case), "unit": unit}
             known = known_outcome(counts, spec) if isinstance(counts, GroupCounts) else None
             share |= {"known": known} if known else {}
         sizes = dict(zip(counts.groups, counts.cases.tolist(), strict=True))
@@ -168,8 +167,7 @@ def _adequate_spread(
     from fairgauge.inference.across_groups import insufficient_groups
 
     names = part.counts.groups
-    groups = np.arange(len(names))
-    few = insufficient_groups(metric, _group_evidence(part, groups), part.spec)
+    few = insufficient_groups(metric, _group_evidence(part, np.arange(len(names))), part.spec)
     why = [small.get((part.counts.feature, name)) or few[g] for g, name in enumerate(names)]
     reasons = [reason.on(f"group {names[g]}") for g, reason in enumerate(why) if reason]
     kept = np.flatnonzero([reason is None for reason in why])

@@ -425,9 +425,8 @@ class _Chooser:
                 why[against == g] = reason.on("reference")
                 why[g] = reason.on("group")
         compared = against != np.arange(len(against))[:, None]
-        sizes = group_sizes(self.counts)
         return Disparities(
-            self.goal, value, compared, sizes, why,
+            self.goal, value, compared, group_sizes(self.counts), why,
             ((low, high), *self._rest.reached(metric, self._both[:, cuts], against, (low, high))),
         )  # fmt: skip
 

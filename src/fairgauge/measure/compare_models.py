@@ -90,8 +90,7 @@ class PairedSlice:
         self.classes = bool(per_class)
         masks = per_class or (outcome,)
         self._outcomes = len(masks) if per_class else 2
-        labels = self._codes([mask.labels for mask in masks])
-        self._label_codes = np.append(labels, self._outcomes)
+        self._label_codes = np.append(self._codes([mask.labels for mask in masks]), self._outcomes)
         self._decision_codes = self._codes([mask.predictions for mask in masks])
         measures = self._joint.counts
         self._cases = self._states(measures["n"])
@@ -355,8 +354,7 @@ class _Models:
             for sliced in self.slices(feature):
                 for metric in self.contrasts:
                     for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
-                        of = replace(metric, of=statistic)
-                        yield self._comparison_changes(sliced, of, scope)
+                        yield self._comparison_changes(sliced, replace(metric, of=statistic), scope)
         yield from self._disparities_without_method()
 
     def _disparities_without_method(self) -> Iterator[MeasuredDisparities]:

@@ -571,8 +571,7 @@ def judge_together(
     if family == 1 or Outcome.FAIL not in outcomes:
         return verdicts
     while True:
-        level = 1 - (1 - spec.confidence) / (family - failed)
-        stricter = measure_at(level)
+        stricter = measure_at(1 - (1 - spec.confidence) / (family - failed))
         rejected = interval_decisions(stricter, spec.rules).count(Outcome.FAIL)
         if rejected in (failed, family):
             break

@@ -169,11 +169,10 @@ def _column(grouping: Grouping, spec: Spec) -> dict[str, object]:
     column = grouping.axis.column
     feature = spec.feature(column).to_dict()
     parts = [cast("list[Json]", GroupId.of(part).to_plain()) for part in grouping.groups]
-    conditions = [text for part in parts for text in write_conditions({column: part[0]})]
     return {
         "name": column,
         "groups": list(group_names([GroupId.of(part) for part in grouping.groups])),
-        "conditions": conditions,
+        "conditions": [text for part in parts for text in write_conditions({column: part[0]})],
         "values": [each.name() for each in grouping.groups],
         "written": column if len(feature) == 1 else feature,
     }

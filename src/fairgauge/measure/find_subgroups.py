@@ -224,8 +224,7 @@ class ClaimCounts:
             counted = part.outcomes >= COUNTED
             patterns = np.zeros(len(counted), dtype=np.int64)
             for bit, claim in enumerate(of):
-                values = self.conditions[claim]
-                within = [counted, *(part.codes[f] == v for f, v in values)]
+                within = [counted, *(part.codes[f] == v for f, v in self.conditions[claim])]
                 patterns[np.logical_and.reduce(within)] |= 1 << bit
             claimed = np.flatnonzero(patterns)  # often few: the others are all rows less these
             codes = [code[claimed] for code in part.codes]
@@ -388,10 +387,9 @@ class _Tested:
 
     def largest(self) -> Largest:
         """Return what holds for all subgroups at once."""
-        large = self.n >= _LARGE * self.total
         return Largest(
             by_at_most=self._largest_upper(np.ones(len(self.at), dtype=bool)),
-            by_at_most_of_large=self._largest_upper(large),
+            by_at_most_of_large=self._largest_upper(self.n >= _LARGE * self.total),
         )
 
     def detectable(self) -> Iterator[Detectable]:

@@ -152,11 +152,10 @@ def measure(
     diagnostics += question_checks.few_published(binned, spec, groups)
     diagnostics += _small_groups.excluded_groups(cube, resolution, rates)
     diagnostics += missing_values.uncounted_rows(cube, binned, spec)
-    totals = (*(total for part in parts for total in part.totals), *mixed.totals)
     return Measured(
         task=resolution.task,
         groups=tuple(groups),
-        totals=totals,
+        totals=(*(total for part in parts for total in part.totals), *mixed.totals),
         estimates=adjusted,
         diagnostics=(
             *diagnostics,

@@ -227,8 +227,7 @@ class Slice:
             yield replace(base, status=Status.NOT_APPLICABLE, reason=obstacle)
             return
         if not self.counts.groups:
-            reason = Reason.of(ReasonCode.NO_GROUPS)
-            yield replace(base, status=Status.UNDEFINED, reason=reason)
+            yield replace(base, status=Status.UNDEFINED, reason=Reason.of(ReasonCode.NO_GROUPS))
             return
         groups = self._groups_overall if "score" in metric.needs else self._groups_everywhere
         spread = metric.across(groups.data.side, groups.slots, self.spec.profile)
@@ -311,8 +310,7 @@ class Slice:
                 reason = Reason.of(ReasonCode.STRATA_DECIDE, of=metric.of.title)
                 yield replace(base, status=Status.NOT_APPLICABLE, reason=reason)
                 continue
-            other = as_number(pooled.reference[i])
-            estimate = replace(base, rate_group=rate, rate_reference=other)
+            estimate = replace(base, rate_group=rate, rate_reference=as_number(pooled.reference[i]))
             if math.isnan(value):
                 why = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
                 if rate is None:
@@ -572,8 +570,7 @@ def _result_sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> lis
         [None if n != n else int(n) if n == int(n) else n for n in of.tolist()] for of in sizes
     ]
     shares = [[None if rate != rate else rate for rate in of.tolist()] for of in rates]
-    rows = zip(*counts, *shares, strict=True)
-    return [dict(zip(_SIDES, each, strict=True)) for each in rows]
+    return [dict(zip(_SIDES, each, strict=True)) for each in zip(*counts, *shares, strict=True)]
 
 
 def _reason_of_weights(reason: Reason | None) -> Reason | None:

@@ -273,8 +273,7 @@ def fold(low: ArrayLike, high: ArrayLike) -> Limits:
     ([0.1, 0.0, 0.1], [0.3, 0.2, 0.4])
     """
     low, high = floats(low, high)
-    nearest = np.maximum(np.maximum(low, -high), 0.0)
-    return nearest, np.maximum(np.abs(low), np.abs(high))
+    return np.maximum(np.maximum(low, -high), 0.0), np.maximum(np.abs(low), np.abs(high))
 
 
 @quiet

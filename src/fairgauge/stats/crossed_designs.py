@@ -222,8 +222,7 @@ def upper_tail(value: float, variance: Variance) -> float:
     """Return the probability that a number without an effect exceeds a value."""
     from scipy import stats
 
-    score = value / math.sqrt(variance.value)
-    return float(stats.t.sf(score, variance.degrees_of_freedom))
+    return float(stats.t.sf(value / math.sqrt(variance.value), variance.degrees_of_freedom))
 
 
 def half_width(variance: Variance, confidence: float) -> float:

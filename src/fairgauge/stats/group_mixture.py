@@ -199,8 +199,7 @@ class GroupMixture:
             return rows
 
         slope = self._slope(one) - self._slope(other)
-        value = self.rate(one) - self.rate(other)
-        return self._curve(constraint, value, slope, (-1.0, 1.0))
+        return self._curve(constraint, self.rate(one) - self.rate(other), slope, (-1.0, 1.0))
 
     def angle_curve(self, one: Mask, other: Mask) -> ProfileCurve:
         """Return the profile likelihood of the angle whose tangent is the ratio of two rates.
@@ -302,8 +301,7 @@ class GroupMixture:
     @quiet
     def _log_likelihoods(self, theta: Array) -> Array:
         n = self.n.T
-        logs = np.where(n > 0, n * np.log(theta @ self.p.T), 0.0)
-        return np.asarray(logs.sum(axis=(1, 2)))
+        return np.asarray(np.where(n > 0, n * np.log(theta @ self.p.T), 0.0).sum(axis=(1, 2)))
 
     def _maximise(self, rows: Array, start: Array) -> Array:
         # ``rows``: shape (problems, constraints, kinds * groups) ``start``: shape (kinds * groups,)
@@ -510,8 +508,7 @@ def lack_of_fit_test(p: Array, n: Array, theta: Array) -> tuple[float, int, floa
     score = np.einsum("ck,kj,ci->ji", n / means, contrasts, columns)
     weight = n.sum(axis=1, keepdims=True) / means
     information = np.einsum("ck,kj,kl,ca,cb->jalb", weight, contrasts, contrasts, columns, columns)
-    first = np.arange(2 * groups) < groups
-    fitted = np.tile(first, kinds - 1)
+    fitted = np.tile(np.arange(2 * groups) < groups, kinds - 1)
     size = (kinds - 1) * 2 * groups
     whole, slope = information.reshape(size, size), score.reshape(size)
     across = whole[np.ix_(~fitted, fitted)] @ np.linalg.pinv(

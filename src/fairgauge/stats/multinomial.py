@@ -380,8 +380,7 @@ def random_parts(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Ar
     table = np.asarray(counts).astype(np.int64)
     total = int(table.sum())
     if total < _MOST_DRAWN:
-        flat = table.ravel()
-        drawn = rng.multivariate_hypergeometric(flat, total // 2, method="marginals")
+        drawn = rng.multivariate_hypergeometric(table.ravel(), total // 2, method="marginals")
         first = drawn.reshape(table.shape).astype(np.float64)
     else:
         first = rng.binomial(table, 0.5).astype(np.float64)

@@ -81,8 +81,7 @@ def paired_score_ratio(
         a = n * (1 + ratio)
         b = old * (ratio**2 - 1) - gained - lost
         q = (np.sqrt(b**2 + 4 * a * lost * (ratio - 1) * accepted) - b) / (2 * a)
-        excess = new - ratio * old
-        score = excess / np.sqrt(n * ((ratio - 1) * accepted + (1 + ratio) * q))
+        score = (new - ratio * old) / np.sqrt(n * ((ratio - 1) * accepted + (1 + ratio) * q))
         score = np.where(np.isnan(score), np.inf, score)  # its variance is 0 at a ratio of 0
         return np.where(share >= estimate, 0.0, score) - z
 
@@ -346,8 +345,7 @@ class Quantity:
             low, high = self.at(z)
             return -high, -low
 
-        influence = None if self.influence is None else -self.influence
-        return Quantity(-self.value, at, influence)
+        return Quantity(-self.value, at, None if self.influence is None else -self.influence)
 
 
 def combined(before: Quantity, after: Quantity, r: Array, sign: int) -> Quantity:
@@ -401,8 +399,7 @@ class Discordant:
 
     def p_value(self) -> Array | None:
         """Return McNemar's p-value of no difference; None where rows are clustered."""
-        independent = np.isinf(self.degrees).all()
-        return paired_p(self.gained, self.lost) if independent else None
+        return paired_p(self.gained, self.lost) if np.isinf(self.degrees).all() else None
 
     def log_ratio(self, z: ArrayLike) -> Limits:
         """Return the logarithms of Tang's limits."""

@@ -264,8 +264,7 @@ class Neighbours:
 
     def sums(self, values: Array) -> Array:
         """Return the sum of the rows' values at every point."""
-        sums = np.bincount(self.at, weights=values, minlength=len(self.points))
-        return sums.astype(np.float64)
+        return np.bincount(self.at, weights=values, minlength=len(self.points)).astype(np.float64)
 
     def mean(self, values: Array, queries: Array, k: int) -> Array:
         """Return the mean value of the k rows nearest to every query, shape (queries,)."""
@@ -377,6 +376,5 @@ def jackknifed_share(values: Array, rows: int, confidence: float) -> Limits:
     """
     # Kott (2001), Journal of Official Statistics 17, 521-526 (delete-a-group); Korn and Graubard
     # (1998), Survey Methodology 24, 193-201 (effective rows).
-    variance = (deviations(values) ** 2).sum()
-    n = rows_of_level(values[0], variance, np.asarray(float(rows)))
+    n = rows_of_level(values[0], (deviations(values) ** 2).sum(), np.asarray(float(rows)))
     return intervals.wilson(values[0] * n, n, intervals.critical_t(confidence, len(values) - 2))

@@ -410,8 +410,7 @@ def deviations_of_rows(squares: Array, totals: Array, strata: Strata, stratum: I
         np.sqrt(strata.factors[stratum])[:, None] * squares,
         np.sqrt(strata.factors / strata.units)[:, None] * totals,
     ]
-    sign = np.repeat([1.0, -1.0], [len(squares), len(totals)])
-    return Deviations(np.concatenate(by), sign)
+    return Deviations(np.concatenate(by), np.repeat([1.0, -1.0], [len(squares), len(totals)]))
 
 
 def replicate_deviations(values: Array, factors: Array) -> Deviations:
@@ -495,8 +494,7 @@ class ClusterTotals(NamedTuple):
         clusters = 1 + int(self.cluster.max(initial=0))
         key = self.side * clusters + self.cluster
         of_cluster = np.bincount(key, self.rows, 2 * clusters)
-        of_side = np.bincount(self.side, self.rows, 2)
-        return np.asarray(of_cluster[key] / of_side[self.side])
+        return np.asarray(of_cluster[key] / np.bincount(self.side, self.rows, 2)[self.side])
 
     @property
     def degrees(self) -> float:

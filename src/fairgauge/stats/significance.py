@@ -106,8 +106,7 @@ def newcombe_p(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Ar
     [0.008133, 0.067203]
     """
     x1, n1, x2, n2 = floats(x1, n1, x2, n2)
-    p = invert(lambda z: newcombe(x1, n1, x2, n2, z))
-    return np.where((n1 > 0) & (n2 > 0), p, np.nan)
+    return np.where((n1 > 0) & (n2 > 0), invert(lambda z: newcombe(x1, n1, x2, n2, z)), np.nan)
 
 
 @quiet

@@ -234,8 +234,7 @@ def heterogeneity(
         expected = [n_d * p_d, n_d * (1 - p_d), n_a * p_a, n_a * (1 - p_a)]
         return variance, np.minimum.reduce(expected) >= FEWEST_EXPECTED
 
-    common = np.asarray((pooling * d).sum(-1) / pooling.sum(-1))
-    variance, _ = at(common[..., None])
+    variance, _ = at(np.asarray((pooling * d).sum(-1) / pooling.sum(-1))[..., None])
     weight = np.where(held & (variance > 0), 1 / variance, 0.0)
     strata = held.sum(-1).astype(np.float64)
     against = _compare_with_others(d, weight, held, at, np.inf)
@@ -265,8 +264,7 @@ def heterogeneity_of_means(
     variance = np.where(held, v_d + v_a, 0.0)
     weight = np.where(held, 1 / variance, 0.0)
     strata, d = held.sum(-1).astype(np.float64), np.where(held, d, 0.0)
-    sums = _power_sums(weight, d)
-    found = _test_all_strata(sums, strata)
+    found = _test_all_strata(_power_sums(weight, d), strata)
     # of freedom (Satterthwaite), which two rows of the prior add to
     degrees = variance**2 / (v_d**2 / (n_d + 1) + v_a**2 / (n_a + 1))
     share = weight / weight.sum(-1)[..., None]
