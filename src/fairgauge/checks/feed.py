@@ -347,9 +347,8 @@ def _unusual_values(feed: Feed) -> Iterator[Suspected]:
             first = [*map(bool, counted)].index(True)  # it is not missed before
             sizes = [sum(held.values()) * (t >= first) for t, held in enumerate(by_period)]
             of_all, lost = totals[subject[:2]] if of_group else None, column in features
-            least = SHARE if lost else 1.0
             departed = departures.find_departures(
-                feed.kinds, counted, sizes, of_all, least=least, lost=lost
+                feed.kinds, counted, sizes, of_all, least=SHARE if lost else 1.0, lost=lost
             )
             for t in departed.keys() - apart:
                 n, share, usual = departed[t]
@@ -424,9 +423,8 @@ def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
         # of rows without a weight or a count nobody knows how many cases or people they are
         of_rows = column in (asked.weight, asked.count)
         sizes = [e.read if of_rows else e.rows for e in held]
-        counted = [e.missing.get(column, 0) for e in held]
         for t, (size, share, usual) in departures.find_departures(
-            feed.kinds, counted, sizes, fewer=False
+            feed.kinds, [e.missing.get(column, 0) for e in held], sizes, fewer=False
         ).items():
             if not (later and feed.periods[t].name in feed.overdue):
                 yield Suspected(t, HistoryProblem.MISSING_VALUES, column,

@@ -178,8 +178,7 @@ class _ComparisonMaker:
         if crossed := _detection.first_alarm(parts, entered, threshold, self.weekdays):
             of_baseline = every.baselines.get(each)
             alarm = _detection.attribute(rate, counts, names, crossed, limits, of_baseline)
-        evidence = parts.sum(axis=0)
-        points = tuple(self._points(each, counts, rate, evidence))
+        points = tuple(self._points(each, counts, rate, parts.sum(axis=0)))
         (every_row,) = _detection.numbers_of_counts(counts[:entered].sum(axis=0)[np.newaxis], rate)
         sizes = [every_row["n_group"], every_row["n_reference"]]
         if baseline is not None:

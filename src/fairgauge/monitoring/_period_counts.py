@@ -91,7 +91,6 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
     joint = _joint(cube)
     joint = joint.where(joint.sums["rows"] > 0)
     rows = joint.sums["rows"]
-    known = rows.sum() > HANDFUL
     return FeedRows(
         [twin(cube), twin(cube, labelled=False)],
         cases.rows,
@@ -100,7 +99,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         {why: n for why, n in excluded.items() if n and why != Uncounted.SAME_PERSON},
         *_rows_of_values(cases, question),
         _rows_by_group(cases),
-        int(np.gcd.reduce(rows.astype(np.int64))) if known else 1,
+        int(np.gcd.reduce(rows.astype(np.int64))) if rows.sum() > HANDFUL else 1,
         _free_variances(joint),
         bool(cube.copies),
         _agreement(cases, question),
@@ -174,10 +173,9 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[_Values, dict[str, int]
 
 def _rows_by_group(cube: Cube) -> dict[Combination, dict[Combination, int]]:
     # the rows of every combination of outcomes and strata, of each combination of groups
-    roles = (Role.STRATUM, Role.LABEL, Role.PREDICTION)
     groups, others = (
         [axis for axis in cube.tables[0].axes if axis.role in some]
-        for some in ((Role.FEATURE,), roles)
+        for some in ((Role.FEATURE,), (Role.STRATUM, Role.LABEL, Role.PREDICTION))
     )
     table = cube.tables[0].over([*groups, *others])
     columns = [
@@ -462,11 +460,10 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
     held = Counter[Value]()
     for cube in cubes:
         held.update(dict(cube.placeholders))
-    rows = sum(cube.rows for cube in cubes)
     return replace(
         first,
         tables=tuple(tables),
-        rows=rows,
+        rows=sum(cube.rows for cube in cubes),
         excluded=dict(sorted(excluded.items())),
         left_out=values_together(cube.left_out for cube in cubes),
         placeholders=tuple(sorted(held.items(), key=lambda each: str(each[0]))),
@@ -500,10 +497,9 @@ def check_values(names: Sequence[str], cubes: Sequence[Cube], question: Spec) ->
     columns: dict[tuple[int, ...], list[str]] = {}
     for axis in cubes[0].plan.outcomes:
         recoding = question.recoding(axis.column)
-        levels = [_levels(cube, axis) for cube in cubes]
         held = [
             {name_of(meaning(v)) for v in (recoding.apply(of) if recoding else of) if v is not None}
-            for of in levels
+            for of in [_levels(cube, axis) for cube in cubes]
         ]
         positive = {name_of(v) for v in question.positive_of(axis.column) or BY_DEFAULT[1:]}
         ways = ways_of_writing([*chain(*held), *positive], positive)

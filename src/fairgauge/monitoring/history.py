@@ -157,8 +157,7 @@ class History:
         if text is None:
             return None
         try:
-            found = json.loads(text)
-            return read_monitor_spec(found[_SPEC_SCHEMA], self._baseline)
+            return read_monitor_spec(json.loads(text)[_SPEC_SCHEMA], self._baseline)
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(
                 f"{quote(f'{self.name}/{_SPEC}')} cannot be read ({error}); "

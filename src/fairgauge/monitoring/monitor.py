@@ -218,8 +218,7 @@ def _make_feed(asked: MonitorSpec, cubes: PeriodCubes, followed: Followed) -> Fe
 
 def _check_feed(feed: Feed, gaps: Sequence[HistoryFinding]) -> list[HistoryFinding]:
     # what may be wrong with the periods, in their order
-    suspected = [each for check in FEED_CHECKS for each in check(feed)]
-    found = [*gaps, *_merge_periods(suspected, feed)]
+    found = [*gaps, *_merge_periods([each for check in FEED_CHECKS for each in check(feed)], feed)]
     return sorted(found, key=lambda each: (each.period, each.problem, each.column or ""))
 
 

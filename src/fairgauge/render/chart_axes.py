@@ -204,8 +204,7 @@ def placed_on(mark: tree.Mark, axis: Scale) -> PlacedMark:
     if mark.low is not None and mark.high is not None:
         ends = (mark.low, 0.0), (mark.high, 100.0)
         low, high = (axis.at(v) if axis.holds(v) or not mark.sparse else edge for v, edge in ends)
-    place = axis.at(at) if shown and at is not None else None
-    return PlacedMark(place, low, high, mark.sparse)
+    return PlacedMark(axis.at(at) if shown and at is not None else None, low, high, mark.sparse)
 
 
 _MOST_TIMES = 4

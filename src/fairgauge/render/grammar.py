@@ -641,13 +641,12 @@ class Grammar:
         """Return both numbers and their distance, with decimals at which they add up."""
         mine, theirs = s.who.rate or 0.0, s.than.rate or 0.0
         (apart, one, other), agree = agreeing([abs(mine - theirs), mine, theirs], self._scale(s))
-        times = self.localised(f"{mine / theirs:.2f}") if mine > 0 and theirs > 0 else None
         return {
             "apart": self.localised(apart),
             "mine": self.localised(one),
             "theirs": self.localised(other),
             "agree": agree,
-            "times": times,
+            "times": self.localised(f"{mine / theirs:.2f}") if mine > 0 and theirs > 0 else None,
             "off": [
                 self.terms["exact"]
                 if math.isclose(v, 0, abs_tol=_LEAST)

@@ -162,8 +162,7 @@ _NEEDS_QUOTES = frozenset('",;|')
 def write_csv(shown: ShownResult, *, table: str | None = None) -> str:
     """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
     found = table_of(shown, table)
-    lines = [",".join(map(cell, row)) for row in (found.columns, *found.rows)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([",".join(map(cell, row)) for row in (found.columns, *found.rows)]) + "\n"
 
 
 def cell(value: Value) -> str:
@@ -250,8 +249,7 @@ def rate_frame(report: Report, groups: Sequence[Group]) -> Any:
         if group.stratum is None and single and group.reference_kind is not ReferenceKind.OTHERS:
             key = (group.feature, group.group, group.class_, group.threshold)
             rates = {name: rate.value for name, rate in group.rates.items()}
-            size = size_beside_rates(group, report.catalogue)
-            rows.setdefault(key, {"n": size}).update(rates)
+            rows.setdefault(key, {"n": size_beside_rates(group, report.catalogue)}).update(rates)
     return _index_rows(rows)
 
 

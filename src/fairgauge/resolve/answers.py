@@ -172,8 +172,7 @@ def _reasons_not_comparable(answers: Answers, question: SwapQuestion) -> Iterato
         yield Problem(question.rate, f"column {quote(question.answer)} has no answer")
         return
     group = answers.group_of[answers.variant]
-    kept = there & np.isin(group, named)
-    keys = np.stack([answers.model, answers.item, group], axis=1)[kept]
+    keys = np.stack([answers.model, answers.item, group], axis=1)[there & np.isin(group, named)]
     of_item = np.bincount(distinct_rows(distinct_rows(keys)[0][:, :2])[1])
     if not (of_item > 1).any():
         yield Problem("item", (

@@ -323,8 +323,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     """Arrange the joint counts of two models (`cube.views.pair`) by the groups of a feature."""
     joint = with_one_stratum(joint)
     plan, crossing = joint.plan, counted.crossing
-    roles = (Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)
-    axes = [plan.axis(role) for role in roles]
+    axes = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)]
     sizes = [len(joint.levels[axis]) + 1 for axis in axes if axis]
     cells = (len(counted.groups) + 2 + len(crossing.unknown)) * math.prod(sizes)
     if cells > _MOST_JOINT_CELLS:

@@ -371,12 +371,10 @@ def constant_outcomes(
         of = str(axis.role)
         if axis.role is Role.SCORE or task is Task.REGRESSION:
             if (number := constant_value(cube, axis)) is not None:
-                value = f"{number:.6g}"
-                found[of, None] = Reason.of(ReasonCode.ONE_VALUE, of=of, value=value)
+                found[of, None] = Reason.of(ReasonCode.ONE_VALUE, of=of, value=f"{number:.6g}")
         elif not (cube.cases_by_level[axis][-1] and spec.profile.as_smclarify):
             for each in _outcomes_of_all(cube, axis, outcomes, task):
-                reason = Reason.of(ReasonCode.ONE_VALUE, of=of, **each)
-                found[of, each.get("threshold")] = reason
+                found[of, each.get("threshold")] = Reason.of(ReasonCode.ONE_VALUE, of=of, **each)
     return found
 
 

@@ -367,8 +367,7 @@ def choose_groups(
         admissible = able == able.max(initial=0.0)
     unknown = np.asarray(np.isnan(values[admissible]).all(axis=0))
     favoured = np.where(admissible[:, None], np.where(unknown, sizes[:, None], values), np.nan)
-    most = np.nanmax(favoured, axis=0)
-    tied = np.isclose(favoured, most, rtol=SAME_VALUE, atol=SAME_VALUE)
+    tied = np.isclose(favoured, np.nanmax(favoured, axis=0), rtol=SAME_VALUE, atol=SAME_VALUE)
     by_rows = sorted(range(len(sizes)), key=lambda group: (-sizes[group], names[group]))
     return np.where(tied, np.argsort(by_rows)[:, None], len(sizes)).argmin(axis=0), tied, unknown
 

@@ -141,8 +141,7 @@ class UnrecordedGroups:
         groups = self._known_groups(table)[used]
         if any(axis.role is Role.KNOWN for axis in table.axes):
             some = groups >= 0
-            of = (which[some], kind[some], groups[some])
-            known = _add_up((*shape, size), of, weights[some])
+            known = _add_up((*shape, size), (which[some], kind[some], groups[some]), weights[some])
         n = _add_up(shape, (which, kind), weights)
         p = _means(_add_up((len(unique), size), which, sums))
         by_kind = _add_up((kinds, size), kind, sums)
@@ -150,10 +149,9 @@ class UnrecordedGroups:
         proxies, strata = unique % len(cells), unique // len(cells)
         digits = digits_of([cells[c] for c in proxies.tolist()], size)
         clusters = self._clusters(rate, outcome, unique, everyone=everyone)
-        of_strata = strata if self._strata else None
         return RateCells(
             p, n, squares, by_kind, known, digits, clusters, *self._counts_unplaced(rate, outcome),
-            self._lacking(rate, outcome), of_strata,
+            self._lacking(rate, outcome), strata if self._strata else None,
         )  # fmt: skip
 
     def amounts(self, mean: Mean, outcome: OutcomeMasks, *, everyone: bool = False) -> AmountCells:

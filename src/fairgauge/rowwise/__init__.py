@@ -201,8 +201,7 @@ class RowSlice:
         value = float(divide(np.array(share), np.array(rest), Profile.DOCUMENTED))
         others, size = math.fsum(held[sides.rest]), int(sides.rest.sum())
         found = _top_interval(mine, others, n, size, sides.part, spec)
-        reason = Reason.of(ReasonCode.NONE_AT_TOP)
-        return RowAnswer(value, n, m, (share, rest), found, reason)
+        return RowAnswer(value, n, m, (share, rest), found, Reason.of(ReasonCode.NONE_AT_TOP))
 
 
 def consistency(metric: RowMetric, rows: Rows, spec: Spec) -> Estimate:
@@ -516,8 +515,7 @@ class RowReader:
             notes.append(Diagnostic.note(DiagnosticCode.FEATURE_DISTANCE, scalings=scalings))
         estimates: list[Estimate] = []
         for counts in resolution.features:
-            codes = counts.codes_of_rows(cube, columns)
-            part = RowSlice(Slice(counts, outcome, spec), codes, rows)
+            part = RowSlice(Slice(counts, outcome, spec), counts.codes_of_rows(cube, columns), rows)
             for metric in asked:
                 if metric.one_per != "table":
                     estimates += part.estimates(metric)

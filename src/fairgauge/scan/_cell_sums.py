@@ -265,8 +265,7 @@ class _Digits:
         if not self._in_order:
             return np.take(self._places, positions)
         # in a type that holds the last one, too: of 128 positions the type of a byte does not
-        kind = self._places.dtype
-        digits: Codes = np.add(positions, 1, dtype=kind, casting="unsafe")
+        digits: Codes = np.add(positions, 1, dtype=self._places.dtype, casting="unsafe")
         return digits
 
     def _place(self, values: Sequence[object]) -> None:

@@ -401,8 +401,7 @@ class DuckRows:
         limit = "" if most is None else f" LIMIT {most}"
         if limit and self.size:  # otherwise all threads read pages of texts, to no purpose
             limit = f" WHERE {PLACE} < {most}{limit}"
-        query = f"SELECT {keys} FROM {self.relation}{limit}"
-        records = [*self._run(query, in_order=True)]
+        records = [*self._run(f"SELECT {keys} FROM {self.relation}{limit}", in_order=True)]
         found: list[Sequence[object]]
         found = [[record[i] for record in records] for i in range(len(columns))]
         if self.written.decode is not None:

@@ -47,8 +47,7 @@ class NarwhalsFrame:
 
     def with_missing(self, column: str) -> NarwhalsFrame:
         """Return the frame with one more column, in which every value is missing."""
-        missing = nw.lit(None, nw.Float64).alias(column)
-        return replace(self, frame=self.frame.with_columns(missing))
+        return replace(self, frame=self.frame.with_columns(nw.lit(None, nw.Float64).alias(column)))
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         frame = self.frame.select(*columns)

@@ -346,8 +346,7 @@ def cube_of_records(
         tables, which = list(plan.tables), np.array(fields[axes], dtype=np.int64)
         masks = [sum(1 << i for i in grouped if i not in table) for table in tables]
         cells = [np.flatnonzero(which == mask) for mask in masks]
-    seen = list(_ranges_seen(plan, fields[after + 3 :]))
-    check_numbers(plan, seen)
+    check_numbers(plan, list(_ranges_seen(plan, fields[after + 3 :])))
     # what is of all rows is the sum over the cells of any one table
     rows, without_count, without_weight = (
         int(_zero_for_nan(fields[i])[cells[0]].sum()) for i in (axes + 1, after + 1, after + 2)

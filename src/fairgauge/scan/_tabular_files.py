@@ -128,8 +128,7 @@ def _below(path: Place, above: str) -> Path:
     copy = Path(tempfile.mkdtemp(dir=folder_of_process())) / "below.csv"
     with open_unzipped(path) as found, copy.open("wb") as target:
         start = found.read(len(above.encode()) + len(BOM_UTF8))
-        rest = start.removeprefix(BOM_UTF8)[len(above.encode()) :]
-        target.write(rest)
+        target.write(start.removeprefix(BOM_UTF8)[len(above.encode()) :])
         shutil.copyfileobj(found, target)
     return copy
 
@@ -365,8 +364,7 @@ def open_json(paths: list[Place], name: str) -> Source:
     parts = [objects.format(list_paths_in_sql([path]), literal(_shape(path))) for path in paths]
     written = replace(_text_columns(written_as, as_text), decode=_decode_json_value)
     absent = {c: path for path, found in held.items() for c in pointers if c not in found}
-    relation = f"({' UNION ALL '.join(parts)})"
-    return DuckRows(name, columns, relation, written, absent=absent)
+    return DuckRows(name, columns, f"({' UNION ALL '.join(parts)})", written, absent=absent)
 
 
 def _pointer(keys: Keys) -> str:

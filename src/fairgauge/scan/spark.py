@@ -81,8 +81,7 @@ class SparkFrame:
 
     def _column_sql(self) -> Columns:
         # write the columns by position: Spark takes names that differ in case for the same
-        fields = self.frame.schema.fields
-        kinds = {field.name: field.dataType.typeName() for field in fields}
+        kinds = {field.name: field.dataType.typeName() for field in self.frame.schema.fields}
         position = {name: f"c{i}" for i, name in enumerate(self.columns)}
         position |= {c: sql_double(at) for c, at in position.items() if kinds[c] == "float"}
 

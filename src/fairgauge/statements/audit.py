@@ -707,8 +707,7 @@ class _Audit(PageStatements):
                 facts = {"some": any(e.status is Status.OK for e in of)}
                 of_reference = {e.reason and e.reason.side for e in few} == {"reference"}
                 than = self.reference(few[0]) if of_reference and few[0].reference else None
-                who = self.side(*whom)
-                parts.append(Statement(code="judged", who=who, than=than, facts=facts))
+                parts.append(Statement(code="judged", who=self.side(*whom), than=than, facts=facts))
         if parts:
             yield Statement(code="sparse", parts=tuple(parts))
 

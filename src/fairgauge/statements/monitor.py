@@ -145,8 +145,7 @@ class _Monitor(PageStatements):
             stated = fact("monitored", "comparisons", n=every, alarms=len(raised), first=first)
             statements.append(replace(stated, verdict=str(r.verdict)))
         if spans := self.doubtful():
-            faults = bool(r.faults)
-            statements.append(fact("doubtful_rows", "findings", spans=spans, faults=faults))
+            statements.append(fact("doubtful_rows", "findings", spans=spans, faults=bool(r.faults)))
         if r.waiting and r.state is not MonitorState.WAITING:
             of = {"n": len(r.waiting), "of": len(r.periods)}
             statements.append(fact("waiting", "waiting", **of, length=length))

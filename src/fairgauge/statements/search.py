@@ -179,8 +179,7 @@ def _swap_statements(audit: PairsAudit) -> Iterator[Statement]:
     facts |= {v.name.lower(): sum(d.verdict is v for d in audit.distinct) for v in SwapVerdict}
     yield Statement(code=code, parts=tuple(differing), facts=facts, sources=("verdict",))
     yield fact("swaps_counted", "verdict", **facts)
-    counted = {name: getattr(data, name) for name in data.__slots__}
-    yield fact("answers", "data", **counted)
+    yield fact("answers", "data", **{name: getattr(data, name) for name in data.__slots__})
     if (unequal := _unequal_answers(audit)) is not None:
         yield unequal
     shown = differing or [stated[id(d)] for d in audit.distinct if d.value is not None]

@@ -95,8 +95,7 @@ def note_lines(notes: Iterable[Diagnostic]) -> list[str]:
     for each in sorted(notes, key=_gravity):
         warning = spoken().terms["warning"] if each.level is Level.WARNING else ""
         where = called(each.feature) if each.feature else ""
-        message = printable(describe_diagnostic(each))
-        line = ": ".join(filter(None, [warning, where, message]))
+        line = ": ".join(filter(None, [warning, where, printable(describe_diagnostic(each))]))
         # a column keeps its own spelling, also where it opens the line
         lines.append(f"{line if where else capitalised(line)}.")
     return lines

@@ -65,14 +65,13 @@ STREAMS = {
 def _differences(audit: PairsAudit) -> Iterator[dict[str, Any]]:
     for each in audit.distinct:
         unit = tree.Unit.POINTS if each.of_decisions else tree.Unit.NUMBER
-        equivalent = each.verdict is SwapVerdict.EQUIVALENT
         yield {
             "compared": f"{called(each.group)} vs {called(each.reference)}",
             "model": each.model,
             "difference": shown(each.value, unit, sign=True),
             "interval": shown_range(each.low, each.high, unit, sign=True),
             "margin": (each.margin or 0) * (100 if each.of_decisions else 1) or None,
-            "p": each.p_equivalence if equivalent else each.p_adjusted,
+            "p": each.p_equivalence if each.verdict is SwapVerdict.EQUIVALENT else each.p_adjusted,
             "verdict": str(each.verdict),
         }
 

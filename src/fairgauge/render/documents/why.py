@@ -80,8 +80,7 @@ class _Gap:
         own = [(named(str(e.part), columns), e.value, e.interval, False) for e in self.parts]
         own.append((named("gap", ()), self.of.estimate.value, self.of.estimate.interval, True))
         if (by := self.of.adjusted) is not None:
-            name = named("regression", self.of.adjusted_for)
-            own.append((name, *by.at(self.of.scale), True))
+            own.append((named("regression", self.of.adjusted_for), *by.at(self.of.scale), True))
         return own
 
     def all_parts(self) -> Iterator[Row]:
@@ -173,8 +172,7 @@ def _excluded_texts(found: Decomposition) -> Iterator[tuple[str, str]]:
     units |= dict.fromkeys(map(missing_in_condition, found.spec.get("where") or {}), of_conditions)
     first = sorted(found.excluded, key=lambda each: (each not in units, each != "missing stratum"))
     for reason in first:
-        rows = g.numbered(found.excluded[reason], units.get(reason, unit_))
-        yield excluded_why(reason), rows
+        yield excluded_why(reason), g.numbered(found.excluded[reason], units.get(reason, unit_))
 
 
 def _frame(found: Decomposition, **_: bool) -> Row:

@@ -147,8 +147,7 @@ def shorten(text: str, most: int) -> str:
     """
     if width(text) <= most:
         return text
-    tail = (most - 1) * 2 // 5
-    end = _fitting(text[::-1], tail)[::-1]
+    end = _fitting(text[::-1], (most - 1) * 2 // 5)[::-1]
     return f"{_fitting(text, most - 1 - width(end))}…{end}"
 
 

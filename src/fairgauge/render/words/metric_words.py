@@ -180,8 +180,7 @@ def shown(
     if kind is Unit.RATIO and value > _LARGEST_RATIO:
         return f">{_LARGEST_RATIO:,}"
     if kind is Unit.RATIO:
-        rounded = value >= 0.1 or value == 0
-        return f"{value:.2f}" if rounded else numbers.small_ratio(value)
+        return f"{value:.2f}" if value >= 0.1 or value == 0 else numbers.small_ratio(value)
     if abs(value) < 1 and f"{abs(value):.3f}" != "0.000":
         return numbers.minus(f"{value:+.3f}" if sign else f"{value:.3f}")
     return numbers.amount(value, signed=sign)

@@ -74,8 +74,7 @@ def rounded_to(report: Report) -> int:
 
 def document(report: Report) -> Mapping[str, str]:
     """Return the fields of the cover: title, author, organisation, period and others."""
-    fields = report.spec.get("document") or {}
-    return {key: str(value) for key, value in fields.items() if value}
+    return {key: str(value) for key, value in (report.spec.get("document") or {}).items() if value}
 
 
 def cover(fields: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -99,8 +99,7 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
             place = place_words(each.class_scope, each.threshold)
             details = [held, place, "" if decided else g.reason(reason, **_may_lack(each))]
             name = verdict_name(each, report, apart=False)
-            stated = f"{name} ({'; '.join(filter(None, details))})"
-            outcomes.setdefault(outcome, []).append(stated)
+            outcomes.setdefault(outcome, []).append(f"{name} ({'; '.join(filter(None, details))})")
         texts = []
         for outcome, names in outcomes.items():
             listed = g.listing(names, "and", _MOST_NAMED)

@@ -70,14 +70,13 @@ def audit_page(computed: Mapping[str, Any], language: str = "en") -> str:
     style = css("first_page.css", screen=True) + css("audit_page.css")
     unpack = scripts("unpack.js")
     script, named = script_of(computed, language), computed["given"].get("preset")
-    packed = base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
     return environment().get_template("audit_page.html.j2").render(
         ui=LANGUAGES[language]({}).table["ask"],
         language=language,
         version=__version__,
         title=find_kit(named).title if named else "",
         style=Markup(style),  # noqa: S704 - our own files
-        packed=packed,
+        packed=base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode(),
         unpack=Markup(unpack),  # noqa: S704 - our own file
         policy=policy(style, unpack, script) + "; worker-src blob:",
     ) + "\n"  # fmt: skip

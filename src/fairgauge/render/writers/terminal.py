@@ -255,8 +255,7 @@ class _Text:
     @show.register(tree.Paragraph)
     def _(self, block: tree.Paragraph) -> Iterator[str]:
         if block.text:
-            tone = None if block.tone is Tone.PLAIN else block.tone
-            yield from self.wrapped(block.text, 2, tone)
+            yield from self.wrapped(block.text, 2, None if block.tone is Tone.PLAIN else block.tone)
 
     @show.register(tree.Items)
     def _(self, block: tree.Items) -> Iterator[str]:

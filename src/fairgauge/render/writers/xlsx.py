@@ -149,8 +149,7 @@ class _Workbook:
             for cell, has_below in zip(cells, below, strict=True):
                 self._printed(sheet, row, column, cell, style)
                 if has_below:
-                    text = _text(cell.below)
-                    sheet.write_string(row, column + 1, text, style or self.words)
+                    sheet.write_string(row, column + 1, _text(cell.below), style or self.words)
                 column += 1 + has_below
         for note in table.notes:
             row += 1
