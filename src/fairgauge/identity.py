@@ -118,8 +118,7 @@ class MissingValue:
 
 def bins(cuts: Sequence[float], closed: Closed = Closed.RIGHT) -> tuple[Bin, ...]:
     """Return the bins that cut points make."""
-    ends = (-math.inf, *cuts, math.inf)
-    return tuple(Bin(low, high, closed) for low, high in pairwise(ends))
+    return tuple(Bin(low, high, closed) for low, high in pairwise((-math.inf, *cuts, math.inf)))
 
 
 Part: TypeAlias = ValueSet | Bin | MissingValue

@@ -77,8 +77,7 @@ class CodedColumn:
     @property
     def held(self) -> Codes:
         """Return the positions of the levels that occur, rising."""
-        counts = np.bincount(self.codes + 1, minlength=len(self.levels) + 1)
-        return np.flatnonzero(counts[1:])
+        return np.flatnonzero(np.bincount(self.codes + 1, minlength=len(self.levels) + 1)[1:])
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the values as floats, NaN where missing; ValueError where one is no number."""
@@ -187,8 +186,7 @@ class HalfOpenInterval:
 
     def __str__(self) -> str:
         """Return ``(40, 68]``; both ends are floats as soon as one is."""
-        ends = (self.low, self.high)
-        of = float if any(isinstance(end, float) for end in ends) else int
+        of = float if any(isinstance(end, float) for end in (self.low, self.high)) else int
         return f"({of(self.low)}, {of(self.high)}]"
 
     def holds(self, column: CodedColumn) -> Mask:

@@ -238,8 +238,7 @@ def read_parquet_files(
                 check_same_names(schemas[0].columns, schema.columns, files[0], path)
             names, width = list(headers or schemas[0].columns), len(schemas[0].columns)
             if len(names) != width:
-                message = f"headers: {WRONG_HEADERS} {len(names)} names, but {width} columns"
-                raise DataError(message)
+                raise DataError(f"headers: {WRONG_HEADERS} {len(names)} names, but {width} columns")
             table = {}
             for name, column, of in zip(names, schemas[0].columns, schemas[0].types, strict=True):
                 quoted = '"' + column.replace('"', '""') + '"'

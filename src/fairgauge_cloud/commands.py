@@ -235,7 +235,6 @@ def vertex(config: str, output: str | None, maps: tuple[str, ...], **settings: s
     for part, name in ARTIFACTS.items() if output is not None else ():
         keys = ("slice_a", "slice_b", "labels", part)
         if entries := [{key: each[key] for key in keys} for each in results if part in each]:
-            text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
-            write_all({folder / name: text})
+            write_all({folder / name: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"})
     lines = (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in results)
     print_result("\n".join(lines))

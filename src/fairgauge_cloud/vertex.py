@@ -204,8 +204,7 @@ def _condition(
     values = wanted if isinstance(wanted, list) else [wanted]
     if len(values) == _ENDS and all(map(is_number, values)):
         # as the pipeline components' helper reads a list
-        ends = dict(zip(("low", "high"), values, strict=True))
-        return _range(feature, ends, path, problems)
+        return _range(feature, dict(zip(("low", "high"), values, strict=True)), path, problems)
     if not values or any(value is None or isinstance(value, (list, dict)) for value in values):
         problems.append(Problem(path, f"must be a value, not {quote(wanted)}"))
         return None
@@ -460,12 +459,11 @@ def _class_scores(value: object, source: str, row: int) -> dict[str, float] | No
                 return {canonical_text(name): float(score) for name, score in pairs} or None
             value = [value]
         if isinstance(value, list):
-            parts = [each.get("tables", each) for each in value]
             found = {
                 canonical_text(_first_of_keys(p, _CLASS_KEYS)): float(
                     _first_of_keys(p, _SCORE_KEYS)
                 )
-                for p in parts
+                for p in [each.get("tables", each) for each in value]
             }
             return found or None
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -581,8 +579,7 @@ class Evaluation:
         }
         if predictions is not None:
             self.results["model_bias"] = self._model(predictions)
-        every = dict.fromkeys(self.warnings) | dict.fromkeys(self.notices)
-        self.results["notices"] = [*every]
+        self.results["notices"] = [*dict.fromkeys(self.warnings) | dict.fromkeys(self.notices)]
 
     def _data(self, records: Records) -> dict[str, object]:
         rows, slices = self._slices(records)
@@ -667,8 +664,7 @@ class Evaluation:
         prediction: BinaryOutcome | None,
         metrics: Sequence[str],
     ) -> Report:
-        asked = FacetQuestion((slices,), label, prediction)
-        cube = count_question(asked, profile="documented")
+        cube = count_question(FacetQuestion((slices,), label, prediction), profile="documented")
         reference = {"slice": SLICE_B}
         report = audit(cube, metrics=list(metrics), reference=reference, **self.options)
         found = (each for each in report.diagnostics if each.level == "warning")

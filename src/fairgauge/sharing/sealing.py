@@ -535,8 +535,7 @@ def signer(content: bytes, signature: bytes) -> str | None:
     _, ed25519 = _library()
     public = signature[:_KEY_LENGTH]
     try:
-        key = ed25519.Ed25519PublicKey.from_public_bytes(public)
-        key.verify(signature[_KEY_LENGTH:], content)
+        ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature[_KEY_LENGTH:], content)
     except Exception:
         return None
     return f"ed25519:{hashlib.sha256(public).hexdigest()[:32]}"

@@ -220,8 +220,7 @@ def merge_command(cubes: tuple[str, ...], output: str | None, allow_duplicates: 
     fairgauge merge monday.cube.json tuesday.cube.json -o week.cube.json
     """  # noqa: D301 - the paragraph mark of click
     check_cube_output([output], cubes)
-    total = merge_cubes(cubes, allow_duplicates=allow_duplicates)
-    print_or_save(total, output)
+    print_or_save(merge_cubes(cubes, allow_duplicates=allow_duplicates), output)
 
 
 @click.command("protect", cls=Command)

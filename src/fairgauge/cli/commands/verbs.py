@@ -70,8 +70,7 @@ def command_of(name: str, verb: Verb) -> click.Command:
         out.check([*itertools.chain(*names), config])
         given = {key: flags.pop(key) for key in verb.own_options}
         options = {key: value for key, value in given.items() if value not in (None, ())}
-        asked = None if verb.reads_question else config
-        options |= read_question(asked, flags, judges=verb.judges)
+        options |= read_question(None if verb.reads_question else config, flags, judges=verb.judges)
         options |= {"config": config} if config is not None else {}
         of = [each.read() if isinstance(each, DataArguments) else each for each in of]
 

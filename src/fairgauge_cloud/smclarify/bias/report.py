@@ -263,8 +263,7 @@ def model_performance_report(
 ) -> dict[str, Any]:
     """Return the performance of a model on all rows."""
     del df
-    positive = _positive_values(label_column)
-    label, listed = outcome(from_series(label_column.series), positive)
+    label, listed = outcome(from_series(label_column.series), _positive_values(label_column))
     prediction = read_prediction(from_series(predicted_label_column.series), label, listed)
     true, shown = label.states == 1, prediction.states == 1
     masks = {"TP": true & shown, "FP": ~true & shown, "FN": true & ~shown, "TN": ~true & ~shown}
@@ -336,8 +335,7 @@ class _ReportArguments:
             problem = unsortable(group_variable.unique().tolist())
             strata = None if group_variable.empty else from_series(group_variable, "group_variable")
         asked = FacetQuestion((self.facet,), self.label, self.prediction, strata)
-        features = Features(lambda: from_frame(self._others))
-        return ServiceMetrics(asked, [features], problem)
+        return ServiceMetrics(asked, [Features(lambda: from_frame(self._others))], problem)
 
     def called(
         self, metric: Callable[..., object], block: int, group_variable: Series | None

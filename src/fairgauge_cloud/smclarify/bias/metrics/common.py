@@ -58,8 +58,7 @@ def require(condition: bool, message: str) -> None:
 
 def metric_description(metric: Callable[..., object]) -> str:
     """Return a metric's description in results: its name, or the first line of its docstring."""
-    line = (metric.__doc__ or "").lstrip().split("\n")[0]
-    return DESCRIPTIONS.get(metric.__name__, line)
+    return DESCRIPTIONS.get(metric.__name__, (metric.__doc__ or "").lstrip().split("\n")[0])
 
 
 def series_datatype(series: Series, values: Sequence[object] | None = None) -> DataType:
