@@ -128,8 +128,7 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
     """
     kind, known = shown.KIND, names(shown.KIND.name)
     if format not in known:
-        binary = any(each.name == format and each.binary for each in FORMATS)
-        if binary:
+        if any(each.name == format and each.binary for each in FORMATS):
             raise DataError(f"format {format} is no text; save it to a file")
         offered = list(names(kind.name, files=True))  # the command line has no notebook
         near, allowed = suggest(format, offered), ", ".join(offered)

@@ -316,14 +316,10 @@ class _Text:
         yield from ()
 
 
-def _cell(cell: tree.Cell) -> str:
-    return printable(f"{cell.text} {cell.below}".strip())
-
-
 def _split_block(block: tree.Table) -> tuple[list[tree.Column], list[list[str]]]:
     # a number without what stands beside others would otherwise stand under those
     columns, every = list(block.columns), [*block.rows, *block.totals]
-    cells = [[_cell(cell) for cell in row] for row in every]
+    cells = [[printable(f"{cell.text} {cell.below}".strip()) for cell in row] for row in every]
     for i, column in enumerate(columns):
         if column.numeric and any(row[i].below for row in every):
             columns[i] = replace(column, numeric=False)
