@@ -37,7 +37,8 @@ def disparity(row: Metric | Statistic) -> Hashable:
         return tested_as(row.of)
     if isinstance(row, distributions.Distance | distributions.OverallStandardisedDifference):
         of_label = isinstance(row, distributions.Distance) and row.of == "label"
-        return frozenset((TP + FN, TN + FP) if of_label else (TP + FP, TN + FN))
+        parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
+    return frozenset(parts)
     if isinstance(row, Imbalance):
         return type(row).__name__
     tests = frozenset(map(tested_as, row.statistics if isinstance(row, Metric) else ()))

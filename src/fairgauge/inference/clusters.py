@@ -610,7 +610,8 @@ def _pooled_design_interval(
         sampled.append(margin.sampled())
     ratio = metric.by == "ratio"
     ours, theirs = (of.by / mean if ratio else of.by for of, mean in zip(moved, means, strict=True))
-    error = np.sqrt(moved[0]._replace(by=ours - theirs).variance) * (value if ratio else 1.0)
+    variance = moved[0]._replace(by=ours - theirs).variance
+    error = np.sqrt(variance) * (value if ratio else 1.0)
     units, degrees = (np.minimum(*each) for each in zip(*sampled, strict=True))
     ends = (0.0, np.inf) if ratio else (-np.inf, np.inf)
 

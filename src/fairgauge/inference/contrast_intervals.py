@@ -667,7 +667,8 @@ def _borrow_variance_for_single_rows(side: StatisticInterval, share: Array) -> A
             apart = np.where(freedom > 0, (limit - side.estimate).reshape(share.shape), 0.0)
             of_one = np.sqrt(quotient((freedom * n * apart**2).sum(1), freedom.sum(1)))
             distance = np.copysign((of_one[:, None] / np.sqrt(n)).ravel(), limit)
-            return np.where(alone & np.isfinite(distance), side.estimate + distance, limit)
+            known = alone & np.isfinite(distance)
+            return np.where(known, side.estimate + distance, limit)
 
         return filled(low), filled(high)
 

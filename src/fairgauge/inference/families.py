@@ -102,7 +102,8 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
         marked = each.class_scope.kind is not ClassKind.WORST
         marked = marked and each.scope.kind is not ScopeKind.STRATUM
         if marked and isinstance(each.definition, RowMetric) is of_rows:
-            members.setdefault(_family_key(each, two=len(groups[each.feature]) == 2), []).append(i)
+            member = _family_key(each, two=len(groups[each.feature]) == 2)
+            members.setdefault(member, []).append(i)
     return list(members.values())
 
 
@@ -166,7 +167,8 @@ def family_notes(
             of_others = each["p_without"]
             shown = of_others is not None and float(sidak(of_others, family.size)) < 1 - confidence
             judged["significant_without"] = shown
-        yield replace(each, parameters=tuple(sorted((dict(each.parameters) | judged).items())))
+        parameters = dict(each.parameters) | judged
+        yield replace(each, parameters=tuple(sorted(parameters.items())))
     if family.size > 1:
         tests = len(homogeneity)
         yield Diagnostic.note(

@@ -284,7 +284,8 @@ def _weighs_unevenly(counted: GroupCounts) -> bool:
     held = (rows >= FEWEST_ROWS) & (n > 0)
     if not counted.weighted or held.sum() < _TWO or not (n < rows)[held].any():
         return False
-    apart = np.ptp(quotient(rows - n, rows)[held]) >= MANY_MISSING
+    shares = quotient(rows - n, rows)[held]
+    apart = np.ptp(shares) >= MANY_MISSING
     return bool(apart and homogeneity((rows - n)[held], rows[held])[1] < _HARDLY_CHANCE)
 
 

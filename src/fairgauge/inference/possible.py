@@ -562,7 +562,8 @@ def complete_rows(states: Array) -> Array:
 
 def _incomplete(states: Array, rate: Rate) -> Array:
     needed = _needed_states(states, rate)
-    return np.asarray(needed.sum(axis=(1, 2)) - needed[:, :_MISSING, :_MISSING].sum(axis=(1, 2)))
+    known = needed[:, :_MISSING, :_MISSING]
+    return np.asarray(needed.sum(axis=(1, 2)) - known.sum(axis=(1, 2)))
 
 
 def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:

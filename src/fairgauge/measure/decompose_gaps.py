@@ -146,7 +146,8 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
     if sides.squares is not None:
         return bool(every[alone].sum() >= MANY_MISSING * every.sum())
     own, kept = (sides.x_d - sides.x_a)[alone].sum(), every[~alone].sum()
-    for end in own - sides.n_d[alone].sum(), own + sides.n_a[alone].sum():
+    extremes = own - sides.n_d[alone].sum(), own + sides.n_a[alone].sum()
+    for end in extremes:
         moved_ends = (np.array([fit.value, *fit.interval]) * kept + end) / every.sum()
         value, low, high = moved_ends.tolist()
         ends = Interval(low, high, fit.interval.level)
