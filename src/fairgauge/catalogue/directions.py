@@ -38,7 +38,7 @@ def disparity(row: Metric | Statistic) -> Hashable:
     if isinstance(row, distributions.Distance | distributions.OverallStandardisedDifference):
         of_label = isinstance(row, distributions.Distance) and row.of == "label"
         parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
-    return frozenset(parts)
+        return frozenset(parts)
     if isinstance(row, Imbalance):
         return type(row).__name__
     tests = frozenset(map(tested_as, row.statistics if isinstance(row, Metric) else ()))
