@@ -65,7 +65,9 @@ def open_database(url: str, rows: str) -> Source:
             "or sqlite:///file.db"
         )
     shown = shown_address(url)
-    scheme = url.partition(":")[0]
+    scheme, rest = url.split(":", 1)
+    scheme = scheme.lower()  # as ibis reads it
+    url = f"{scheme}:{rest}"
     if not is_clear(url) and not url.startswith(("sqlite:///", "duckdb:///")):
         raise DataError(
             f"the address {scheme}://... has several readings: write {scheme}://USER:PASSWORD@HOST:"
@@ -86,10 +88,9 @@ def open_database(url: str, rows: str) -> Source:
     with needing(_extra_for_url(url), "reading databases"):
         import ibis
     with _explain_database_errors(shown, url):
-        file = scheme == "sqlite"
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Unable to set session timezone")
-            backend = ibis.sqlite.connect(_sqlite_file(url)) if file else ibis.connect(url)
+            backend = _open_sqlite(url) if scheme == "sqlite" else ibis.connect(url)
         try:
             if backend.name == "mysql":
                 backend.con.query("SET time_zone = '+00:00'")  # which it knows without its tables
@@ -264,7 +265,7 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
 
     with _explain_database_errors(shown, url):
         connection = duckdb.connect(
-            _sqlite_file(url), read_only=True, config=_SETTINGS | spilling()
+            _database_file(url), read_only=True, config=_SETTINGS | spilling()
         )
         if is_query(rows):
             return open_relation(connection.sql(rows), shown, connection)
@@ -278,7 +279,28 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
             raise _missing_table_error(rows, shown, [name for (name,) in tables]) from None
 
 
-def _sqlite_file(url: str) -> Path:
+def _open_sqlite(url: str) -> BaseBackend:
+    # for reading alone: of a journal beside a file SQLite would write what stands in it into the
+    # file, and remove the journal and what it names
+    import sqlite3
+
+    import ibis
+
+    file = _database_file(url).resolve()
+    beside = (file.with_name(file.name + end) for end in ("-journal", "-wal"))
+    if journals := [each.name for each in beside if each.exists()]:
+        raise DataError(
+            f"{quote(file.name)} has a journal beside it ({quote(journals[0])}): another program "
+            "writes it, or was ended while it did; files are opened for reading alone. End that "
+            "program, or open a file of your own once in SQLite, which settles it; else copy the "
+            "file alone, and read the copy"
+        )
+    with file.open("rb") as handle:  # one that keeps a log would be given one to read it
+        kept = "immutable=1" if 2 in handle.read(20)[18:] else "mode=ro"
+    return ibis.sqlite.from_connection(sqlite3.connect(f"{file.as_uri()}?{kept}", uri=True))
+
+
+def _database_file(url: str) -> Path:
     # the file of a URL: ``sqlite:///here.db``, ``sqlite:////else/where.db``
     path = url.partition("://")[2].partition("?")[0]
     relative = Path(path.removeprefix("/"))

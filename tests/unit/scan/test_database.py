@@ -51,3 +51,35 @@ def test_one_statement_is_counted_or_none(engine: str, tmp_path: Path) -> None:
         "SELECT g FROM people WHERE g <> ';';",
     ):
         assert open_database(url, one).columns == ("g",)
+
+
+@pytest.mark.parametrize("scheme", ["duckdb", "sqlite", "DuckDB", "SQLite"])
+@pytest.mark.parametrize("log", ["delete", "wal"])
+def test_a_file_is_opened_for_reading_alone(scheme: str, log: str, tmp_path: Path) -> None:
+    """SQLite wrote what a journal beside a file holds into it, and removed the journal."""
+    pytest.importorskip("ibis")
+    file, lite = tmp_path / "rows #1.db", scheme.lower() == "sqlite"
+    connection = sqlite3.connect(file) if lite else duckdb.connect(file)
+    if lite:
+        connection.execute(f"PRAGMA journal_mode = {log}")
+    connection.execute("CREATE TABLE people AS SELECT 'a' AS g")
+    connection.commit()
+    connection.close()
+
+    def kept() -> dict[str, bytes]:
+        return {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+
+    before = kept()
+    source = open_database(f"{scheme}:///{file}", "people")
+    assert source.columns == ("g",)
+    assert kept() == before
+    if lite:
+        con = source.table.get_backend().con  # type: ignore[attr-defined]
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            con.execute("CREATE TABLE other (g TEXT)")
+        for end in ("-journal", "-wal"):
+            (tmp_path / f"rows #1.db{end}").write_bytes(b"")
+            with pytest.raises(DataError, match="has a journal beside it .* copy the file alone"):
+                open_database(f"{scheme}:///{file}", "people")
+            (tmp_path / f"rows #1.db{end}").unlink()
+    assert kept() == before
