@@ -22,7 +22,7 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
@@ -550,15 +550,17 @@ def _library() -> tuple[ModuleType, Any]:
 
 STATED = ("created", "tool.version", "data.source", "spec.document")
 """The fields of a report that do not follow from its counts."""
-# diagnostics that only the rows give
-_OF_ROWS = {
+OF_ROWS_ALONE = {
     DiagnosticCode.REPEATED_ID, DiagnosticCode.FEATURE_DISTANCE, DiagnosticCode.SAMPLED,
     DiagnosticCode.COPIED_FILES, DiagnosticCode.SKIPPED_FILES, DiagnosticCode.LINES_ABOVE,
     DiagnosticCode.DECLARED_MISSING, DiagnosticCode.COLUMN_LABEL, DiagnosticCode.UNUSED_WEIGHTS,
 }  # fmt: skip
+"""Diagnostics that counts cannot give."""
 # relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
 # scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics.
 _TOLERANCE = 1e-11
+# lists of records of one metric each, and their fields that state whether it has a value
+_OF_METRICS, _OF_VALUES = ("estimates", "verdicts"), {"status", "outcome", "reason"}
 _Leaf: TypeAlias = tuple[str, str, object, object]  # path, what is there, values in two reports
 _NAMES = ("metric", "rule", "feature", "group", "stratum", "class")
 
@@ -603,13 +605,22 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     for side in (settled, other) if from_rows else ():
         kept = (f for f in side["findings"] if f["estimate"]["metric"] not in from_rows)
         side["findings"] = [*kept]
-    different, deviations = _compare(settled, other, from_rows)
+        side |= {name: [*side[name]] for name in _OF_METRICS}
+    for name in _OF_METRICS if from_rows else ():
+        for i, (one, two) in enumerate(zip(settled[name], other[name], strict=False)):
+            if two["metric"] in from_rows:
+                open_ = {key for key, value in two.items() if value in (None, [])} | _OF_VALUES
+                for side, record in ((settled, one), (other, two)):
+                    side[name][i] = {k: v for k, v in record.items() if k not in open_}
+    different, deviations = _compare(settled, other)
     if isinstance(sealed, Report) and sealed.own:
         # a cube file cannot hold them, and their titles are not those of this version
         names = ", ".join(rate.name for rate in sealed.own)
         different.append(DifferentNumber("metrics", "metrics", names, _leaf_text(None)))
         deviations.pop("metrics", None)
-    of_rows = (f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in _OF_ROWS)
+    of_rows = (
+        f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in OF_ROWS_ALONE
+    )
     every = (*from_rows, *dict.fromkeys(of_rows))
     return Recomputation(again, tuple(different), tuple(deviations.values()), every)
 
@@ -640,8 +651,8 @@ def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
     # An audit whose caller states the task does not note it. One of counts in memory, whose whole
     # question is not known, or one of rows, does not note that it overrides the options of counts:
     # it then asks what they were counted for.
-    sealed["diagnostics"] = [d for d in sealed["diagnostics"] if d["code"] not in _OF_ROWS]
-    left_out = {DiagnosticCode.TASK} | _OF_ROWS
+    sealed["diagnostics"] = [d for d in sealed["diagnostics"] if d["code"] not in OF_ROWS_ALONE]
+    left_out = {DiagnosticCode.TASK} | OF_ROWS_ALONE
     whole = cube.asked.to_dict() != cube.plan.asked.to_dict()
     if not whole or not options_beside(cube, sealed["spec"]):
         left_out.add(DiagnosticCode.OVERRIDES)
@@ -649,16 +660,12 @@ def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
     again["diagnostics"] = [d for d in again["diagnostics"] if d["code"] not in left_out]
 
 
-def _compare(
-    saved: Saved, again: Saved, from_rows: Sequence[str] = ()
-) -> tuple[list[DifferentNumber], dict[str, float]]:
+def _compare(saved: Saved, again: Saved) -> tuple[list[DifferentNumber], dict[str, float]]:
     # what differs between a report and the one computed again, in all that follows from counts, and
-    # the relative deviation of everything else; ``from_rows``: the metrics that counts cannot give
+    # the relative deviation of everything else
     different, deviations = [], {}
     for path, subject, one, other in _leaves(saved, again):
-        names_it = path.count(".") == 1 and path.rpartition(".")[2] in _NAMES
-        needs_rows = subject.split(", ")[0] in from_rows and not names_it
-        if needs_rows or any(path == of or path.startswith(f"{of}.") for of in STATED):
+        if path in STATED or path.startswith("spec.document."):
             continue
         deviation = _deviation(one, other)
         if deviation is not None and deviation <= _TOLERANCE:

@@ -79,7 +79,7 @@ def test_a_file_is_opened_for_reading_alone(scheme: str, log: str, tmp_path: Pat
             con.execute("CREATE TABLE other (g TEXT)")
         for end in ("-journal", "-wal"):
             (tmp_path / f"rows #1.db{end}").write_bytes(b"")
-            with pytest.raises(DataError, match="has a journal beside it .* copy the file alone"):
+            with pytest.raises(DataError, match=r"has a journal beside it .* copy the file alone"):
                 open_database(f"{scheme}:///{file}", "people")
             (tmp_path / f"rows #1.db{end}").unlink()
     assert kept() == before
