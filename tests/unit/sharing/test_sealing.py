@@ -235,7 +235,7 @@ def test_the_report_of_a_bundle_is_rendered_if_it_follows_from_its_counts(sealed
 
 OF_ROWS = tuple(row.name for row in METRICS if isinstance(row, RowMetric))
 OURS = [*OF_ROWS, *(row.name for row in (*METRICS, *RATES)), *map(str, DiagnosticCode), *STATED,
-        "metric", "all", "others", "overall", "estimates[0].value", "spec.document.title"]  # fmt: skip
+        "metric", "all", "others", "estimates[0].value", "spec.document.title"]  # fmt: skip
 NAMED = [*dict.fromkeys(OURS)]
 RECORDS = ("estimates", "findings", "verdicts", "diagnostics")
 
