@@ -105,10 +105,14 @@ def random_case(random: Random) -> dict[str, object]:
                 *[random.choice([1, 2, 3, 7])] * counted,
             ]
         )
-    rates = ["selection_rate", "true_positive_rate"][: 1 + labelled]
+    rates = ["selection_rate"]
+    if labelled:
+        errors = ("true_positive_rate", "false_positive_rate", "positive_predictive_value")
+        rates += random.sample(errors, random.choice([1, 1, 2, 3]))
+    apart = [f"{rate}.{by}" for rate in rates for by in ("difference", "ratio")]
     question = {
         "prediction": "Decision", "positive": [yes], "sensitive": names,
-        "metrics": [f"{rate}.{by}" for rate in rates for by in ("difference", "ratio")],
+        "metrics": random.choice([rates, apart]),
         "reference": random.choice(["others", "others", "best"]),
         "favourable": random.choice(["positive", "positive", "negative"]),
     }  # fmt: skip

@@ -4,6 +4,7 @@ import math
 import os
 import random
 import re
+import tomllib
 import warnings
 
 import pytest
@@ -11,7 +12,9 @@ from page_tables import answers, random_case
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
+from fairgauge.api.choosing import recommend, specification
 from fairgauge.enums import DiagnosticCode
+from fairgauge.question.kits import four_fifths_rule
 from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.page import first_page
 from fairgauge.render.words import in_language
@@ -278,3 +281,31 @@ def test_a_person_in_several_rows_is_stated_and_withholds_a_pass(tmp_path):
     assert [v["outcome"] for v in passed["verdicts"]] == ["pass"]
     found = audited(cases[0], tmp_path / "ids.csv").diagnostics
     assert [d.feature for d in found if d.code is DiagnosticCode.REPEATED_ID] == ["Candidate ID"]
+
+
+def test_the_four_fifths_rule_is_the_same_wherever_it_is_asked(tmp_path):
+    """A is at .91 of all others, at .77 of the highest rate, which 29 CFR 1607.4 D has."""
+    rows = {("A", "1"): 92, ("A", "0"): 108, ("B", "1"): 60, ("B", "0"): 40, ("C", "1"): 41}
+    rows |= {("C", "0"): 59}
+    lines = [line for (group, x), n in rows.items() for line in [f"{group},{x},{x}"] * (10 * n)]
+    text = "\n".join(["group,prediction,label", *lines]) + "\n"
+    asked, (rule, reference) = {"model": "decision"}, four_fifths_rule()
+    paths = [asked | {"outcomes": "none"}, asked | {"outcomes": "selected"}]
+    paths.append(asked | {"outcomes": "all", "error": "both", "parity": "yes"})
+    chosen = [tomllib.loads(specification(recommend(each))) for each in paths]
+    plain = {"prediction": "prediction", "sensitive": ["group"], "positive": ["1"]}
+    by_hand = plain | {"rules": [rule], "metrics": ["selection_rate"]}
+    questions = [*(each | {"positive": ["1"]} for each in chosen), plain | {"preset": "ugesp"}]
+    questions += [by_hand | {"reference": reference}, by_hand]
+    made = answers([{"text": text, "question": each} for each in questions], tmp_path)
+    stated = []
+    for question, page in zip(questions, made, strict=True):
+        report = audited({"text": text, "question": question}, tmp_path / "table.csv")
+        if "preset" not in question:  # one that no page asks for
+            compare(page, report)
+            assert page["verdict"][0] == [*sentences(page, report)][1][1][0]
+        ratios = {v.group: round(v.value, 3) for v in report.verdicts if v.rule == rule}
+        assert ratios["A"] == (0.767 if question.get("reference") == reference or "preset" in
+            question else 0.911)  # fmt: skip
+        stated.append(any("not the four-fifths rule" in each for each in page.get("verdict", ())))
+    assert stated == [False] * (len(questions) - 1) + [True]

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
 from fairgauge.errors import Problem, listing, quote, refuse, suggest
+from fairgauge.question.kits import four_fifths_rule
 from fairgauge.question.recoding import toml_value
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Json
@@ -98,7 +99,7 @@ def check(given: Mapping[str, str]) -> None:
     refuse(problems)
 
 
-RATIO = 0.8
+_OF_TOP = "top_selection_ratio >= 0.8"
 TOLERANCE = 0.1
 _ERRORS = 1.25
 
@@ -153,8 +154,7 @@ def _choose_measures(answers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     elif model == "ranking":
         yield "top_selection_ratio", "how often each group is in the top 100"
         yield "exposure_ratio", "whether the groups are seen at similar places of the list"
-        because = "the four-fifths rule of thumb, at the top of the list"
-        yield f"top_selection_ratio >= {RATIO:g}", because
+        yield _OF_TOP, "the four-fifths rule of thumb, at the top of the list"
     else:
         yield from _measures_of_decisions(answers)
 
@@ -165,7 +165,7 @@ def _measures_of_decisions(answers: Mapping[str, str]) -> Iterator[tuple[str, st
     if answers["outcomes"] in ("all", "selected"):
         yield "positive_predictive_value", "how many of those selected had the outcome"
     if not known or answers["parity"] == "yes":
-        yield f"selection_rate.ratio >= {RATIO:g}", "the four-fifths rule of thumb"
+        yield four_fifths_rule()[0], "the four-fifths rule of thumb (29 CFR 1607.4 D)"
     if not known:
         return
     yield "true_positive_rate", "of those who should be selected, how many are"
@@ -232,6 +232,9 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     keys: dict[str, Json] = {name: PLACEHOLDERS[name] for name in found.columns}
     if "probabilities" not in (asked or {}):
         keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
+    rule, reference = four_fifths_rule()
+    if {rule, _OF_TOP} & found.limits.keys():
+        keys["reference"] = reference
     keys |= asked or {}
     about_rows = "How many rows the rules need: `fairgauge plan --rate RATE --share SHARE`."
     if keys.get("probabilities"):

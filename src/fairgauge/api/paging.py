@@ -19,7 +19,7 @@ from fairgauge.cube import plan
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
 from fairgauge.measure.exploration import explored, rates_data
-from fairgauge.question.kits import Kit, find_kit, kit_names
+from fairgauge.question.kits import Kit, find_kit, four_fifths_rule, kit_names
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
@@ -34,8 +34,10 @@ _OF_ROWS = (
     DiagnosticCode.PEOPLE, DiagnosticCode.PEOPLE_UNCLEAR,
 )  # fmt: skip
 """What a report states of its rows, as counts alone do not show it."""
-_RATES = ("selection_rate", "true_positive_rate")
-_EXPLORED = (*_RATES, "false_positive_rate", "positive_predictive_value", "accuracy")
+_RATES = (
+    "selection_rate", "true_positive_rate", "false_positive_rate", "positive_predictive_value",
+)  # fmt: skip
+_EXPLORED = (*_RATES, "accuracy")
 
 
 class _OfflinePage:
@@ -242,6 +244,7 @@ def page_data() -> dict[str, Any]:
                        "options": dict(kit.options), "crossed": kit.intersect}
             for kit in _page_kits()
         },
+        "fifths": four_fifths_rule(),
         "check": _check(),
     }  # fmt: skip
 

@@ -121,6 +121,12 @@ def kit_or_none(name: object) -> Kit | None:
     return find_kit(name) if isinstance(name, str) and _file(name) is not None else None
 
 
+def four_fifths_rule() -> tuple[str, str]:
+    """Return the four-fifths rule and its reference, as the preset of 29 CFR 1607.4 D has them."""
+    options = find_kit("ugesp").options
+    return options["rules"][0], options["reference"]
+
+
 def _file(name: str) -> Path | None:
     # the file of a preset: one of ours by its name, any other by its path
     file = _FOLDER / f"{name}.toml" if name in kit_names() else Path(name)

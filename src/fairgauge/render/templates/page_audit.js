@@ -144,7 +144,8 @@ const asked = (given, table) => {
   const reference = question.reference ?? "others";
   if (!["others", "best"].includes(reference)) throw refused("keys", { keys: "reference" });
   if (reference === "best" && question.favourable === "neither") throw refused("best");
-  const rates = new Set(listOf(question.metrics).map((metric) => ruleOn(metric, 0, 1).rate)), rules = listOf(question.rules).map(readRule);
+  const rules = listOf(question.rules).map(readRule), compared = listOf(question.metrics).flatMap((metric) => (RATES.some((r) => r.name === metric) ? [`${metric}.difference`, `${metric}.ratio`] : [metric]));
+  const rates = new Set(compared.map((metric) => ruleOn(metric, 0, 1).rate)), asks = new Set([...compared, ...rules.map((r) => r.metric)]);
   rules.forEach((rule) => rates.add(rule.rate));
   for (const { rate, metric, by, text, ...ends } of rules) {
     const { adverse } = rate.directions[question.favourable ?? "positive"], [end, other] = adverse > 0 ? ["high", "low"] : ["low", "high"];
@@ -153,7 +154,7 @@ const asked = (given, table) => {
     const instead = by === "difference" ? -ends[other] : Number((adverse > 0 && most < ends.high ? most : 1 / (adverse > 0 ? ends.low : most)).toFixed(4));
     throw new Refused(inWords(UI.limits_the_better_off, { rule: text, instead: `${metric} ${adverse > 0 ? "<=" : ">="} ${instead}` }));
   }
-  if (!rates.size) RATES.forEach((rate) => (rate.needs === 1 || question.label) && rates.add(rate));
+  if (!rates.size) RATES.slice(0, question.label ? 2 : 1).forEach((rate) => rates.add(rate));
   if ([...rates].some((rate) => rate.needs === 2 && !question.label)) throw refused("label");
   const above = question.positive?.above ?? null, positive = above === null ? listOf(question.positive) : [];
   if (above !== null && (question.label || !Number.isFinite(above))) throw new Refused(UI.score_alone);
@@ -169,7 +170,7 @@ const asked = (given, table) => {
   return { given, question, features, cuts, crossed, reference, rules, positive: positive.length ? positive : [1], stated: positive, above,
     person: question.person ? column(question.person, "person") : null, decision: column(question.prediction, "prediction"), label: question.label ? column(question.label, "label") : null,
     count: question.count ? column(question.count, "count") : null, rates: RATES.filter((rate) => rates.has(rate)),
-    metrics: listOf(question.metrics), minShare: question.min_share ?? 0, minN: question.min_n ?? null, favourable: question.favourable ?? null,
+    metrics: listOf(question.metrics), asks, minShare: question.min_share ?? 0, minN: question.min_n ?? null, favourable: question.favourable ?? null,
     words: { ...preset.words, ...question.words }, recode: question.recode ?? {}, unknown: listOf(question.unknown), accept: listOf(question.accept).map((code) => code.replaceAll(" ", "_")), preset };
 };
 

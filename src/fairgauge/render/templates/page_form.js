@@ -231,9 +231,9 @@ const answered = () => {
   if (!preset && !("metrics" in given)) question.metrics = rates.flatMap((rate) => [`${rate}.difference`, `${rate}.ratio`]);
   if (!preset && isOpen("rules")) {
     const limit = Number(one("points").value) / 100;
-    question.reference = picked("reference");
+    question.reference = rule === "fifths" ? data.fifths[1] : picked("reference");
     if (!rule) wrong.push(UI.which_rule);
-    question.rules = { fifths: [`selection_rate.ratio ${isHarmful() ? "<= 1.25" : ">= 0.8"}`], gap: [`${-limit} <= ${picked("among") === "label" && rates.length > 1 ? rates[1] : rates[0]}.difference <= ${limit}`] }[rule] ?? [];
+    question.rules = { fifths: [isHarmful() ? "selection_rate.ratio <= 1.25" : data.fifths[0]], gap: [`${-limit} <= ${picked("among") === "label" && rates.length > 1 ? rates[1] : rates[0]}.difference <= ${limit}`] }[rule] ?? [];
   }
   if (isOpen("words") && !preset) {
     const noun = one("noun").value.trim(), positive = one("verb").value.trim();
@@ -372,8 +372,8 @@ const start = async () => {
   on("decision", "change", () => { askDecision(); askPeople(); }); on("label", "change", () => { askLabel(); askPeople(); }); on("count", "change", askPeople); on("person", "change", askPerson); on("groups", "change", askGroups); on("good", "change", askHarm);
   // an answer belongs to what was asked: whoever changes the question asks again
   on("questions", "input", () => { one("result").hidden = one("take").hidden = one("explore").hidden = true; fill("wrong"); });
-  // the rule of four fifths is of the group with the highest rate (29 CFR 1607.4 D)
-  on("q-rule", "change", ({ target }) => { if (target.name === "rule") document.querySelector(`[name=reference][value=${target.value === "fifths" ? "best" : "others"}]`).checked = true; one("q-words").hidden = target.value === "law" || !isOpen("words"); });
+  // whom the rule of four fifths compares with is part of it
+  on("q-rule", "change", ({ target }) => { if (target.name === "rule") for (const radio of document.getElementsByName("reference")) { radio.checked = radio.value === (target.value === "fifths" ? data.fifths[1] : "others"); radio.disabled = target.value === "fifths"; } one("q-words").hidden = target.value === "law" || !isOpen("words"); });
   on("questions", "submit", (event) => { event.preventDefault(); answerForm(); });
   on("save-table", "click", () => save(publishedCsv(state.audit), "table.csv", "text/csv"));
   on("save-question", "click", () => save(specification(state.question), "audit.toml", "text/plain"));

@@ -73,7 +73,7 @@ const publishedCsv = (audit) => "\ufeff" + [["feature", "group", "rate", "n", "c
 const numberOr = (v) => (v === undefined || Number.isNaN(v) ? null : Number.isFinite(v) ? v : v > 0 ? "Infinity" : "-Infinity");
 const answer = (counts, q, audit) => {
   const saved = savedCounts(counts, q), page = pageOf(counts, q, audit);
-  const asks = new Set([...q.metrics, ...q.rules.map((r) => r.metric)]), wanted = (r, by) => !asks.size || asks.has(`${r.rate.name}.${by}`);
+  const wanted = (r, by) => !q.asks.size || q.asks.has(`${r.rate.name}.${by}`);
   return {
     fingerprint: saved.fingerprint,
     data: { rows: counts.fileRows, cases: counts.read },

@@ -224,7 +224,7 @@ const overallOf = (verdicts) => (verdicts.length ? GRAVEST.find((o) => verdicts.
 
 // the comparisons that are reported: one for each feature and rate, the gravest first
 const findingsOf = (q, audit) => {
-  const asks = new Set([...q.metrics, ...q.rules.map((r) => r.metric)]), favourable = favouring(q, audit), chosen = [];
+  const { asks } = q, favourable = favouring(q, audit), chosen = [];
   const gap = (r) => r.own.value - r.theirs, far = (r) => Number(Math.abs(gap(r)).toFixed(12));
   audit.features.forEach((feature, i) => q.rates.forEach((rate, k) => {
     const by = !asks.size || asks.has(`${rate.name}.difference`) ? "difference" : "ratio", of = rate.directions[favourable], two = q.reference === "others" && feature.groups.length === 2;
@@ -334,6 +334,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
     const remain = new Set(audit.verdicts.map((v) => v.remains ?? null));
     add("rules", { n: rules.length, outcomes, alone: remain.has(false) && !remain.has(true) }, { verdict: overall });
     noLimit();
+    if (q.reference !== data.fifths[1] && audit.verdicts.some((v) => v.rule.text === data.fifths[0] && v.interval && !v.mirror && (v.r.feature.groups.length > 2 || v.interval.value > 1))) add("not_four_fifths");
     const decisive = overall === "inconclusive" ? ["inconclusive", "not_evaluated", "none"] : [overall];
     for (const e of rules.filter((each) => decisive.includes(each.outcome)).slice(0, 2)) {
       const own = e.verdicts.map((v) => judged(v, ["inconclusive", "not_evaluated"].includes(e.outcome))), like = own.find((s) => s.of);
