@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         shows_result,
     )
     from fairgauge.cli.commands.verbs import Verb, command_of
-    from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
+    from fairgauge.enums import Favourable, IntervalMethod, Outcome, ReferenceRule
     from fairgauge.measure.code_counts import MetricValues, count_codes
     from fairgauge.object_stores import local_path, read_limited
-    from fairgauge.question.category_words import is_total, is_unknown
+    from fairgauge.question.category_words import is_of_harms, is_total, is_unknown
     from fairgauge.question.features import Feature
     from fairgauge.question.kits import find_kit, kit_names
     from fairgauge.question.options import Options
@@ -73,10 +73,10 @@ _MODULES = {
     "cli._output": "Output check_outputs made_folder prints_report shows_result",
     "cli._arguments": "Texts config_option flags_for given_options question",
     "cli.commands.verbs": "Verb command_of",
-    "enums": "IntervalMethod Outcome ReferenceRule",
+    "enums": "Favourable IntervalMethod Outcome ReferenceRule",
     "measure.code_counts": "MetricValues count_codes",
     "object_stores": "local_path read_limited",
-    "question.category_words": "is_total is_unknown",
+    "question.category_words": "is_of_harms is_total is_unknown",
     "question.features": "Feature",
     "question.options": "Options",
     "question.kits": "find_kit kit_names",
@@ -108,13 +108,13 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names.sp
 
 __all__ = [
     "FEWEST_ROWS", "Brief", "Command", "Config", "CountedResult", "Decorator", "Estimate",
-    "Feature", "Finite", "Inline", "Interval", "IntervalMethod", "Json", "Key", "MetricValues",
-    "Neighbours", "Options", "Outcome", "Output", "Page", "Parameter", "Parameters", "Range",
-    "Reason", "ReasonCode", "ReferenceRule", "Report", "ResultKind", "Rule", "Sentence", "Share",
-    "ShownResult", "Side", "Spec", "Statement", "Texts", "Unreadable", "Verb", "Verdict", "Version",
-    "add_options", "called", "canonical", "check_outputs", "command_of",
-    "config_option", "count_codes", "describe_reason", "english", "find_kit", "fisher", "flags_for",
-    "flat", "given_options", "is_number", "is_total", "is_unknown", "kit_names", "loads",
+    "Favourable", "Feature", "Finite", "Inline", "Interval", "IntervalMethod", "Json", "Key",
+    "MetricValues", "Neighbours", "Options", "Outcome", "Output", "Page", "Parameter", "Parameters",
+    "Range", "Reason", "ReasonCode", "ReferenceRule", "Report", "ResultKind", "Rule", "Sentence",
+    "Share", "ShownResult", "Side", "Spec", "Statement", "Texts", "Unreadable", "Verb", "Verdict",
+    "Version", "add_options", "called", "canonical", "check_outputs", "command_of", "config_option",
+    "count_codes", "describe_reason", "english", "find_kit", "fisher", "flags_for", "flat",
+    "given_options", "is_number", "is_of_harms", "is_total", "is_unknown", "kit_names", "loads",
     "local_path", "made_folder", "made_now", "matches", "name_of", "overall", "page", "pair_bounds",
     "print_message", "print_result", "prints_report", "published_range", "question", "read_limited",
     "read_part", "render", "run_verb", "shows_result", "stated", "step", "with_config", "write_all",

@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
 from math import isfinite, sqrt
 from typing import Any, TypeAlias
 
@@ -70,7 +69,7 @@ def _check_rate(row: PublishedRow) -> Iterator[Finding]:
     else:
         yield _fault(
             FaultCode.RATE_MISMATCH, row, printed=printed.text, share=float(share),
-            percent=printed.percent, selected=row.selected.text, n=row.n.text,
+            per=printed.per, selected=row.selected.text, n=row.n.text,
         )  # fmt: skip
 
 
@@ -136,7 +135,7 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
 
     It is the row whose printed ratio is 1, or a word for the reference; where no ratio is 1, the
     only large row without one, or else a row that most of them compare with. Of several: one that
-    the user named, else the one that most ratios fit, else that of the highest rate.
+    the user named, else the one that most ratios fit, else that of the best rate.
     """
     rated = [row for row in table.groups if row.ratio is not None]
 
@@ -146,13 +145,14 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
     def order(row: PublishedRow) -> tuple[bool, bool, int, Fraction, float]:
         is_word = row.ratio is not None and not row.ratio.unit
         rate = row.stated_rate or Fraction(0)
-        return is_word, row.name in table.references, fitting(row), rate, row.people
+        best = -rate if table.harm else rate
+        return is_word, row.name in table.references, fitting(row), best, row.people
 
     found = [row for row in rated if row.ratio and row.ratio.exact == 1]
     if rated and not found:
         without = [row for row in table.groups if row.ratio is None and row.stated_rate
                    and table.is_large(row, MIN_SHARE)]  # fmt: skip
-        best = highest(table, MIN_SHARE)
+        best = best_row(table, MIN_SHARE)
         if len(without) == 1 and (without[0] is best or 2 * fitting(without[0]) >= len(rated)):
             return without[0]
         precise = [row for row in rated if row.ratio
@@ -164,18 +164,24 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
     return max(found, key=order, default=None)
 
 
-def highest(table: PublishedTable, min_share: float, fewest: int = 0) -> PublishedRow | None:
-    """Return the row of the highest rate among categories with a share of the people."""
+def best_row(table: PublishedTable, min_share: float, fewest: int = 0) -> PublishedRow | None:
+    """Return the row of the highest rate among categories with a share of the people.
+
+    Of a harm it is that of the lowest rate.
+    """
     rated = any(row.ratio is not None for row in table.groups)
     large = [row for row in table.groups
              if row.stated_rate is not None and table.is_large(row, min_share)]  # fmt: skip
     rows = [row for row in large
             if (row.n.value >= fewest if row.n else row.ratio or not rated)]  # fmt: skip
+    sign = -1 if table.harm else 1
     return max(
         rows,
-        key=lambda row: (row.stated_rate, bool(row.ratio and row.ratio.exact == 1), row.people),
+        key=lambda row: (
+            sign * (row.stated_rate or 0), bool(row.ratio and row.ratio.exact == 1), row.people,
+        ),
         default=None,
-    )
+    )  # fmt: skip
 
 
 def _check_ratios(table: PublishedTable) -> Iterator[Finding]:
@@ -207,17 +213,21 @@ def _check_ratios(table: PublishedTable) -> Iterator[Finding]:
 
 
 def _check_reference(table: PublishedTable, min_share: float, fewest: int) -> Iterator[Fault]:
-    # what is wrong with the reference of the printed ratios: it is not the highest rate
+    # what is wrong with the reference of the printed ratios: it is not the best rate
     reference = printed_reference(table)
     # an audit takes no category of so few people as reference, whatever its rate
-    best = highest(table, min_share, fewest)
+    best = best_row(table, min_share, fewest)
     if reference is None or best is None or reference.name in table.references:
         return
-    if reference.rates and best.rates[0][0] > reference.rates[0][1]:
+    if table.harm is None or not reference.rates:
+        return
+    (low, high), (least, most) = reference.rates[0], best.rates[0]
+    if most < low if table.harm else least > high:
         is_group = reference.kind is RowKind.GROUP and reference.counts is not None
         facts: dict[str, Parameter] = {"reference": reference.name} if is_group else {}
+        facts |= {"harm": True} if table.harm else {}
         if best.rate is not None and best.share is None:
-            facts |= {"printed": best.rate.text, "percent": best.rate.percent}
+            facts |= {"printed": best.rate.text, "per": best.rate.per}
         yield _fault(FaultCode.REFERENCE_NOT_HIGHEST, reference, other=best.name, **facts,
                      rate=float(reference.stated_rate or 0),
                      highest=float(best.stated_rate or 0))  # fmt: skip
@@ -248,9 +258,13 @@ def _check_rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         if lacks and row.people and table.is_large(row, min_share):
             share = row.people / table.people
             yield _fault(FaultCode.RATIO_MISSING, row, n=row.people, share=share)
-    for one, other in combinations(table.rows, 2):
-        if one.categories == other.categories:
-            yield _fault(FaultCode.REPEATED_CATEGORY, other, other=one.number)
+    first: dict[tuple[str, ...], int] = {}
+    repeats = [
+        row for row in table.rows if first.setdefault(row.categories, row.number) < row.number
+    ]
+    if repeats:
+        other = first[repeats[0].categories]
+        yield _fault(FaultCode.REPEATED_CATEGORY, repeats[0], other=other, rows=len(repeats))
     if table.ignored:
         yield _fault(FaultCode.COLUMNS_IGNORED, None, columns=table.ignored)
     if not table.of(RowKind.UNKNOWN):
@@ -336,9 +350,8 @@ def _check_number(column: str, row: tuple[int, str] | None, text: str, *values: 
         text.startswith("<") or float(printed.low) <= high + slack
     ):  # fmt: skip
         return None
-    percent = printed is not None and printed.percent
     return Fault.of(FaultCode.DOES_NOT_FOLLOW, row, column=column, printed=text, low=low,
-                    high=high, percent=percent)  # fmt: skip
+                    high=high, per=printed.per if printed else 1)  # fmt: skip
 
 
 def check_others(table: PublishedTable) -> _Found:

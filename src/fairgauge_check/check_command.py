@@ -29,7 +29,7 @@ _ROLES = {
 @click.argument("tables", nargs=-1, required=True)
 @shows_result("check")
 @config_option
-@flags_for("preset", "rules", "min_n", "min_share", "confidence")
+@flags_for("preset", "rules", "favourable", "min_n", "min_share", "confidence")
 @add_options(*(click.option(f"--{r}", metavar="HEADER", help=text) for r, text in _ROLES.items()))
 @click.option(
     "--group",
@@ -49,9 +49,10 @@ _ROLES = {
     "references",
     multiple=True,
     metavar="CATEGORY",
-    help="Category that ratios are computed to, instead of the highest selection rate. Repeatable: "
+    help="Category that ratios are computed to, instead of the best selection rate. Repeatable: "
     "of each table the first one that it has.",
 )
+@click.option("--per", type=click.IntRange(1), help="Number of people that rates are printed per.")
 def command(
     tables: tuple[str, ...],
     config: str | None,
@@ -59,6 +60,7 @@ def command(
     group: tuple[str, ...],
     mapping: str | None,
     references: tuple[str, ...],
+    per: int | None,
     **flags: Texts,
 ) -> int:
     """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown or HTML.
@@ -69,8 +71,10 @@ def command(
     Holds rates, ratios, totals and references against the printed counts, computes every ratio
     again with its confidence interval, and reports what the tables do not state. The one rule is
     'selection_rate.ratio >= LIMIT'; without one (New York's Local Law 144 has no limit) ratios get
-    no verdict. The reference has at least 20 people (--min-group) and 2% of all (--min-share),
-    unless a preset (of a report of fairgauge: its own) has others.
+    no verdict. Of arrests, suspensions and other harms, state --favourable negative: the reference
+    is then the lowest rate, and the rule '<= LIMIT'. The reference has at least 20 people
+    (--min-group) and 2% of all (--min-share), unless a preset (of a report of fairgauge: its own)
+    has others.
 
     Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing, or
     something with numbers could not be read or checked (on other pages of a report aside).
@@ -92,6 +96,7 @@ def command(
         config=config,
         columns=mapping or stated or None,
         reference=references,
+        per=per,
         **given_options(flags),
     )
     return out.show(found)

@@ -46,9 +46,9 @@ def fault_statement(fault: Fault) -> Statement:
 def _format_share(share: float, p: dict[str, Any]) -> str:
     # a share in the unit of the printed rate: as a percentage, with its sign, or not; with more
     # places where these would not show which way it is rounded
-    if p.get("percent"):
-        digits = 3 if round(1e4 * share) % 10 == 5 else 2
-        return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
+    if (per := p.get("per", 1)) > 1:
+        digits = 3 if round(100 * per * share) % 10 == 5 else 2
+        return f"{round(per * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
     text = f"{share:.4f}"
     return (f"{share:.6f}" if text.endswith("5") else text).rstrip("0").rstrip(".")
 
@@ -92,10 +92,13 @@ def _statements(check: Check) -> Iterator[Statement]:
         yield Statement(code="error", parts=parts, facts=facts, sources=sources)
     if len(errors) > _MOST_ERRORS:
         yield step("more_errors", n=len(errors) - _MOST_ERRORS)
+    headers = dict.fromkeys(f["column"] for _, f in faults if f.code is FaultCode.HARM_NOT_STATED)
+    yield from (step("harm_not_stated", column=header) for header in headers)
     yield from _lowest(check)
     if check.limit is not None:
         chosen = not all(table.is_chosen for table in tables)
         facts = {"counted": any(table.counted for table in tables), "limit": check.limit}
+        facts["harm"] = check.harm
         facts |= {"level": check.level, "chosen": chosen}
         yield Statement(code="ratio_limit", facts=facts, sources=("limit",))
     open_ = [v.reason for v in check.verdicts if v.outcome is Outcome.INCONCLUSIVE]
@@ -108,7 +111,8 @@ def _statements(check: Check) -> Iterator[Statement]:
         "send_errors": errors,
         "check_unread": unread,
         "ask_for_people": any(group.n is None for group in groups),
-        "state_ratio": check.limit is None and any(group.ratio for group in groups),
+        "state_ratio": not (check.limit or check.harm) and any(group.ratio for group in groups),
+        "state_ratio_of_harm": not check.limit and check.harm and any(g.ratio for g in groups),
         "plan_people": not all(of_unknown),
         "ask_for_categories": any(of_unknown),
         "audit_decisions": True,
@@ -117,27 +121,28 @@ def _statements(check: Check) -> Iterator[Statement]:
 
 
 def _lowest(check: Check) -> Iterator[Statement]:
-    smallest = check.min_share
+    smallest, sign = check.min_share, -1 if check.harm else 1
     shown = [
-        (bool(group.n and group.n < smallest * table.people), group.ratio, i, j)
+        (bool(group.n and group.n < smallest * table.people), sign * group.ratio, i, j)
         for i, table in enumerate(check.tables)
         for j, group in enumerate(table.groups)
         if not group.is_reference and group.ratio is not None and group.interval is not None
     ]
     if not shown:
         return
-    _, ratio, i, j = min(shown)
+    _, least, i, j = min(shown)
     table, group = check.tables[i], check.tables[i].groups[j]
     yield Statement(
         code="lowest_ratio",
         who=Side("group", values=(("", group.name),), n=group.n),
         than=Side("group", values=(("", table.reference or ""),)),
         by="ratio",
-        value=ratio,
+        value=group.ratio,
         interval=Range.of(group.interval, joint=_holds_together(group)),
         facts={
             "limits": [100.0] + ([] if check.limit is None else [100 * check.limit]),
-            "lower": any(other < ratio for _, other, *_ in shown),
+            "lower": any(other < least for _, other, *_ in shown),
+            "harm": (table.columns.get("selected") or table.columns["rate"]) if check.harm else "",
             "share": smallest,
             "title": _table_place(table, check) if len(check.tables) > 1 else (),
         },

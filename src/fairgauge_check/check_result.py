@@ -28,26 +28,27 @@ class FaultCode(StrEnum):
     """What is wrong; the parameters of each are named beside it."""
 
     IMPOSSIBLE = "impossible"  # column, printed
-    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent
+    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, per
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
-    REPEATED_CATEGORY = "repeated_category"  # other
+    REPEATED_CATEGORY = "repeated_category"  # other, rows
     TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, with_unknown
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
     MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, unknown, other
     RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
-    REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other, reference
+    REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other, reference, harm
     RATIO_MISSING = "ratio_missing"  # n, share
     NUMBERS_MISSING = "numbers_missing"  # columns
     NOT_STATED = "not_stated"  # columns, printed
     COLUMNS_IGNORED = "columns_ignored"  # columns
     UNKNOWN_NOT_STATED = "unknown_not_stated"
-    DOES_NOT_FOLLOW = "does_not_follow"  # column, printed, percent, low, high
+    HARM_NOT_STATED = "harm_not_stated"  # column
+    DOES_NOT_FOLLOW = "does_not_follow"  # column, printed, per, low, high
 
 
 # what may have a good reason: it is noted, and is no error
 _NOTES = {
     FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED, FaultCode.NOT_STATED,
-    FaultCode.COLUMNS_IGNORED, FaultCode.UNKNOWN_NOT_STATED,
+    FaultCode.COLUMNS_IGNORED, FaultCode.UNKNOWN_NOT_STATED, FaultCode.HARM_NOT_STATED,
 }  # fmt: skip
 
 
@@ -193,6 +194,11 @@ class CheckedTable:
     def errors(self) -> tuple[Fault, ...]:
         return tuple(fault for fault in self.faults if fault.level == "error")
 
+    @property
+    def withholds(self) -> bool:
+        """Return whether nothing passes in it: it has an error, or may be of a harm."""
+        return bool(self.errors) or any(f.code is FaultCode.HARM_NOT_STATED for f in self.faults)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Check(ShownResult):
@@ -200,6 +206,8 @@ class Check(ShownResult):
 
     ``min_share`` and ``min_n`` are the smallest share and number of people of a reference,
     ``references`` the categories that were named, ``unread`` what was not read or not checked.
+    ``limit`` is the least ratio, or the largest one where ``harm`` states that those selected are
+    harmed.
     """
 
     KIND: ClassVar = ResultKind(
@@ -219,6 +227,7 @@ class Check(ShownResult):
     min_share: Share
     min_n: int
     references: tuple[str, ...]
+    harm: bool | None
     unread: tuple[UnreadTable, ...] = ()
     tables: tuple[CheckedTable, ...]
 
@@ -263,7 +272,7 @@ class Check(ShownResult):
         if self.limit is not None and not self.verdicts:
             return Outcome.INCONCLUSIVE
         found = overall(self.verdicts)
-        undecided = self.not_checked or any(t.errors or t.leaves_open for t in self.tables)
+        undecided = self.not_checked or any(t.withholds or t.leaves_open for t in self.tables)
         return Outcome.INCONCLUSIVE if undecided and found is Outcome.PASS else found
 
     @property

@@ -17,6 +17,7 @@ from fairgauge.errors import Problem, SpecError, listing, quote, suggest
 from fairgauge.plugins import (
     FEWEST_ROWS,
     Config,
+    Favourable,
     Options,
     Outcome,
     Reason,
@@ -26,6 +27,7 @@ from fairgauge.plugins import (
     Verdict,
     find_kit,
     fisher,
+    is_of_harms,
     kit_names,
     made_now,
     pair_bounds,
@@ -34,11 +36,11 @@ from fairgauge.plugins import (
 )
 from fairgauge_check.arithmetic import (
     MIN_SHARE,
+    best_row,
     check_arithmetic,
     check_margins,
     check_others,
     check_own_table,
-    highest,
     printed_reference,
 )
 from fairgauge_check.check_result import (
@@ -47,10 +49,11 @@ from fairgauge_check.check_result import (
     CheckedTable,
     Decision,
     Fault,
+    FaultCode,
     UnreadTable,
     sort_findings,
 )
-from fairgauge_check.printed import PublishedRow, PublishedTable, RowKind
+from fairgauge_check.printed import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge_check.reading import THE_TEXT, Source, read_sources
 
 _METRIC = "selection_rate.ratio"
@@ -66,8 +69,10 @@ def check(
     min_n: int | None = None,
     min_share: float | None = None,
     confidence: float | None = None,
+    favourable: str | None = None,
     reference: str | Sequence[str] = (),
     columns: str | Path | Mapping[str, str | Sequence[str]] | None = None,
+    per: int | None = None,
 ) -> Check:
     r"""Check published tables of selection rates: what is wrong in them, and what they show.
 
@@ -85,20 +90,27 @@ def check(
     preset : name of a preset of selection rates, optional
         Its rule and its smallest reference hold. Default: the one of a report of fairgauge.
     rules : str or Rule, optional
-        The one rule that every ratio must keep to, such as ``"selection_rate.ratio >= 0.8"``.
+        The one rule that every ratio must keep to, such as ``"selection_rate.ratio >= 0.8"``; of a
+        harm, such as ``"selection_rate.ratio <= 1.25"``.
     min_n : number of people, default 20
         A category of fewer people is never the reference that ratios are computed to.
     min_share : share in (0, 1), default 0.02
         Nor is one of a smaller share of the people, which need not have a ratio either.
     confidence : share in (0, 1), default 0.95
         The confidence level.
+    favourable : "positive" or "negative", optional
+        "negative" states that those selected are harmed (arrested, suspended): the reference is
+        then the lowest rate. Default: positive; where the name of a column is of a harm, nothing
+        passes until it is stated.
+    per : number of people, optional
+        Rates are printed per so many people, such as 1000. Default: of each, or percentages.
     columns : mapping of roles to headers, or the path of a TOML file of one, optional
         What the columns hold: ``n``, ``selected``, ``rate``, ``ratio`` and ``group`` (one header,
         or a list; by default all columns in front of the first of numbers). Of several headers of
         a role the first one that a table has counts. Default: the headers of fairgauge itself.
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
-        the highest selection rate; of a report whose preset does not call for that, its own.
+        the best selection rate; of a report whose preset does not call for that, its own.
 
     Returns
     -------
@@ -123,9 +135,11 @@ def check(
     """
     references = (reference,) if isinstance(reference, str) else tuple(reference)
     given = {"preset": preset, "rules": rules, "min_n": min_n, "min_share": min_share}
-    given |= {"confidence": confidence}
+    given |= {"confidence": confidence, "favourable": favourable}
     stated = {name: value for name, value in given.items() if value is not None}
-    sources, unread = read_sources(source, columns)
+    if per is not None and not (isinstance(per, int) and per > 0):
+        raise SpecError(Problem("per", f"must be a whole number above 0, not {quote(str(per))}"))
+    sources, unread = read_sources(source, columns, per)
     options = dict(with_config(config, cast("Options", stated)))
     every = [table for _, tables, _ in sources for table in tables]
     asked, best = _asked(options, every, references)
@@ -155,14 +169,24 @@ def _asked(
             message = f"{quote(preset)} has no ratios of selection rates; use {' or '.join(known)}"
             raise SpecError(Problem("preset", message))
         options["preset"] = None
-    spec = read_part(("preset", "rules", "min_n", "min_share", "confidence", "reference"), options)
-    limit = spec.rules[0].low if spec.rules else None
-    if spec.rules and not (limit and spec.rules == (Rule(_METRIC, low=limit),) and 0 < limit <= 1):
-        message = (
-            "published tables decide one rule, 'selection_rate.ratio >= LIMIT' with a limit above "
-            f"0 and at most 1, not {listing([quote(str(rule)) for rule in spec.rules])}"
-        )
-        raise SpecError(Problem("rules", message))
+    names = ("preset", "rules", "min_n", "min_share", "confidence", "favourable", "reference")
+    spec = read_part(names, options)
+    known_sides = {None: None, Favourable.POSITIVE: False, Favourable.NEGATIVE: True}
+    if spec.favourable not in known_sides:
+        message = f"of a published table is positive or negative, not {spec.favourable}"
+        raise SpecError(Problem("favourable", message))
+    harm, limit = known_sides[spec.favourable], None
+    if spec.rules:
+        limit = spec.rules[0].high if harm else spec.rules[0].low
+        rule = Rule(_METRIC, high=limit) if harm else Rule(_METRIC, low=limit)
+        if not (limit and spec.rules == (rule,) and (limit >= 1 if harm else 0 < limit <= 1)):
+            form = f"'{_METRIC} >= LIMIT' with a limit above 0 and at most 1"
+            of_harm = f"'{_METRIC} <= LIMIT' with a limit of at least 1"
+            one = f"of a harm {of_harm}" if harm else f"{form} (of a harm, whose --favourable is "
+            one += "" if harm else f"negative, {of_harm})"
+            message = f"published tables decide one rule, {one}, not "
+            message += listing([quote(str(rule)) for rule in spec.rules])
+            raise SpecError(Problem("rules", message))
     made = Check(
         **made_now(),
         limit=limit,
@@ -170,6 +194,7 @@ def _asked(
         min_share=spec.min_share or MIN_SHARE,
         min_n=spec.min_n or FEWEST_ROWS,
         references=references,
+        harm=harm,
         tables=(),
     )
     return made, spec.reference is ReferenceRule.BEST
@@ -207,21 +232,28 @@ def _check_table(
 ) -> CheckedTable:
     # of several rows of one name the first one
     counted = {row.name: row for row in reversed(table.groups) if row.counts}
-    table = replace(table, references=asked.references)
+    table = replace(table, references=asked.references, harm=asked.harm)
+    named_so = (table.columns.get(role, "") for role in (ColumnRole.SELECTED, ColumnRole.RATE))
+    harmful = next((header for header in named_so if is_of_harms(header)), None)
+    if asked.harm is None and harmful is None:
+        table = replace(table, harm=False)
     printed = printed_reference(table)
     named = next((name for name in asked.references if name in counted), None)
     if named is None and table.grid.own and not best and printed is not None:
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
     faults, checked = check_arithmetic(table, asked.min_share, asked.min_n)
-    top = highest(table, asked.min_share)
+    if table.harm is None:
+        faults.append(Fault.of(FaultCode.HARM_NOT_STATED, None, column=harmful))
+    top = best_row(table, asked.min_share)
     computed: Mapping[str, Mapping[str, Any]] = {}
     by_counts = _compare_by_counts(table, counted, asked, named)
     share = by_counts[0].share or 0 if by_counts else 0
-    # a category without counts may have a higher rate than the best of others
-    higher = [row for row in table.groups if not row.counts and row.rates
-              and row.rates[0][1] > share and table.is_large(row, asked.min_share)]  # fmt: skip
-    if by_counts is not None and (named is not None or not higher):
+    # a category without counts may have a better rate than the best of others
+    better = [row for row in table.groups if not row.counts and row.rates
+              and (row.rates[0][0] < share if table.harm else row.rates[0][1] > share)
+              and table.is_large(row, asked.min_share)]  # fmt: skip
+    if by_counts is not None and (named is not None or not better):
         top, computed = by_counts
     elif top is not None and top.rate and top.rate.exact:
         rated = [row for row in reversed(table.groups) if row.rate and row.selected is None]
@@ -241,8 +273,7 @@ def _check_table(
         for row in table.groups
     )
     faults += further[0]
-    wrong = any(fault.level == "error" for fault in faults)
-    return CheckedTable(
+    checked_table = CheckedTable(
         source=source,
         name=table.name,
         columns={str(role): header for role, header in table.columns.items()},
@@ -252,8 +283,10 @@ def _check_table(
         unknown=table.unknown,
         faults=tuple(faults),
         numbers_checked=checked + further[1],
-        groups=tuple(_decide_group(group, asked.limit, wrong=wrong) for group in groups),
     )
+    wrong = checked_table.withholds
+    decided = (_decide_group(group, asked.limit, wrong=wrong) for group in groups)
+    return replace(checked_table, groups=tuple(decided))
 
 
 def _compare_by_counts(
@@ -281,8 +314,12 @@ def _compare_by_counts(
         cube,
         metrics=[_METRIC],
         min_n=max(asked.min_n, math.ceil(people * asked.min_share)),
-        rules=[] if asked.limit is None else [f"{_METRIC} >= {asked.limit!r}"],
-        accept="reference_decides",  # whom a table compares with is its own matter
+        favourable="negative" if asked.harm else "positive",
+        rules=[]
+        if asked.limit is None
+        else [f"{_METRIC} {'<=' if asked.harm else '>='} {asked.limit!r}"],
+        # whom a table compares with is its own matter, and who is harmed is stated
+        accept=["reference_decides", "unfavourable_positive"],
         confidence=asked.level,
     )
     # the best as reference allows for its choice by the data
@@ -302,25 +339,28 @@ def _compare_by_counts(
             "ratio": each.value,
             "interval": (verdict and verdict.interval) or each.interval,
             "p_value": float(fisher(own[1], own[0], x, n)),
-            "verdict": verdict
-            and _reword_for_people(verdict, own, (n, x), open_, asked.limit or 0),
+            "verdict": verdict and _reword_for_people(verdict, own, (n, x), open_, asked),
         }
     return counted[name], computed
 
 
 def _reword_for_people(
-    verdict: Verdict, own: tuple[int, int], other: tuple[int, int], open_: int, limit: float
+    verdict: Verdict, own: tuple[int, int], other: tuple[int, int], open_: int, asked: Check
 ) -> Verdict:
     # An audit takes back a pass beside rows without a decision. A fail is taken back here, too,
     # because it could be the groups alone that these rows lack.
     reason, interval, ((n, x), (m, y)) = verdict.reason, verdict.interval, (own, other)
+    limit = asked.limit or 0
     facts = {name: reason.get(name) for name in ("rows", "alone", "low", "high")}
     if open_ and interval and verdict.outcome is Outcome.FAIL:
-        bound = pair_bounds(x, n, y, m, open_)[1]
-        high = interval.high * bound / (x / n / (y / m)) if x and y else max(interval.high, bound)
-        if high < limit:
+        ends = pair_bounds(x, n, y, m, open_)
+        low, high = (end / (x / n / (y / m)) if x and y else math.nan for end in ends)
+        low = interval.low * low if x and y else min(interval.low, ends[0])
+        high = interval.high * high if x and y else max(interval.high, ends[1])
+        if low > limit if asked.harm else high < limit:
             return verdict
-        facts = {"rows": open_, "alone": "fail", "low": interval.low, "high": high}
+        low, high = (low, interval.high) if asked.harm else (interval.low, high)
+        facts = {"rows": open_, "alone": "fail", "low": low, "high": high}
         verdict = replace(verdict, outcome=Outcome.INCONCLUSIVE)
     elif reason.code is not ReasonCode.MISSING_OUTCOMES:
         return verdict

@@ -43,14 +43,14 @@ class Printed:
     """A printed number: its value, and how far the unrounded number may lie from it.
 
     Both are exact, because what is cut off may end at the printed place: 0.88 cut off is 0.88, and
-    never 0.87. ``exact`` of a percentage is a share (``"47.98 %"`` is 0.4798); ``unit`` is one of
-    the last printed place on its scale, 0 of a word.
+    never 0.87. ``exact`` is of one, and printed ``per`` so many (``"47.98 %"`` is 0.4798, per 100);
+    ``unit`` is one of the last printed place on its scale, 0 of a word.
     """
 
     text: str
     exact: Fraction
     unit: Fraction
-    percent: bool = False
+    per: int = 1
 
     def agrees(self, low: Fraction, high: Fraction | None = None) -> bool:
         """Return whether a number, or one of a range, could be printed like this.
@@ -78,7 +78,7 @@ class Printed:
     @property
     def is_whole(self) -> bool:
         """Return whether it is a whole number, as counts are."""
-        return math.isfinite(self.value) and self.exact.denominator == 1 and not self.percent
+        return math.isfinite(self.value) and self.exact.denominator == 1 and self.per == 1
 
 
 def is_empty(text: str) -> bool:
@@ -106,9 +106,9 @@ def read_number(text: str, *, decimal: bool = False) -> Printed | None:
         number = number.replace(",", ".")
     if not _NUMBER.fullmatch(number) or len(number) > 100:  # as no count has
         return None
-    scale, places = 100 if percent else 1, len(number.partition(".")[2])
-    exact = Fraction(number.replace("−", "-")) / scale
-    return Printed(text.strip(), exact, Fraction(1, scale * 10**places), percent)
+    per, places = 100 if percent else 1, len(number.partition(".")[2])
+    exact = Fraction(number.replace("−", "-")) / per
+    return Printed(text.strip(), exact, Fraction(1, per * 10**places), per)
 
 
 def read_ratio(text: str) -> Printed | None:
@@ -252,7 +252,8 @@ class PublishedTable:
 
     ``columns`` are the headers that are read, and ``ignored`` those of numbers that are not;
     ``lost`` are rows, cells and columns with numbers that are not read; ``references`` the
-    categories that are asked for as reference.
+    categories that are asked for as reference. ``harm`` is whether those selected are harmed: then
+    the lowest rate is the best one; None where a name suggests it, and nobody stated it.
     """
 
     grid: Grid
@@ -263,6 +264,7 @@ class PublishedTable:
     ignored: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
+    harm: bool | None = False
 
     @property
     def groups(self) -> tuple[PublishedRow, ...]:

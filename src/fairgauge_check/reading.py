@@ -61,12 +61,13 @@ _NO_CATEGORY = re.compile(
 def read_sources(
     source: str | Path | Iterable[str | Path],
     columns: str | Path | Mapping[str, str | Sequence[str]] | None,
+    per: int | None = None,
 ) -> tuple[list[Source], list[UnreadTable]]:
     """Return published tables, and what could not be read.
 
     That is of a folder what of a file that is named itself is an error, and other tables of a file
     that has one. ``columns`` are the roles of headers, or the path of a TOML file of them; by
-    default the headers that fairgauge prints itself.
+    default the headers that fairgauge prints itself. Rates are printed ``per`` so many people.
 
     Raises ``DataError``: A file cannot be read, or no table of it has columns that are stated.
     Raises ``SpecError``: the mapping has an unknown role, or no header.
@@ -83,7 +84,7 @@ def read_sources(
             others = [grid for grid, places in placed if not places]
             if len(others) == len(grids) and not any(grid.own for grid in grids):
                 raise _unreadable_headers_error(grids, stated, name)
-            tables = [_table(grid, places) for grid, places in placed if places]
+            tables = [_table(grid, places, per) for grid, places in placed if places]
         except DataError as error:
             if not lenient:
                 raise
@@ -204,12 +205,12 @@ def _fold_header(header: str) -> str:
     return " ".join(header.split()).casefold()
 
 
-def _table(grid: Grid, found: dict[ColumnRole, tuple[int, ...]]) -> PublishedTable:
+def _table(grid: Grid, found: dict[ColumnRole, tuple[int, ...]], per: int | None) -> PublishedTable:
     category = found.pop(ColumnRole.GROUP)
     columns = {role: places[0] for role, places in found.items()}
     _check_headings(grid)
     grid = _strip_marks(grid, category)
-    rows, lost = _read_rows(grid, category, columns)
+    rows, lost = _read_rows(grid, category, columns, per)
     if not rows:
         raise DataError(f"{_table_name(grid)} has no row with a number")
     for role in (ColumnRole.N, ColumnRole.SELECTED):
@@ -264,11 +265,11 @@ def _check_headings(grid: Grid) -> None:
 
 
 def _read_rows(
-    grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
+    grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int], per: int | None
 ) -> tuple[tuple[PublishedRow, ...], list[str]]:
     # the rows of categories, and the rows and cells with numbers that are not read
     cells_of = {role: [row[i] for row in grid.rows] for role, i in columns.items()}
-    numbered = {role: _read_numbers(role, texts) for role, texts in cells_of.items()}
+    numbered = {role: _read_numbers(role, texts, per) for role, texts in cells_of.items()}
     unit = min((rate.unit for rate in numbered.get(ColumnRole.RATE, ()) if rate), default=None)
     header = grid.header[columns[ColumnRole.N]] if ColumnRole.N in columns else ""
     further = [i for i in range(len(grid.header)) if i not in (*category, *columns.values())]
@@ -337,7 +338,7 @@ def _strip_marks(grid: Grid, category: Sequence[int]) -> Grid:
     return replace(grid, rows=rows) if len(before) == len(after) else grid
 
 
-def _read_numbers(role: ColumnRole, cells: Sequence[str]) -> list[Printed | None]:
+def _read_numbers(role: ColumnRole, cells: Sequence[str], per: int | None) -> list[Printed | None]:
     # dots in counts separate thousands; most rates above 1 are percentages
     if role is ColumnRole.RATIO:
         return [*map(read_ratio, cells)]
@@ -345,12 +346,12 @@ def _read_numbers(role: ColumnRole, cells: Sequence[str]) -> list[Printed | None
         plain = (text.replace(".", "") if _DOTTED.fullmatch(text) else text for text in cells)
         return [*map(read_number, plain)]
     rates = [read_number(text, decimal=True) for text in cells]
-    bare = [rate for rate in rates if rate is not None and not rate.percent]
-    if sum(rate.value > 1 for rate in bare) * 2 <= len(bare):
-        return rates
+    bare = [rate for rate in rates if rate is not None and rate.per == 1]
+    if per is None:
+        per = 100 if sum(rate.value > 1 for rate in bare) * 2 > len(bare) else 1
     return [
-        rate if rate is None or rate.percent
-        else Printed(rate.text, rate.exact / 100, rate.unit / 100, percent=True)
+        rate if rate is None or rate.per > 1
+        else Printed(rate.text, rate.exact / per, rate.unit / per, per)
         for rate in rates
     ]  # fmt: skip
 

@@ -112,12 +112,76 @@ def test_a_specification_file_is_shared_with_audits(tmp_path):
         ({"rules": "selection_rate.ratio >= 2"}, "with a limit above 0 and at most 1"),
         ({"rules": "accuracy >= 0.8"}, "published tables decide one rule"),
         ({"confidence": 1.0}, "confidence"),
+        ({"rules": "selection_rate.ratio <= 1.25"}, "of a harm, whose --favourable is negative"),
+        ({"rules": LIMIT, "favourable": "negative"}, "<= LIMIT' with a limit of at least 1"),
+        ({"favourable": "neither"}, "positive or negative, not neither"),
+        ({"per": 0}, "per: must be a whole number above 0"),
         ({"reference": "Whit"}, "reference: no table has counts of a category 'Whit'"),
     ],
 )
 def test_options_out_of_range_are_named(options, message):
     with pytest.raises(fg.SpecError, match=message):
         check(NEW_YORK, **options)
+
+
+HARM = "race,youths,{},rate,RRI\nWhite,50000,1000,{},1.00\nBlack,10000,600,{},3.00\n"
+CAP = "selection_rate.ratio <= 1.25"
+
+
+def of_harm(header="arrests", rates=("2.0%", "6.0%"), **options):
+    columns = {"n": "youths", "selected": header, "rate": "rate", "ratio": "RRI"}
+    return fg.check(HARM.format(header, *rates), columns=columns, **options)
+
+
+def test_of_a_harm_the_reference_is_the_lowest_rate_and_the_rule_a_largest_ratio():
+    (table,) = of_harm(favourable="negative", rules=CAP, reference="White").tables
+    black = table.groups[1]
+    assert (table.reference, table.errors, black.decision) == ("White", (), "fail")
+    assert (black.ratio, *black.interval)[:3] == pytest.approx((3, 2.717, 3.312), abs=1e-3)
+    (table,) = of_harm(favourable="negative", rules=CAP).tables
+    assert (table.reference, table.groups[1].decision) == ("White", "fail")
+    text = " ".join(str(of_harm(favourable="negative", rules=CAP)).split())
+    assert "300 of Black are counted in arrests, for every 100 of White" in text
+    found = of_harm(rates=("20.0", "60.0"), favourable="negative", per=1000)
+    assert (found.errors, found.tables[0].groups[1].rate) == (0, 0.06)
+    assert of_harm(rates=("20.0", "61.0"), favourable="negative", per=1000).errors == 1
+
+
+@pytest.mark.parametrize("header", ["arrests", "denied", "# suspended", "hired", "approved"])
+def test_nothing_passes_by_a_column_of_harm_until_it_is_stated_which_side_is_better(header):
+    rules, harmful = "selection_rate.ratio >= 0.8", header not in ("hired", "approved")
+    found = of_harm(header, rules=rules, reference="White")
+    assert (found.exit_code, found.verdict == "pass") == ((3, False) if harmful else (0, True))
+    assert ("has the name of a harm" in str(found)) is harmful
+    assert of_harm(header, rules=rules, reference="White", favourable="positive").exit_code == 0
+    assert bool(of_harm(header).errors) is not harmful  # nobody knows which rate is the best
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_harm_is_judged_as_an_audit_judges_it(seed):
+    rng = np.random.default_rng(seed)
+    names, n = list("ABCD"), rng.integers(100, 3_000, 4)
+    x = rng.binomial(n, rng.uniform(0.1, 0.3, 4))
+    unknown = f"Unknown,{rng.integers(1, 200)},\n" * int(rng.integers(2))
+    text = "g,n,hired\n" + "".join(f"{g},{m},{k}\n" for g, m, k in zip(names, n, x, strict=True))
+    table = check(text + unknown, favourable="negative", rules=CAP).tables[0]
+    assert table.reference == names[int(np.argmin(x / n))]
+    rows = {"g": names * 2, "y": [1] * 4 + [0] * 4, "n": [*x, *(n - x)]}
+    report = fg.audit(rows, prediction="y", positive=1, sensitive="g", count="n", rules=CAP,
+                      reference="best", favourable="negative")  # fmt: skip
+    own = {v.group: v.outcome for v in report.verdicts if str(v.group) != table.reference}
+    for group in table.groups:
+        if not group.is_reference:
+            judged = own[group.name]
+            assert group.decision == judged or (unknown and group.decision == "inconclusive")
+            assert group.ratio == pytest.approx(group.rate / min(x / n))
+
+
+def test_categories_that_repeat_are_one_error_with_advice():
+    rows = "".join(f"{sex},{900 + i},{300 + i},{i}\n" for i in range(30) for sex in "FM")
+    (fault,) = check(f"sex,n,hired,school\n{rows}").tables[0].errors
+    assert (fault.row, fault["other"], fault["rows"]) == ((3, "F"), 1, 58)
+    assert "--group" in fault.message
 
 
 def test_rates_without_counts_have_ratios_and_no_interval():

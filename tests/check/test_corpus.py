@@ -316,7 +316,7 @@ def test_columns_that_are_not_read():
 
 def test_every_kind_of_fault_is_planted():
     apart = {
-        FaultCode.MARGIN_MISMATCH, FaultCode.COLUMNS_IGNORED,
+        FaultCode.MARGIN_MISMATCH, FaultCode.COLUMNS_IGNORED, FaultCode.HARM_NOT_STATED,
         FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED, FaultCode.DOES_NOT_FOLLOW,
     }  # fmt: skip
     assert set(FaultCode) == set(PLANTED) | apart

@@ -704,7 +704,7 @@ def _better_outcomes(
     axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
 ) -> list[Value]:
     # those are the positive ones, or with ``negative`` all others
-    of_denials = words.is_of_denials(axis.column) or words.is_harm(axis.column)
+    of_denials = words.is_of_harms(axis.column)
     if negative and (of_denials or words.is_column_of("ruling", axis.column)):
         return []  # as it is stated: an eviction that is granted
     if axis.bins:
@@ -740,7 +740,7 @@ def _has_harmful_name(column: str, codes: bool, name: str) -> bool:
     text = name.strip()
     if codes:
         return words.action_code(text) not in words.APPROVED
-    of_denials = words.is_of_denials(column) or words.is_harm(column)
+    of_denials = words.is_of_harms(column)
     if words.is_no(text) or matches(0, text):
         return words.is_of_favours(column) and not (of_denials or words.is_adverse(column))
     if words.is_yes(text):

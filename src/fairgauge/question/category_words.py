@@ -216,6 +216,11 @@ def is_of_denials(column: str) -> bool:
     return is_adverse(text) and not _has(_compile(("negated",)).sub(" ", text), "favoured")
 
 
+def is_of_harms(column: str) -> bool:
+    """Return whether the yes of a column is a denial or a harm, by the column's name."""
+    return is_of_denials(column) or is_harm(column)
+
+
 def is_of_favours(column: str) -> bool:
     """Return whether a column has the favourable outcome as its 1, by a part of its name."""
     return _has(column.casefold(), "favourable_column")
