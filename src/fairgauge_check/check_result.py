@@ -42,6 +42,7 @@ class FaultCode(StrEnum):
     COLUMNS_IGNORED = "columns_ignored"  # columns
     UNKNOWN_NOT_STATED = "unknown_not_stated"
     HARM_NOT_STATED = "harm_not_stated"  # column
+    GROUPS_THAT_OVERLAP = "groups_that_overlap"  # parts
     DOES_NOT_FOLLOW = "does_not_follow"  # column, printed, per, low, high
 
 
@@ -49,6 +50,7 @@ class FaultCode(StrEnum):
 _NOTES = {
     FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED, FaultCode.NOT_STATED,
     FaultCode.COLUMNS_IGNORED, FaultCode.UNKNOWN_NOT_STATED, FaultCode.HARM_NOT_STATED,
+    FaultCode.GROUPS_THAT_OVERLAP,
 }  # fmt: skip
 
 

@@ -254,7 +254,8 @@ def _check_table(
               and (row.rates[0][0] < share if table.harm else row.rates[0][1] > share)
               and table.is_large(row, asked.min_share)]  # fmt: skip
     if by_counts is not None and (named is not None or not better):
-        top, computed = by_counts
+        top, computed, overlaps = by_counts
+        faults += overlaps
     elif top is not None and top.rate and top.rate.exact:
         rated = [row for row in reversed(table.groups) if row.rate and row.selected is None]
         counted = {row.name: row for row in rated}
@@ -291,9 +292,10 @@ def _check_table(
 
 def _compare_by_counts(
     table: PublishedTable, counted: Mapping[str, PublishedRow], asked: Check, named: str | None
-) -> tuple[PublishedRow, Mapping[str, Mapping[str, Any]]] | None:
+) -> tuple[PublishedRow, Mapping[str, Mapping[str, Any]], list[Fault]] | None:
     # The reference is ``named``, or has the highest rate among large ones; None where there is
-    # none. People of unknown category are rows without a group, as in an audit.
+    # none. People of unknown category are rows without a group, as in an audit. Beside the
+    # reference and what is computed are the categories that contain others.
     if len(counted) < 2 or not any(row.selected and row.selected.exact for row in counted.values()):
         return None
     unknown = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
@@ -341,7 +343,12 @@ def _compare_by_counts(
             "p_value": float(fisher(own[1], own[0], x, n)),
             "verdict": verdict and _reword_for_people(verdict, own, (n, x), open_, asked),
         }
-    return counted[name], computed
+    overlaps = [
+        Fault.of(FaultCode.GROUPS_THAT_OVERLAP, (counted[d["value"]].number, d["value"]),
+                 parts=d["parts"])
+        for d in report.diagnostics if d.code == "groups_that_overlap"
+    ]  # fmt: skip
+    return counted[name], computed, overlaps
 
 
 def _reword_for_people(

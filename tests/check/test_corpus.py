@@ -257,6 +257,7 @@ PLANTED = {
     FaultCode.RATIO_MISSING: (BASE.changed(THIRD, ratio="N/A"), 3),
     FaultCode.NUMBERS_MISSING: (BASE.changed(THIRD, n="", selected="", rate=""), 3),
     FaultCode.NOT_STATED: (BASE.changed(THIRD, selected="see note"), 3),
+    FaultCode.GROUPS_THAT_OVERLAP: (BASE.added(("Male", "Any"), n="617", selected="305"), 10),
     FaultCode.UNKNOWN_NOT_STATED: (printed(CROSSED, ("Sex", "Race")), None),
 }
 STYLES_OF_FAULTS = ("csv", "markdown", "merged", "html")

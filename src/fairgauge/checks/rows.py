@@ -19,6 +19,7 @@ import numpy as np
 from fairgauge.checks import missingness_checks as missing
 from fairgauge.checks import names
 from fairgauge.checks import outcome_checks as outcomes
+from fairgauge.checks._overlaps import groups_that_overlap
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import OUTCOMES
 from fairgauge.enums import DiagnosticCode, Favourable, Level, Outcome, Role, Task
@@ -93,6 +94,7 @@ OF_OUTCOMES = (
         lambda c: outcomes.predictions_that_are_no_label(c.cube, c.spec, c.task), _BINARY | _CLASSES
     ),
     *OF_VALUES[:2],
+    DataCheck(lambda c: groups_that_overlap(c.cube, c.spec), exact=True),
     DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
     DataCheck(lambda c: missing.identifiers_as_weights(c.spec)),
@@ -285,6 +287,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.NEVER_REPEATS: _rows_without("clear {}"),
     DiagnosticCode.WEIGHT_IS_IDENTIFIER: _rows_without("clear {}"),
     DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
+    DiagnosticCode.GROUPS_THAT_OVERLAP: lambda note, spec, _: _group_doubts(
+        note.feature, "group of {} of their own", note["rows"], spec
+    ),
     DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [
         Doubt(_OF_CONDITION if note.get("line") else _SPELT_CONDITION, note["rows"])
     ],

@@ -59,6 +59,8 @@ PLANTED = {
     DiagnosticCode.DOUBLED_ROWS: (
         "case", {"case": [i % 2_200 for i in range(N)], "loaded": [i // 2_200 for i in range(N)]},
         {}),
+    DiagnosticCode.GROUPS_THAT_OVERLAP: (
+        "g", {"g": [*"a" * 903, *"b" * 1_097, *"c" * 2_000], "p": P[:2_000] * 2}, {}),
     DiagnosticCode.PREDICTION_NOT_A_LABEL: (
         "p", {"y": ["yes" if each else "no" for each in CLEAN["y"]], "p": every("no, late", WORDS)},
         {"label": "y", "positive": "yes"}),
