@@ -43,9 +43,8 @@ def table(seed: int = 0) -> pl.DataFrame:
     label = (rng.random(1_500) < 0.5).astype(int)
     made = (rng.random(1_500) < 0.6 * chance + 0.3 * label).astype(int)
     candidate = np.where(rng.random(1_500) < 0.15, label, made)
-    person = rng.integers(0, 900, 1_500)
     return pl.DataFrame(
-        {"g": g, "label": label, "prediction": made, "candidate": candidate, "person": person,
+        {"g": g, "label": label, "prediction": made, "candidate": candidate,
          "stratum": rng.choice(["s", "t"], 1_500)}
     )  # fmt: skip
 
@@ -169,13 +168,6 @@ def of_search(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[Any
         yield each.name, each.n
 
 
-def of_people(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[Any]:
-    asked = {"prediction": "prediction", "sensitive": "g", "person": "person", **coding}
-    made = fg.audit(table(), **asked, reference=reference, metrics=[f"{rate}.difference"])
-    yield made.data.cases
-    yield from ((e.group, e.reference, e.value, e.n_group) for e in made.estimates)
-
-
 def of_monitor(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[Any]:
     asked = {"prediction": "prediction", "sensitive": "sex", "positive": coding["positive"],
              "favourable": coding["favourable"], "rules": [f"{rate}.ratio >= 0.8"]}  # fmt: skip
@@ -191,7 +183,7 @@ def of_monitor(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[An
 @pytest.mark.parametrize("reference", ["others", "best", {"g": "c"}], ids=str)
 @pytest.mark.parametrize(
     "verb",
-    [of_why, of_models, of_reports, of_search, of_people, of_monitor],
+    [of_why, of_models, of_reports, of_search, of_monitor],
     ids=lambda f: f.__name__,
 )
 def test_every_verb_has_the_same_answer_in_the_other_coding(verb, reference):

@@ -474,11 +474,6 @@ def check_same_rows(cube: Cube, spec: Spec) -> None:
         raise CubeError("values are recoded while rows are counted; count them with recode")
     if spec.where != cube.asked.where:
         raise CubeError("rows are chosen while they are counted; count them with where")
-    counted, asked = (each.favourable or Favourable.POSITIVE for each in (cube.asked, spec))
-    if spec.of_people and counted is not asked:
-        raise CubeError(
-            "people are counted by their most favourable decision; count them with favourable"
-        )
 
 
 def check_held(cube: Cube, spec: Spec) -> None:

@@ -20,6 +20,7 @@ from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic, tested_as
 from fairgauge.enums import Better, Favourable, Profile, Task
 from fairgauge.errors import alternatives, quote
+from fairgauge.start.records import replace
 from fairgauge.values import name_of
 
 
@@ -78,19 +79,27 @@ def favourable_of(spec: Mapping[str, Any]) -> Favourable:
 
 
 def harm_in_words(spec: Mapping[str, Any]) -> tuple[Statistic, ...]:
-    """Return the rates of decisions in words of harm, where the positive one is: not "selected"."""
+    """Return the rates of decisions in words of harm, where the positive one is: not "selected".
+
+    Of people who count once, an outcome is one that they had at least once.
+    """
     column, values = spec.get("prediction"), spec.get("positive") or [1]
     words = spec.get("words") or {}
     event, opposite = words.get("positive"), words.get("negative")
-    if favourable_of(spec) is not Favourable.NEGATIVE or spec.get("preset"):
+    people = spec.get("person") and spec.get("per_person") != "each"
+    once, always, quoted = (" at least once", " every time", "“{}”") if people else ("", "", "{}")
+    if spec.get("preset"):
         return ()
+    harmful = favourable_of(spec) is Favourable.NEGATIVE
+    if not harmful or not (event or opposite or column) or not isinstance(values, (list, tuple)):
+        of_people = (("selection_rate", "selected"), ("base_rate", "positive")) if people else ()
+        return tuple(replace(find_rate(name), heading=word + once) for name, word in of_people)
     if event or opposite:
-        return selections_called(event or f"not {opposite}", opposite or f"not {event}", "is")
-    if not column or not isinstance(values, (list, tuple)):
-        return ()
+        event, opposite = event or f"not {opposite}", opposite or f"not {event}"
+        return selections_called(event + once, opposite + always, "is", quoted)
     named = alternatives(map(name_of, values))
     first, second = (quote(f"{column} {which} {named}")[1:-1] for which in ("=", "other than"))
-    return selections_called(first, second, "has", quoted="“{}”")
+    return selections_called(first + once, second + always, "has", quoted="“{}”")
 
 
 def better_of(row: Statistic, favourable: Favourable | None) -> Better:

@@ -225,8 +225,8 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         (spec.person and not people and spec.cluster not in (None, spec.person), "cluster", f"the decisions of a person, {quote(spec.person)}, cluster"),
         *((people and getattr(spec, name), name, f"cannot be combined with people, each of whom counts once; to use it, {each}{more}") for name, more in _NOT_OF_PEOPLE.items()),
         (people and not (decided or spec.score), "person", "needs the decisions that count: a prediction or a label"),
-        (people and spec.label and spec.prediction, "per_person", f"any favourable decision is one of the prediction or of the label, and both are given; remove one, or {each}"),
-        (people and spec.task in (enums.Task.REGRESSION, enums.Task.MULTICLASS), "per_person", f"no number or class is favourable; {each}"),
+        (people and spec.label and spec.prediction, "per_person", f"the positive decision of a person is one of the prediction or of the label, and both are given; remove one, or {each}"),
+        (people and spec.task in (enums.Task.REGRESSION, enums.Task.MULTICLASS), "per_person", f"no number or class is positive; {each}"),
         (spec.missing is enums.Missing.GROUP and own and own.states_unknown, "missing", f"group gives those without a category a rate and a ratio of their own, and the preset {spec.preset} states them apart, as of unknown category; remove it (missing=exclude)"),
         ("threshold" in given and spec.prediction is not None, "threshold", f"has no effect: the prediction is given by the column {quote(spec.prediction)}; remove one of the two"),
         # saved cubes state the default

@@ -86,6 +86,7 @@ class Grammar:
         self.env.filters |= {name: getattr(self, name) for name in _FILTERS} | {
             "aux": lambda e: self.event(e)["aux"],
             "part": lambda e: self.event(e)["part"],
+            "often": lambda e: self.was(e) + "," * e.once,
             "who": lambda e: self.event(e)["who"],
             "of": self.numbered,
             "called": called,
@@ -504,6 +505,10 @@ class Grammar:
             word = self.people["not"].format(word=opposite)
         if not word:
             kind, word = "value", self.equals(event)
+        if event.once:
+            unsaid = word not in (own, self.equals(event)) and not event.positive
+            when = "once" if event.positive else "never" if unsaid else "always"
+            word = self.people[when].format(word=opposite if unsaid else word)
         texts = self.table["events"][kind].items()
         return {name: text.format(word=word, which=self.which) for name, text in texts}
 

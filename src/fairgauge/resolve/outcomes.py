@@ -521,17 +521,16 @@ def _decisions(
     # third, whether an unknown one could change it
     axis = plan.outcomes[-1]
     complete = known[axis] >= 0
-    # how favourable each decision is, 0 the most; the last entry is of none
+    # the positive one counts if any is, whichever is favourable: "at least once"; -2 is of none
     cube = replace(rows, plan=plan)
     if (task := decide_task(cube, spec)) is not Task.BINARY:
-        message = "of classes no decision is favourable; state positive, or count each decision"
+        message = "of classes no decision is positive; state positive, or count each decision"
         raise SpecError(Problem("per_person", message))
     (masks,) = outcome_masks(cube, spec, task)
     mask = masks.labels if axis.role is Role.LABEL else masks.predictions
-    favoured = ~mask if spec.favourable is Favourable.NEGATIVE else mask
-    favour = np.append(np.where(favoured, 0, -1), -2)
-    rank = favour[known[axis]]  # code -1 reads the last, of no decision
-    best = np.full(people, favour[-1])
+    ranks = np.append(np.where(mask, 0, -1), -2)
+    rank = ranks[known[axis]]  # code -1 reads the last, of no decision
+    best = np.full(people, ranks[-1])
     np.maximum.at(best, of, rank)
     at_best = rank == best[of]
     # of several that count alike the rarest stays: it is the one that a check may doubt
@@ -541,5 +540,5 @@ def _decisions(
     found = np.full(people, -1)
     held = at_best & complete
     np.maximum.at(found, of[held], place[known[axis][held]])
-    open_ = np.isin(np.arange(people), of[~complete]) & (best > favour[-1]) & (best < 0)
+    open_ = np.isin(np.arange(people), of[~complete]) & (best > ranks[-1]) & (best < 0)
     return {axis: by_size[found]}, at_best, open_

@@ -30,6 +30,7 @@ class Event(Sparse):
     op: Op = "="
     decides: bool = False  # of an outcome: no other decision, so that words of one may name it
     named: bool = True  # whether words of the user may name it: not one class of several
+    once: bool = False  # of people: in any of their rows if positive, otherwise in none
 
     @property
     def opposite(self) -> Event:

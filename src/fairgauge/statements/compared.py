@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from fairgauge.catalogue import directions
@@ -83,10 +83,11 @@ def event(
 ) -> Event:
     """Return a decision or an outcome as its column and value."""
     decides = kind == "outcome" and not (spec.get("prediction") or spec.get("score"))
+    of = partial(Event, kind, positive, decides=decides, once=unit_of(spec) == "people")
     role, asked = "prediction" if kind == "decision" else "label", spec.get("positive")
     column = spec.get(role) or (spec.get("score") if role == "prediction" else None) or role
     if isinstance(asked, Mapping) and "above" in asked:
-        return Event(kind, positive, column, (f"{asked['above']:g}",), "above", decides=decides)
+        return of(column, (f"{asked['above']:g}",), "above")
     if isinstance(asked, Mapping):
         asked = asked.get(column)
     name = getattr(scope, "name", None)
@@ -100,10 +101,10 @@ def event(
         cuts = tuple(f"{c:g}" if isinstance(c, float) else str(c) for c in at)
         return Event(kind, positive, column, cuts, "from", named=cut != "median")
     if asked in (None, [], ()):
-        return Event(kind, positive, column, ("1" if positive else "0",), decides=decides)
+        return of(column, ("1" if positive else "0",))
     values = asked if isinstance(asked, (list, tuple)) else [asked]
     values = tuple(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
-    return Event(kind, positive, column, values, "=" if positive else "not", decides=decides)
+    return of(column, values, "=" if positive else "not")
 
 
 def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any = None) -> Measure:

@@ -15,14 +15,15 @@ ROWS = {"who": ["a", "a", "b", "c"], "y": [0, 1, 0, 1], "sex": ["F", "F", "M", "
 TABLE = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([0, 1, None])), min_size=1)
 
 
-@given(TABLE)
-def test_it_is_what_a_loop_over_people_counts(rows):
+@given(TABLE, st.sampled_from([None, "positive", "negative", "neither"]))
+def test_it_is_what_a_loop_over_people_counts(rows, favourable):
+    """Whichever side is favourable, a person counts as positive who was so at least once."""
     who, y = zip(*rows, strict=True)
     data = pl.DataFrame({"who": who, "y": y}, schema_overrides={"y": pl.Int64})
     assume(1 in y)
     sexes = ["F" if person % 2 == 0 else "M" for person in who]
     data = data.with_columns(sex=pl.Series(sexes))
-    cube = fg.count(data, **ASKED)
+    cube = fg.count(data, **ASKED, favourable=favourable)
     table = cube.tables[0]
     levels = [(*cube.levels[axis], None) for axis in table.axes]
     keys = [tuple(v[c] for v, c in zip(levels, code, strict=True)) for code in table.codes]
@@ -38,20 +39,43 @@ def test_it_is_what_a_loop_over_people_counts(rows):
 @pytest.mark.parametrize(
     ("options", "stated"),
     [
-        ({"label": "sex"}, "per_person: any favourable decision is one of"),
+        ({"label": "sex"}, "per_person: the positive decision of a person is one of"),
         ({"weight": "day"}, "weight: cannot be combined with people"),
         (
             {"prediction": None, "score": "day"},
             r"^score: cannot be combined with people, .* --per-person each\), or give one row",
         ),
         ({"person": None, "per_person": "each"}, "per_person: needs the column"),
-        ({"task": "multiclass"}, "per_person: no number or class is favourable"),
+        ({"task": "multiclass"}, "per_person: no number or class is positive"),
     ],
 )
 def test_what_is_unclear_is_refused(options, stated):
     data = pl.DataFrame({**ROWS, "day": [1, 2, 3, 4]})
     with pytest.raises(SpecError, match=stated):
         fg.audit(data, **(ASKED | options))
+
+
+@pytest.mark.parametrize("role", ["prediction", "label"])
+@pytest.mark.parametrize("words", [{}, {"positive": "suspended"}, {"negative": "kept"}], ids=str)
+def test_a_harm_of_people_is_stated_as_at_least_once(role, words):
+    """9 of 10 and 4 of 10 were so at least once; of their 3 rows each all were hardly ever."""
+    sides = {"A": 90, "B": 40}
+    data = pl.DataFrame([
+        {"g": g, "who": f"{g}{i}", "y": int(i < hit and row == i % 3)}
+        for g, hit in sides.items() for i in range(100) for row in range(3)
+    ])  # fmt: skip
+    metric = {"prediction": "selection_rate", "label": "base_rate"}[role]
+    asked = {role: "y", "positive": 1, "sensitive": "g", "person": "who", "words": words}
+    asked |= {"favourable": "negative", "rules": f"{metric}.ratio <= 1.25"}
+    report = fg.audit(data, **asked)
+    assert [(v.group, v.outcome) for v in report.verdicts] == [("A", "fail")]
+    assert report.verdicts[0].value == pytest.approx(90 / 40)
+    assert fg.audit(fg.count(data, **asked), **asked).verdict == "fail"
+    page = str(report)
+    once = "were not kept" if words.get("negative") else "were suspended" if words else "had y = 1"
+    assert f"Of 100 people with g A, 90 {once} at least once" in " ".join(page.split())
+    other = fg.audit(data.with_columns(pl.col("g").reverse()), **asked)
+    assert "at least once" in str(fg.compare(report, other))
 
 
 def test_counts_of_people_do_not_add_up():

@@ -370,8 +370,8 @@ const countRows = async (q, table, report = () => {}) => {
   return { columns, outcomes, state, rows, unit, conflicts, coded, copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
 };
 
-// each person once, as people.py counts them: of several groups none is known; of several decisions the most favourable
-// counts, and of those that count alike the rarest; an unknown one may change an unfavourable one
+// each person once, as people.py counts them: of several groups none is known; of several decisions the positive one
+// counts, and of those that count alike the rarest; an unknown one may change a negative one
 const countPeople = async (q, table, columns, state, codesOf, add, pause, coded) => {
   const { values, counts, none, name } = q.person, of = CODES.get(q.person), n = values.length, last = columns.length, seen = typed(values), ordered = [...counts, 1].sort((a, b) => b - a);
   const outlying = range(Math.min(Math.max(1, Math.floor(n / 20)), n)).filter((i) => ordered[i] >= 20 && Math.min(i + 1, 2) * ordered[i] > 10 * ordered[i + 1]), least = outlying.length ? ordered[outlying.at(-1)] : Infinity;
@@ -379,7 +379,7 @@ const countPeople = async (q, table, columns, state, codesOf, add, pause, coded)
   if (odd.length) throw new Refused(inWords(UI.no_person, { name, values: listed(odd, 3) }));
   const spelt = new Set(typeof seen[0] === "number" ? seen : values.map(compact));
   if (spelt.size < n || lackSigns([...spelt].map(String))) throw new Refused(inWords(UI.spelt_person, { name }));
-  const sizes = state.map(() => 0), favour = (code) => (code < 0 ? -2 : (state[code] === 0) === (q.favourable !== "negative") ? 0 : -1);
+  const sizes = state.map(() => 0), favour = (code) => (code < 0 ? -2 : state[code] === 0 ? 0 : -1);
   for (let row = 0; row < table.rows; row++) if (of[row] !== none) { const code = codesOf(row)[last]; if (code >= 0) sizes[code]++; }
   const bySize = range(state.length).sort((a, b) => sizes[b] - sizes[a] || a - b), place = bySize.map((_, code) => bySize.indexOf(code));
   const groups = columns.map(() => new Int16Array(n).fill(-1)), best = new Int16Array(n).fill(-1), rank = new Int8Array(n).fill(-3), unknown = new Uint8Array(n), bins = coded.map(() => new Int16Array(n).fill(-1));
