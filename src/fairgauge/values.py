@@ -1,7 +1,8 @@
 """Values of columns: their one canonical form, their name for people, and matching across types.
 
 A canonical value is ``str``, ``bool``, ``int``, ``float`` or ``None`` (missing), whatever engine it
-came from: ``1.0`` is ``1``, ``-0.0`` is ``0``, NaN is missing, dates are ISO text.
+came from: ``1.0`` is ``1``, ``-0.0`` is ``0``, NaN is missing, dates are ISO text,
+and durations are hours, minutes and seconds: ``32:00:00``.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ def canonical(raw: object) -> Value:
     if raw is None or isinstance(raw, (str, bool)) or type(raw) is int:
         return raw
     if hasattr(raw, "item") and not isinstance(raw, (bytes, Decimal)):  # numpy and Arrow scalars
-        if type(raw).__name__ == "datetime64":
+        if (kind := type(raw).__name__) in ("datetime64", "timedelta64"):
             moment: Any = raw
-            whole = moment.astype("datetime64[us]")
+            whole = moment.astype(f"{kind}[us]")
             return str(raw) if whole != raw and raw == raw else canonical(whole.item())
         raw = to_double(raw) if isinstance(raw.item(), float) else raw.item()
         if raw is None or isinstance(raw, (str, bool)):
@@ -61,7 +62,7 @@ def canonical(raw: object) -> Value:
     if isinstance(raw, bytes):
         return _text_of_bytes(raw)
     if isinstance(raw, dt.timedelta):
-        return None if raw != raw else dt.timedelta.__str__(raw)  # not as pandas writes it
+        return None if raw != raw else _duration_text(raw)
     if type(raw).__name__ in {"NAType", "NaTType"} or raw != raw:
         return None
     return str(raw)
@@ -111,6 +112,13 @@ def _iso(raw: dt.date | dt.time) -> str:
     # engines disagree on date against midnight
     text = raw.isoformat()
     return text.removesuffix(_MIDNIGHT) if isinstance(raw, dt.datetime) else text
+
+
+def _duration_text(raw: dt.timedelta) -> str:
+    # as a time of day, in the hours of all its days: SPSS and workbooks tell neither from the other
+    seconds, rest = divmod(abs(raw) // dt.timedelta(microseconds=1), 10**6)
+    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return ("-" if raw.days < 0 else "") + text + (f".{rest:06}" if rest else "")
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

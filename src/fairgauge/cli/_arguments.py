@@ -28,6 +28,9 @@ STANDARD_INPUT = "-"
 _SCHEME = r"(?i)[a-z][a-z0-9+.\-]*://"
 
 
+_BOOKS, _TEXTS = (".xlsx", ".xlsm"), (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+
+
 @dataclass(frozen=True, slots=True)
 class DataArguments:
     """DATA of a command, and where their rows are if not in files on this machine."""
@@ -42,8 +45,8 @@ class DataArguments:
     def read(self) -> object:
         """Return what an audit takes: paths, rows of a database, or a sum of saved cubes."""
         for option, part, known in (
-            ("--sheet", self.sheet, (".xlsx", ".xlsm")),
-            ("--header-row", self.header_row, (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")),
+            ("--sheet", self.sheet, _BOOKS),
+            ("--header-row", self.header_row, (*_BOOKS, *_TEXTS)),
         ):
             others = [name for name in self.names if not name.casefold().endswith(known)]
             if part and others:
@@ -68,8 +71,10 @@ class DataArguments:
         for each in self.names:
             _refuse_streams(each)
         cubes = [str(Object(each)).casefold().endswith(CUBE_SUFFIX) for each in self.names]
-        if part := self.sheet or self.header_row:
-            return [f"{name}#{part}" for name in self.names]
+        if self.sheet or self.header_row:
+            row = f"#{self.header_row}" if self.header_row else ""
+            sheets = (f"#{self.sheet or ''}" * e.casefold().endswith(_BOOKS) for e in self.names)
+            return [f"{name}{sheet}{row}" for name, sheet in zip(self.names, sheets, strict=True)]
         if not any(cubes):
             return self.names[0] if len(self.names) == 1 else list(self.names)
         if not all(cubes):
@@ -122,7 +127,8 @@ def takes_data(tables: Sequence[str] = ()) -> Decorator:
             "--header-row",
             metavar="N",
             type=click.IntRange(1),
-            help="Line of a CSV or TSV file that names its columns, if the one found is wrong.",
+            help="Line of a text file, or row of a sheet, that names the columns, if the one found "
+            "is wrong.",
         ),
         click.option(
             "--spark",

@@ -24,6 +24,7 @@ _SIGN = re.compile(r"[=<>]")
 _COMPARISON = r"\s*(<=?|>=?)\s*"
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _MOMENT = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d(:?\d\d)?)?)?)?"
+_PERIOD = r"(\d{4})-(?:(0[1-9]|1[0-2])|Q([1-4])|H([12]))"
 _ENDS_OF = {  # by whether the ends belong to a range
     (True, True): Ends.BOTH, (True, False): Ends.LEFT, (False, True): Ends.RIGHT,
     (False, False): Ends.NEITHER,
@@ -47,7 +48,8 @@ class Range:
     """The numbers, or the dates and times, between two ends.
 
     A date is the whole day: ``<= 2026-03-31`` holds for every time of this day. Times with a time
-    zone are compared in UTC, in which an end that states no zone is taken to be.
+    zone are compared in UTC, in which an end that states no zone is taken to be. Of months
+    (``2026-03``), quarters (``2026-Q1``) and halves of years in the data, the first day is.
     """
 
     low: End  # the ends
@@ -85,7 +87,7 @@ class Range:
         return above and (high < 0 or (self.has_high and high == 0))
 
     def _moment(self, value: Value) -> dt.datetime:
-        moment = _moment(value) if isinstance(value, str) else None
+        moment = _moment(value) or _first_day(value) if isinstance(value, str) else None
         form = f"has a value of the form {quote(form_of(name_of(value)))}, which"
         if moment is None:
             raise LookupError(
@@ -128,6 +130,13 @@ def _moment(text: str) -> dt.datetime | None:
     with suppress(ValueError):
         return dt.datetime.fromisoformat(text) if re.fullmatch(_MOMENT, text) else None
     return None
+
+
+def _first_day(text: str) -> dt.datetime | None:
+    if not (found := re.fullmatch(_PERIOD, text)) or found[1] == "0000":
+        return None
+    month, quarter, half = (int(each or 0) for each in found.groups()[1:])
+    return dt.datetime(int(found[1]), month or (3 * quarter or 6 * half - 3) - 2, 1)
 
 
 def _to_utc(moment: dt.datetime) -> dt.datetime:

@@ -373,7 +373,10 @@ def open_columns(
     arrays = {}
     for column, values in columns.items():
         plain = [canonical(each) for each in values]
-        if len({_value_kind(each) for each in plain if each is not None}) > 1:
+        kinds = {_value_kind(each) for each in plain if each is not None}
+        if kinds == {"true/false", "number"} and {*plain} <= {None, 0, 1}:  # TRUE is 1 in a sheet
+            plain = [None if each is None else int(each) for each in plain]
+        elif len(kinds) > 1:
             plain = [None if each is None else name_of(each) for each in plain]
         arrays[column] = _single_type_array(plain, column)
     codes = codes or {}

@@ -21,7 +21,7 @@ import duckdb
 from duckdb import DuckDBPyRelation
 
 from fairgauge.atomic_files import folder_of_process
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, reorder_levels
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import (
     NOT_UTF_8,
@@ -231,9 +231,12 @@ def open_relation(
     kinds = zip(columns, map(str, relation.types), strict=True)
     written = typed_columns({column: (identifier(column), kind) for column, kind in kinds})
     view = _VIEW if connection is None else f"({relation.sql_query()}) AS {_VIEW}"
+    types = zip(columns, relation.types, strict=True)
+    order = {column: dict(kind.children)["values"] for column, kind in types if kind.id == "enum"}
     return DuckRows(
-        name or "DuckDB relation", columns, view, written, own=relation, connection=connection
-    )
+        name or "DuckDB relation", columns, view, written, own=relation, connection=connection,
+        stated_order=order,
+    )  # fmt: skip
 
 
 def null_where_nan(double: str) -> str:
@@ -385,6 +388,8 @@ class DuckRows:
     connection: Any = field(default=None, repr=False)
     looks: bool = True
     first: dict[str, Sequence[object]] = field(default_factory=dict, repr=False)
+    # the values of columns whose types state their order, in it
+    stated_order: Mapping[str, Sequence[object]] = field(default_factory=dict, repr=False)
 
     at_hand: ClassVar[bool] = True
 
@@ -433,7 +438,8 @@ class DuckRows:
                     break
             else:
                 return join_parts(plan, [sums.scanned()], limit, self.written.texts)
-        return count_by_sql(plan, self.relation, self.written, self._run, limit)
+        cube = count_by_sql(plan, self.relation, self.written, self._run, limit)
+        return reorder_levels(cube, self.stated_order)
 
     @property
     def streams(self) -> bool:

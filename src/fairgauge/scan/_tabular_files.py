@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 import tempfile
+from base64 import b64decode
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +40,7 @@ from fairgauge.scan._duckdb_relation import (
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.row_codes import numbers_of, sql_double, sql_double_of_half
-from fairgauge.scan.source import RECORDS, Record, Source, check_unique_names
+from fairgauge.scan.source import MOST_COLUMNS, RECORDS, Record, Source, check_unique_names
 from fairgauge.start.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -219,6 +220,9 @@ def open_parquet(paths: list[Place], name: str) -> Source:
 
 def _select_columns(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
     # floats become the decimals that they stand for before files of other schemas join them
+    units = _duration_units(paths[0])
+    kinds = zip(schema.names, schema.kinds, strict=True)
+    schema = replace(schema, kinds=tuple(units.get(name, kind) for name, kind in kinds))
     names = ", ".join(f"h{i}" for i in range(len(schema.names)))
     held = ((column, schema.names.index(column)) for column in columns)
     chosen = (f"{_value_sql(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
@@ -243,6 +247,41 @@ def _value_sql(schema: _Schema, column: str, at: int) -> str:
 
 _HALF, _WIDE, _MOST_DIGITS = "FLOAT16", "decimals of ", 38
 _DECIMALS = {"FLOAT": sql_double, _HALF: sql_double_of_half}
+# of a schema of Arrow: a type, and its units as whole numbers of which Parquet has durations
+_DURATION, _UNITS = 18, ("{} * 1000000", "{} * 1000", "{}", "{} // 1000")
+_DECIMALS |= {unit: f"to_microseconds({unit})".format for unit in _UNITS}
+
+
+def _duration_units(path: Place) -> dict[str, str]:
+    # the columns that hold durations: Parquet has no such type, and DuckDB sees whole numbers where
+    # pyarrow, pandas and polars wrote some. Read here: importing Arrow takes longer than counting
+    found = f"parquet_kv_metadata({list_paths_in_sql([path])}) WHERE key = 'ARROW:schema'::BLOB"
+    held = b64decode(next(run(f"SELECT value FROM {found}", str(path)), (b"",))[0])
+    if held[:4] != b"\xff" * 4:
+        return {}
+
+    def number(at: int, size: int = 4) -> int:
+        return int.from_bytes(held[at : at + size], "little", signed=size == 4)
+
+    def follow(at: int) -> int:
+        return at + number(at)
+
+    def place(table: int, slot: int) -> int:  # of a field of a table of flatbuffers, 0 of none
+        slots, at = table - number(table), 4 + 2 * slot
+        offset = number(slots + at, 2) if at < number(slots, 2) else 0
+        return offset and table + offset
+
+    units: dict[str, str] = {}
+    fields = follow(place(follow(place(follow(8), 2)), 1))
+    for i in range(1, min(number(fields), MOST_COLUMNS) + 1):
+        column = follow(fields + 4 * i)
+        if number(place(column, 2), 1) == _DURATION:
+            name, unit = follow(place(column, 0)), place(follow(place(column, 3)), 0)
+            text = held[name + 4 : name + 4 + number(name)].decode()
+            units[text] = _UNITS[number(unit, 2) if unit else 1]
+    return units
+
+
 MISSING_PARTITION = "NULL"
 # what DuckDB, and Hive and Spark, name the folder of the rows without a value
 _MISSING_PARTITIONS = (MISSING_PARTITION, "__HIVE_DEFAULT_PARTITION__")
@@ -437,7 +476,7 @@ def _objects(head: str) -> Iterator[object]:
 
 
 def _decode_json_value(text: str | None) -> object:
-    if text is None or text == "null":
+    if text in (None, "null", "NaN"):  # which is no JSON, but what Python writes
         return None
     if text[:1] in ('"', "[", "{"):
         return json.loads(text)

@@ -6,9 +6,11 @@ to be missing is missing, and recorded with its reasons.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from fairgauge.object_stores import Place
 from fairgauge.scan._column_arrays import open_columns
 from fairgauge.scan._duckdb_relation import check_same_columns
 from fairgauge.scan.source import MOST_COLUMNS, RECORDS, FileRecord, Source, check_unique_names
+from fairgauge.start.records import dataclass
 
 READERS = {
     ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta",
@@ -44,7 +47,10 @@ def _read_with_pyreadstat(path: Place) -> Columns:
     with needing("survey", "reading SPSS, Stata and SAS files"):
         import pyreadstat
     kind = path.suffix.lower()
-    more: dict[str, Any] = {} if kind in (".por", ".xpt") else {"user_missing": True}
+    # pyreadstat would make durations times of day, and leaves months numbers
+    more: dict[str, Any] = {"disable_datetime_conversion": True}
+    if kind not in (".por", ".xpt"):
+        more["user_missing"] = True
     catalogue = path.with_suffix(_CATALOGUE)
     if kind == ".sas7bdat" and catalogue.is_file():
         more["catalog_file"] = str(catalogue)
@@ -58,11 +64,66 @@ def _read_with_pyreadstat(path: Place) -> Columns:
     record = RECORDS[str(path)] = FileRecord(labels={c: of for c, of in labels.items() if of})
     record.weights += filter(_WEIGHT.fullmatch, about.column_names)
     return {
-        name: _label_values(name, list(columns[name]), about, record) for name in about.column_names
+        name: _label_values(name, list(columns[name]), about, record, kind)
+        for name in about.column_names
     }
 
 
-def _label_values(name: str, values: list[Any], about: Any, record: FileRecord) -> list[object]:
+# formats by what is shown of a moment, which SPSS and SAS store alike; SAS counts days of some
+_SHAPES: Mapping[str, Callable[[dt.datetime], object]] = {
+    r"DATETIME|YMDHMS|DATEAMPM|MDYAMPM|NLDATM\w*|(B|E|IS)8601D[NTZ]": lambda moment: moment,
+    r"MOYR|(DT)?MONYY|YYMON|YYMM[CDNPS]?|MMYY[CDNPS]?": lambda moment: str(moment)[:7],
+    r"QYR|(DT)?YYQ\w*": lambda moment: f"{str(moment)[:4]}-Q{(moment.month + 2) // 3}",
+    "WKYR": lambda moment: _week_of_year(moment.year, (moment.timetuple().tm_yday - 1) // 7),
+    r"[AEJS]?DATE|(DD|YY)MM(DD|YY)[BCDNPS]?|MMDDYY[BCDNPS]?|WEEK\w*|WORDDAT[EX]|NLDATE\w*|"
+    r"JUL(DAY|IAN)|(B|E|IS)8601DA|DT\w+|YEAR|MONTH|MONNAME|DAY|DOWNAME|QTRR?": dt.datetime.date,
+    "TOD": dt.datetime.time,
+}
+_DURATION = r"[DM]?TIME|TIMEAMPM|HHMM|HOUR|MMSS|NLTIM\w*|(B|E|IS)8601T[MZ]"
+_IN_SECONDS = r"D(ATE)?T\w+|DATEAMPM|MDYAMPM|NLDATM\w*|(B|E|IS)8601D[NTZ]|TOD"
+
+
+def _moment_reader(suffix: str, written: str) -> Callable[[float], object] | None:
+    # how a number is read that is a moment, a part of one or a duration; None of other numbers
+    if suffix == ".dta":
+        return _stata_reader(written)
+    name = re.sub(r"[\d.]*$", "", written.upper())
+    if re.fullmatch(_DURATION, name):
+        return lambda seconds: dt.timedelta(seconds=seconds)
+    shape = next((of for pattern, of in _SHAPES.items() if re.fullmatch(pattern, name)), None)
+    sas = suffix in (".sas7bdat", ".xpt")
+    if shape is None or (name == "MONTH" and not sas):  # in SPSS from 1 to 12
+        return None
+    epoch = dt.datetime(1960, 1, 1) if sas else dt.datetime(1582, 10, 14)
+    unit = "days" if sas and not re.fullmatch(_IN_SECONDS, name) else "seconds"
+    return lambda number: shape(epoch + dt.timedelta(**{unit: number}))
+
+
+def _stata_reader(written: str) -> Callable[[float], object] | None:
+    if not (found := re.match(r"%-?\d*(?:t([cCdwmqh])|d)", written)):
+        return None
+    epoch, unit = dt.datetime(1960, 1, 1), found[1] or "d"
+    if unit in "cC":
+        if re.fullmatch(r"[HMSAPhmsap.:_]+", written[found.end() :]):  # which show no day
+            return lambda number: dt.timedelta(milliseconds=number)
+        return lambda number: epoch + dt.timedelta(milliseconds=number)
+    return {
+        "d": lambda days: epoch.date() + dt.timedelta(days),
+        "w": lambda weeks: _week_of_year(1960 + int(weeks // 52), int(weeks % 52)),
+        "m": lambda n: f"{1960 + int(n // 12)}-{int(n % 12) + 1:02}",
+        "q": lambda n: f"{1960 + int(n // 4)}-Q{int(n % 4) + 1}",
+        "h": lambda n: f"{1960 + int(n // 2)}-H{int(n % 2) + 1}",
+    }[unit]
+
+
+def _week_of_year(year: int, week: int) -> dt.date:
+    # the first day of a week: those of both programs begin on 1 January, and ISO's on a Monday
+    return dt.date(year, 1, 1) + dt.timedelta(weeks=week)
+
+
+def _label_values(
+    name: str, values: list[Any], about: Any, record: FileRecord, kind: str
+) -> list[object]:
     labels = {
         _whole_as_int(k): str(v) for k, v in about.variable_value_labels.get(name, {}).items()
     }
@@ -83,12 +144,21 @@ def _label_values(name: str, values: list[Any], about: Any, record: FileRecord) 
         record.declared_missing[name] = dict(reasons)
     held = {value for value in known if value is not None}
     if not labels or 2 * len(held & labels.keys()) < len(held):
-        return known  # numbers, of which a few have a name at most
+        # numbers, of which a few have a name at most
+        reader = _moment_reader(kind, (about.original_variable_types or {}).get(name) or "")
+        read = {value: _read_moment(value, reader) for value in held} if reader else {}
+        return [read.get(value, value) for value in known]
     names = Counter(labels.values())
     codes = sorted(labels, key=lambda code: (isinstance(code, str), code))
     shown = {c: f"{labels[c]} ({c})" if names[labels[c]] > 1 else labels[c] for c in codes}
     record.named_values[name] = shown
     return [None if value is None else shown.get(value, str(value)) for value in known]
+
+
+def _read_moment(number: Any, reader: Callable[[float], object]) -> object:
+    with suppress(OverflowError, ValueError, TypeError):  # beyond the year 9999, or a text
+        return reader(number)
+    return number
 
 
 def _whole_as_int(value: Any) -> Any:
@@ -100,24 +170,43 @@ def _whole_as_int(value: Any) -> Any:
 _MOST_ABOVE = 50
 
 
-def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
-    """Open a sheet of a workbook; the first row that names every column is its header."""
+def open_workbook(path: Place, name: str, part: str = "") -> Source:
+    """Open a sheet of a workbook; the first row that names every column is its header.
+
+    ``part``: ``SHEET``, ``SHEET#N`` or ``#N``, where N is the row of the header.
+    """
     if not isinstance(path, Path):
         raise DataError(f"{quote(path)} is read from this machine alone; copy it here")
-    sheets = _read_sheets(path)
-    with_rows = {title: rows for title, rows in sheets.items() if any(map(_filled_cells, rows))}
+    sheets, uncomputed = _read_sheets(path)
+    with_rows = [title for title, held in sheets.items() if any(map(_filled_cells, held.rows))]
+    stated = None if part in sheets else re.fullmatch(r"(?s)(.*)#([1-9]\d{0,6})", part)
+    sheet, header_row = (stated[1], int(stated[2])) if stated else (part, 0)
     if sheet and sheet not in sheets:
         raise DataError(f"{quote(path)} has no sheet {quote(sheet)}; it has {listing(sheets)}")
     if not sheet and len(with_rows) > 1:
         raise DataError(
             f"{quote(path)} has {len(with_rows)} sheets with rows, {listing(with_rows)}; name one "
-            f"(--sheet {quote(next(iter(with_rows)))}, or {quote(f'{path}#SHEET')} in Python)"
+            f"(--sheet {quote(with_rows[0])}, or {quote(f'{path}#SHEET')} in Python)"
         )
-    sheet = sheet or next(iter(with_rows), next(iter(sheets)))
-    columns = _sheet_columns(sheets[sheet], quote(path))
-    if empty := [column for column, values in columns.items() if not _filled_cells(values)]:
-        written = _sheet_columns(_read_sheets(path, results=False)[sheet], quote(path))
-        if lost := [c for c in empty if any(str(v).startswith("=") for v in written[c])]:
+    sheet = sheet or next(iter(with_rows or sheets))
+    held = sheets[sheet]
+    filled = _fill_merged(held)
+    columns, at = _sheet_columns(held.rows, quote(path), header_row)
+    merged = {c: sum(row > at for row in filled[i]) for i, c in enumerate(columns) if i in filled}
+    RECORDS[str(path)] = FileRecord(lines_above=at, merged={c: n for c, n in merged.items() if n})
+    empty = [column for column, values in columns.items() if not _filled_cells(values)]
+    if held.has_formulas and (empty or uncomputed):
+        again = _read_sheets(path, results=False)[0][sheet]
+        _fill_merged(again)
+        written, _ = _sheet_columns(again.rows, quote(path), at + 1)
+        # what differs is the result of a formula; writers that compute none store nothing, or 0
+        lost = [
+            column
+            for column in (columns if uncomputed else empty)
+            if (of := [v for v, f in zip(columns[column], written[column], strict=True) if v != f])
+            and all(value in (None, "", 0) for value in of)
+        ]
+        if lost:
             raise DataError(
                 f"{quote(path)} holds formulas without their results ({listing(lost)}); open it in "
                 "a spreadsheet program, and save it"
@@ -125,23 +214,57 @@ def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
     return open_columns(columns, name)
 
 
-def _read_sheets(path: Path, *, results: bool = True) -> dict[str, list[list[Any]]]:
+@dataclass(slots=True)
+class _Sheet:
+    """The cells of a sheet, and the columns and rows of its merged cells, as A and 1."""
+
+    rows: list[list[Any]]
+    merged: list[tuple[bytes, ...]]
+    has_formulas: bool
+
+
+def _read_sheets(path: Path, *, results: bool = True) -> tuple[dict[str, _Sheet], bool]:
+    # the sheets, and whether their formulas are still to be computed
     with needing("xlsx", "reading workbooks"):
         import openpyxl
     try:
         with path.open("rb") as file:
-            book = openpyxl.load_workbook(file, read_only=True, data_only=results)
-            return {each.title: _sheet_rows(each) for each in book.worksheets}
+            book: Any = openpyxl.load_workbook(file, read_only=True, data_only=results)
+            sheets = {each.title: _read_sheet(each, book) for each in book.worksheets}
+            return sheets, bool(book.calculation and book.calculation.fullCalcOnLoad)
     except (OSError, ValueError, KeyError, SyntaxError, BadZipFile) as error:
         raise DataError(f"cannot read {quote(path)}: {type(error).__name__}") from None
 
 
-def _sheet_rows(sheet: Any) -> list[list[Any]]:
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^>]*\bref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
+_FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
+
+
+def _read_sheet(sheet: Any, book: Any) -> _Sheet:
     sheet.reset_dimensions()  # programs state A1 alone, and openpyxl would read no more
-    return [
+    rows = [
         [None if value in _FAILED else value for value in row]
         for row in sheet.iter_rows(values_only=True)
     ]
+    # openpyxl streams a sheet without its merged cells
+    written = book._archive.read(sheet._worksheet_path)  # noqa: SLF001
+    return _Sheet(rows, _MERGED.findall(written), _FORMULA.search(written) is not None)
+
+
+def _fill_merged(sheet: _Sheet) -> dict[int, list[int]]:
+    # give each row the value of the merged cells that it is beside: which rows, by column, from 0
+    from openpyxl.utils import column_index_from_string
+
+    filled: dict[int, list[int]] = {}
+    for letters, first, last in sheet.merged:
+        column = column_index_from_string(letters.decode()) - 1
+        top, *below = sheet.rows[int(first) - 1 : int(last)] or [[]]
+        for at, row in enumerate(below, int(first)):
+            if _filled_cells(row) and _filled_cells(top[column : column + 1]):
+                row += [None] * (column + 1 - len(row))
+                row[column] = top[column]
+                filled.setdefault(column, []).append(at)
+    return filled
 
 
 _FAILED = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
@@ -151,19 +274,32 @@ def _filled_cells(row: Sequence[Any]) -> list[Any]:
     return [value for value in row if value not in (None, "")]
 
 
-def _sheet_columns(rows: Sequence[Sequence[Any]], where: str) -> dict[str, list[Any]]:
+def _are_texts(cells: Sequence[Any]) -> bool:
+    return bool(cells) and all(isinstance(each, str) and each for each in cells)
+
+
+def _sheet_columns(
+    rows: Sequence[Sequence[Any]], where: str, header_row: int
+) -> tuple[dict[str, list[Any]], int]:
+    # the columns, and where their header is
+    above = max(header_row - 1, 0)
+    if above >= max(len(rows), 1):
+        raise DataError(f"{where} has no row {header_row:,}; it has {len(rows):,}")
+    rows = rows[above:]
     # the last cell that is filled; a row of a sheet may go on with empty ones
     filled = (i for row in rows for i, value in enumerate(row, 1) if value not in (None, ""))
     width = max(filled, default=0)
-    at = next(
-        (i for i, row in enumerate(rows[:_MOST_ABOVE]) if len(_filled_cells(row)) == width), None
-    )
+    looked_at = rows[: 1 if header_row else _MOST_ABOVE]
+    at = next((i for i, row in enumerate(looked_at) if len(_filled_cells(row)) == width), None)
+    if at is None or not _are_texts(rows[at][:width]):  # the index of a frame has no name
+        nameless = (i for i, row in enumerate(looked_at[:at]) if _are_texts(row[1:width]))
+        at = next((i for i in nameless if len(rows[i]) >= width), at)
     if not width or at is None or width > MOST_COLUMNS:
         raise DataError(f"{where} has no row that names every column; name each column in one row")
-    names = [str(value).strip() for value in rows[at][:width]]
+    names = ["" if value is None else str(value).strip() for value in rows[at][:width]]
     check_unique_names(names, where)
     below = [row[:width] for row in rows[at + 1 :] if _filled_cells(row)]
     if not below:
         raise DataError(f"{where} has no rows below its header, {listing(names)}")
     columns = zip_longest(names, *below)  # rows end before columns that are empty in all of them
-    return {name: values for name, *values in columns}
+    return {name: values for name, *values in columns}, above + at

@@ -553,7 +553,8 @@ STATED = ("created", "tool.version", "data.source", "spec.document")
 OF_ROWS_ALONE = {
     DiagnosticCode.REPEATED_ID, DiagnosticCode.FEATURE_DISTANCE, DiagnosticCode.SAMPLED,
     DiagnosticCode.COPIED_FILES, DiagnosticCode.SKIPPED_FILES, DiagnosticCode.LINES_ABOVE,
-    DiagnosticCode.DECLARED_MISSING, DiagnosticCode.COLUMN_LABEL, DiagnosticCode.UNUSED_WEIGHTS,
+    DiagnosticCode.MERGED_CELLS, DiagnosticCode.DECLARED_MISSING, DiagnosticCode.COLUMN_LABEL,
+    DiagnosticCode.UNUSED_WEIGHTS,
 }  # fmt: skip
 """Diagnostics that counts cannot give."""
 # relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with

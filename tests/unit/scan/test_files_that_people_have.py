@@ -101,6 +101,107 @@ def test_the_same_people_have_one_digest_in_every_format(name, tmp_path):
     assert found.rows == N
 
 
+WAITS = {"08:00:00": 8, "32:00:00": 32, "00:15:00": 0.25, "1000:00:00": 1000, None: np.nan}
+WAITED = RNG.choice([*WAITS], N)
+HOURS = pd.to_timedelta([WAITS[each] for each in WAITED], unit="h")
+# days on which weeks begin that are counted from 1 January
+MONTHS = pd.Series(pd.to_datetime(RNG.choice(["2025-12-03", "2026-01-01", "2026-07-02"], N)))
+SIZES = ["small", "medium", "large"]
+MOMENTS = pd.DataFrame(
+    {
+        "wait": HOURS,
+        "month": MONTHS.dt.strftime("%Y-%m"),
+        "week": MONTHS.dt.date,
+        "size": pd.Categorical(RNG.choice(SIZES, N), SIZES, ordered=True),
+        "score": RNG.choice([0.25, 0.5, np.nan], N),
+        "ok": RNG.choice([1, 0], N),
+    }
+)
+SECONDS = MOMENTS["wait"].dt.total_seconds()
+TEXTS = MOMENTS.assign(
+    wait=WAITED,
+    week=MOMENTS["week"].astype(str),
+    size=MOMENTS["size"].astype(str),
+)
+CODED = MOMENTS.assign(size=MOMENTS["size"].cat.codes.astype(float), ok=MOMENTS["ok"].astype(float))
+OF_MOMENTS = {
+    "prediction": "ok", "positive": 1, "sensitive": ["wait", "month", "week", "size", "score"],
+    "where": "month >= 2026-01-01",
+}  # fmt: skip
+
+
+def since(epoch, unit="s"):
+    return (MONTHS - pd.Timestamp(epoch)) / pd.Timedelta(1, unit)
+
+
+def write_sav(path):
+    seconds = since("1582-10-14")
+    pyreadstat.write_sav(
+        CODED.assign(wait=SECONDS, month=seconds, week=seconds), path,
+        variable_format={"wait": "DTIME12", "month": "MOYR8", "week": "WKYR8"},
+        variable_value_labels={"size": dict(enumerate(SIZES))},
+    )  # fmt: skip
+
+
+def write_dta(path):
+    years = MONTHS.dt.year - 1960
+    months = years * 12.0 + MONTHS.dt.month - 1
+    weeks = years * 52 + (MONTHS.dt.day_of_year - 1) / 7
+    pyreadstat.write_dta(
+        CODED.assign(wait=SECONDS * 1000, month=months, week=weeks), path,
+        variable_format={"wait": "%tcHH:MM:SS", "month": "%tm", "week": "%tw"},
+        variable_value_labels={"size": dict(enumerate(SIZES))},
+    )  # fmt: skip
+
+
+def write_xpt(path):
+    days = since("1960-01-01", "D")
+    pyreadstat.write_xport(
+        TEXTS.assign(wait=SECONDS, month=days, week=days), path,
+        variable_format={"wait": "TIME12.", "month": "MONYY7.", "week": "DATE9."},
+    )  # fmt: skip
+
+
+def write_sheet(path, **options):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    with xlsxwriter.Workbook(path) as book:
+        hours, sheet = book.add_format({"num_format": "[h]:mm:ss"}), book.add_worksheet()
+        sheet.write_row(0, 0, MOMENTS.columns)
+        for i, row in enumerate(TEXTS.itertuples(index=False), 1):
+            if HOURS[i - 1] is not pd.NaT:
+                sheet.write_number(i, 0, HOURS[i - 1] / pd.Timedelta(1, "D"), hours)
+            sheet.write_row(i, 1, row[1:4])
+            sheet.write_formula(i, 4, f"={row[4]}", None, "" if np.isnan(row[4]) else row[4])
+            sheet.write_boolean(i, 5, row[5]) if i % 2 else sheet.write_number(i, 5, row[5])
+
+
+MADE = {
+    "a.sav": write_sav,
+    "a.dta": write_dta,
+    "a.xpt": write_xpt,
+    "a.xlsx": write_sheet,
+    "a.feather": lambda p: MOMENTS.to_feather(p),
+    "a.parquet": lambda p: MOMENTS.to_parquet(p),
+    "b.parquet": lambda p: pl.from_pandas(MOMENTS).write_parquet(p),
+    "c.parquet": lambda p: duckdb.sql("FROM MOMENTS").write_parquet(str(p)),
+    "a.jsonl": lambda p: p.write_text("\n".join(map(json.dumps, TEXTS.to_dict("records")))),
+}
+
+
+@pytest.mark.parametrize("name", [*MADE, "relation"])
+def test_durations_months_orders_nan_and_formulas_have_one_digest(name, tmp_path):
+    """8 and 32 hours were one group, months numbers, and NaN in JSON lines a text."""
+    rows = duckdb.sql("FROM MOMENTS") if name == "relation" else tmp_path / name
+    if name != "relation":
+        MADE[name](rows)
+    found = fg.count(rows, **OF_MOMENTS)
+    assert found.digest == fg.count(MOMENTS, **OF_MOMENTS).digest
+    levels = {axis.column: [*values] for axis, values in found.levels.items()}
+    assert {*levels["wait"]} == {*WAITS} - {None}
+    if name in ("a.sav", "a.dta", "a.feather", "relation"):
+        assert levels["size"] == SIZES
+
+
 def test_codes_beside_labels_name_values_too(tmp_path):
     WRITERS["a.sav"](tmp_path / "a.sav")
     found = [
@@ -206,8 +307,11 @@ def test_a_workbook_with_several_sheets_names_them_and_one_is_chosen(tmp_path):
     asked = ["audit", str(path), "--sheet", "People", "--prediction", "ok", "--positive", "yes"]
     done = CliRunner().invoke(main, [*asked, "--sensitive", "sex", "--quiet"])
     assert done.exit_code == 0, done.output
-    done = CliRunner().invoke(main, [*asked, "--header-row", "2"])
-    assert "--header-row is for .csv" in done.output
+    done = CliRunner().invoke(main, [*asked, "--header-row", "4", "--sensitive", "sex", "--quiet"])
+    assert done.exit_code == 0, done.output
+    for row, message in ((2, "no row that names every column"), (9_999, "has no row 9,999")):
+        with pytest.raises(fg.DataError, match=message):
+            fg.count(f"{path}#People#{row}", **ASKED)
 
 
 def test_a_sheet_is_read_whole_whatever_size_it_states(tmp_path):
@@ -238,14 +342,37 @@ def test_a_formula_that_failed_has_no_value(tmp_path):
     assert {each.group: each.n for each in report.groups} == {"a": 50, "b": 50}
 
 
-def test_a_formula_without_its_result_is_named(tmp_path):
-    """Programs that write workbooks store none, and the column was empty."""
-    book = openpyxl.Workbook()
-    for row in [("g", "ok"), *[("a", "=1+0"), ("b", "=1-1")] * 50]:
-        book.active.append(row)
-    book.save(tmp_path / "a.xlsx")
+@pytest.mark.parametrize("engine", ["openpyxl", "xlsxwriter"])
+def test_a_formula_without_its_result_is_named(engine, tmp_path):
+    """Programs that write workbooks store none, or 0, which was read."""
+    rows = pd.DataFrame({"g": ["a", "b"] * 50, "ok": ["=1+0", "=1-1"] * 50})
+    rows.to_excel(tmp_path / "a.xlsx", index=False, engine=engine)
     with pytest.raises(fg.DataError, match="formulas without their results"):
         fg.count(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="g")
+
+
+def test_merged_cells_are_the_value_of_every_row_beside_them(tmp_path):
+    """Rows below the first had no group."""
+    book = openpyxl.Workbook()
+    for row in [
+        ("A title",),
+        ("g", "ok", "of"),
+        *[(g, i % 3 // 2, "x") for g in "ab" for i in range(90)],
+    ]:
+        book.active.append(row)
+    for ends in ("A1:C1", "A3:A92", "A93:A182", "C3:C4"):
+        book.active.merge_cells(ends)
+    book.save(tmp_path / "a.xlsx")
+    report = fg.audit(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="g")
+    assert {each.group: each.n for each in report.groups} == {"a": 90, "b": 90}
+    merged = [each for each in report.diagnostics if each.code == "merged_cells"]
+    assert [(each["column"], each["rows"]) for each in merged] == [("g", 178), ("of", 1)]
+
+
+def test_the_unnamed_index_of_a_frame_leaves_its_header_one(tmp_path):
+    """The first row of people was taken for the names of the columns."""
+    NAMED.to_excel(tmp_path / "a.xlsx")
+    assert fg.count(tmp_path / "a.xlsx", **ASKED).digest == fg.count(NAMED, **ASKED).digest
 
 
 def test_a_text_of_several_lines_above_a_header_is_refused(tmp_path):
