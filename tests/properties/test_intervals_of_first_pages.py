@@ -1,15 +1,18 @@
-"""The grid of rules draws the intervals that decide, and states which others the page has."""
+"""The grid of rules draws the intervals that decide, and a page states each number's own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from tests import every_result
 
 import fairgauge as fg
 import sample_reports
 from fairgauge.render.page import first_page, rule_grid
+from fairgauge.statements.audit import audit_page
+from fairgauge.statements.compared import inverse
 
 if TYPE_CHECKING:
     from fairgauge.render._document_tree import GridCell
@@ -80,10 +83,14 @@ def test_every_interval_of_the_grid_is_the_one_that_decides_its_rule(report: Rep
     assert {frozenset((abs(mark.low), abs(mark.high))) for mark in drawn} <= decide
 
 
-def test_the_grid_states_that_other_intervals_hold_together(report: Report) -> None:
-    grid = rule_grid(first_page(report))
-    assert grid is not None
-    (decides,) = [note for note in grid.notes if "decides its rule" in note]
-    together = any(each.simultaneous for each in report.estimates)
-    stated = "those under “How certain this is” are for all comparisons together" in decides
-    assert stated == together
+def test_every_interval_of_a_page_is_its_number_s_own(report: Report) -> None:
+    """Not the wider one for all comparisons together: a number stands with one interval."""
+    intervals = [each.interval for each in report.estimates if each.interval is not None]
+    ends = [(each.low, each.high) for each in intervals]
+    own = [(low, high) for pair in ends for low, high in (pair, inverse(pair, "difference"))]
+    own += filter(None, (inverse(pair, "ratio") for pair in ends))
+    stated = [each for each in audit_page(report).statements if each.interval is not None]
+    assert stated
+    for each in stated:
+        if each.code != "interval":  # which is about all of them
+            assert any(np.allclose((each.interval.low, each.interval.high), of) for of in own)

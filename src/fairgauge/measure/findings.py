@@ -236,7 +236,7 @@ def _make_finding(
         rate=rate,
         why=tuple(_reasons(report, worst, adjusted, several=bool(others))),
         estimate=worst,
-        interval=measured.with_joint_interval(worst).interval,
+        interval=worst.interval,
         p_adjusted=worst.p_adjusted,
         family=_family_of_tests(report, worst),
         ratio=ratio,

@@ -288,7 +288,7 @@ class Finding:
     """A disparity that a report leads with: the group of a feature that fares worst in a rate.
 
     ``why``: the criterion that chose it first.
-    ``interval``: the one that holds together with those of all comparisons of the report.
+    ``interval``: its own, as in ``estimate``.
     ``beside``: the group's significant contrast in the rate that is reported with this one.
     ``others, others_beside``: those of other groups in these two rates, the largest first.
     """
@@ -493,16 +493,6 @@ def distance(each: Estimate) -> float:
     if middle == 1:
         return abs(math.log(value)) if value > 0 else math.inf
     return abs(value if math.isnan(middle) else value - middle)
-
-
-def with_joint_interval(each: Estimate) -> Estimate:
-    """Return an estimate as the most extreme of several: with its joint interval, or none.
-
-    The largest of several is partly sampling error, which a single interval does not cover.
-    Those of protected counts hold for every table that agrees with the counts.
-    """
-    interval = each.interval if each.bounds is not None else None
-    return replace(each, interval=each.simultaneous or interval)
 
 
 def is_significant(each: Estimate) -> bool:

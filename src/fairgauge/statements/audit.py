@@ -449,7 +449,7 @@ class _Audit(PageStatements):
                 "why": sorted(
                     {r.code for v in verdicts for r in reasons_of(v) if r.code in _BESIDE}),
                 "level": min((v.interval.level for v in verdicts if v.interval), default=None),
-                "joint": any(each.simultaneous for each in self.report.estimates)})  # fmt: skip
+            })  # fmt: skip
 
     def _own_side(self, verdict: Any) -> Statement:
         # a verdict as it is judged: of its own group, in the numbers of its limits
@@ -672,9 +672,7 @@ class _Audit(PageStatements):
         if any(each.facts["concluded"] for each in within):
             yield Statement(code="adjusted_means", adjusted_for=(self.strata or "",))
         if stated:
-            joint = all(s.interval is not None and s.interval.joint for s in stated)
-            ends = stated[0].interval
-            yield Statement(code="interval", interval=ends and replace(ends, joint=joint),
+            yield Statement(code="interval", interval=stated[0].interval,
                 facts={"assumed": self.estimated})  # fmt: skip
 
     def _small_groups(self) -> Iterator[Statement]:
@@ -1047,7 +1045,7 @@ def could_undo(report: Report, contrast: Estimate, row: Statistic) -> bool:
     if low * (1 - of_low) + of_low > high * (1 - of_high):
         return True
     (rate, more), (other, fewer) = sorted(sides, key=lambda side: -side[1])
-    interval = measured.with_joint_interval(contrast).interval
+    interval = contrast.simultaneous or (contrast.bounds and contrast.interval)
     if not uneven or interval is None or contrast.definition.neutral in interval:
         return uneven
     share = (more - fewer) / (1 - fewer)

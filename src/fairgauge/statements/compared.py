@@ -294,9 +294,10 @@ class PageStatements:
         far = estimates.gap(each)
         harmed = self.adverse(row or each.definition, each.class_scope) * far
         harm: Any = None if harmed == 0 else "worse" if harmed > 0 else "better"
-        joint = not alone and each.simultaneous is not None
-        held = each if alone or not (joint or row) else estimates.with_joint_interval(each)
-        ends, value = Range.of(held.interval, joint=joint), each.value
+        # of groups with insufficient data nothing is concluded, and no interval stated
+        sufficient = each.simultaneous is not None or each.bounds is not None
+        ends = Range.of(each.interval) if alone or not row or sufficient else None
+        value = each.value
         if directions.is_reference_first(each.definition):
             ends = ends and replace(ends, low=-ends.high, high=-ends.low)
             value = None if value is None else -value

@@ -7,7 +7,6 @@ import pytest
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
-from fairgauge.render.words.verdict_sentences import describe_finding
 
 _REPORTS = 60 if EVERY_CASE else 30
 
@@ -35,12 +34,3 @@ def test_few_reports_of_equal_groups_open_with_a_difference(sizes):
         for finding in found:
             assert finding.interval is None or 0 not in finding.interval
     assert opened / _REPORTS <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / _REPORTS)
-
-
-def test_a_finding_among_several_groups_shows_its_simultaneous_interval():
-    cells = {name: {"tp": 30, "fp": 20, "fn": 20, "tn": 30} for name in ("a", "b", "c")}
-    cells["d"] = {"tp": 10, "fp": 10, "fn": 40, "tn": 40}
-    (first, *_) = fg.audit(fg.confusion("g", cells)).findings
-    assert first.estimate.group == "d"
-    assert first.estimate.simultaneous.low < first.estimate.low
-    assert "simultaneous 95% CI" in describe_finding(first)

@@ -27,7 +27,7 @@ from fairgauge.render.words import verdict_sentences as verdict_words
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.verdict_sentences import assumption, place_words, reference_name
 from fairgauge.results.codec import to_dict, to_plain
-from fairgauge.results.estimates import Estimate, Group, RateValue, with_joint_interval
+from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.statements import sections
@@ -55,10 +55,6 @@ class _Part:
         self.heading = called(section.name) + (" ≈" if estimated else "")
         """What groups are called in its tables; "≈" marks those that probabilities state."""
         self.column = called(strata_named(report.spec.get("strata")) or "the strata")
-
-    @property
-    def together(self) -> bool:
-        return any(each.simultaneous for pair in sections.adjustments(self.of) for each in pair)
 
     @cached_property
     def groups(self) -> list[Group]:
@@ -153,8 +149,7 @@ class _Part:
         for pair in sections.adjustments(self.of):
             words = self.terms.get(pair[0].metric) or metrics.metric_words(pair[0].definition)
             row = {"metric": words, "group": pair[0].group}
-            shown = map(with_joint_interval, pair)
-            for name, each in zip(("overall", "adjusted"), shown, strict=True):
+            for name, each in zip(("overall", "adjusted"), pair, strict=True):
                 row[name] = metrics.marked(metrics.estimate_value(each), each)
                 ends = metrics.metric_range(each.definition, each.low, each.high)
                 row[f"{name}_ci"] = f"({ends})" if ends else ""
@@ -324,6 +319,8 @@ def _numbers(report: Report) -> Iterator[dict[str, Any]]:
             "value": metrics.estimate_value(each)
             + metrics.unit_name(metrics.unit(each.definition)) * (each.value is not None),
             "interval": metrics.metric_range(each.definition, each.low, each.high),
+            "simultaneous": each.simultaneous
+            and metrics.metric_range(each.definition, *each.simultaneous),
             "p_adjusted": each.p_adjusted,
             "n": " / ".join(sizes),
             "status": g.insufficient([each.reason]) if few else str(each.status).replace("_", " "),
@@ -441,9 +438,9 @@ def _stated_rows(report: Report) -> Iterator[dict[str, Value]]:
         for name in ("ratio", "adjusted", "beside"):
             contrast = getattr(finding, name)
             if contrast is not None:
-                shown = with_joint_interval(contrast)
                 value = "beside_value" if name == "beside" else name
-                row |= {value: shown.value, f"{name}_low": shown.low, f"{name}_high": shown.high}
+                row |= {value: contrast.value, f"{name}_low": contrast.low}
+                row[f"{name}_high"] = contrast.high
         row["beside"] = finding.beside.metric if finding.beside else None
         row["family_tests"] = finding.family.tests if finding.family else None
         row["others"] = ", ".join(str(other.group) for other in finding.others) or None

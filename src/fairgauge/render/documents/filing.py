@@ -207,9 +207,6 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
     if weight:
         heads = ["unweighted rows", f"sum of {weight}", f"weighted {rate.title}"]
     rejected = any(each.startswith(f"{_REJECTED}.") for each in compared)
-    intervals = [e for e in section.estimates if e.metric in compared and _has_interval(e)]
-    together = bool(intervals) and all(each.simultaneous is not None for each in intervals)
-    wider = any(tuple(e.simultaneous or ()) != tuple(e.interval or ()) for e in intervals)
 
     def cells(group: Group) -> Iterator[_Row]:
         found = group.rates[_RATE]
@@ -229,7 +226,7 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
         for metric in compared:
             own = {"value": "reference"}
             if group.group != reference_group(section, metric):
-                own = _compared(section.any_of(metric, group.group), together=together)
+                own = _compared(section.any_of(metric, group.group))
             yield {"head": _heading(section.metric_row(metric), terms), **own}
 
     to = question.rounded_to(report)
@@ -241,7 +238,7 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
         values = zip(shown, [n, *["-"] * len(shown)], strict=False)
         rows += [{**row, "head": head, "value": value} for head, value in values]
     yield {
-        "title": called(section.name), "rows": rows, "together": together, "wider": wider,
+        "title": called(section.name), "rows": rows,
         "rate": rate,
         "selected": metrics.rate_heading(rate), "unit": unit_of(report.spec), "weight": weight,
         "absent": () if compared else dict.fromkeys(_heading(e.definition, terms) for e in every),
@@ -287,12 +284,11 @@ def _bracket(text: str | None) -> str:
     return f"({text})" if text else ""
 
 
-def _compared(estimate: Estimate | None, *, together: bool) -> _Row:
-    # ``together`` is whether the interval is the one that holds for all comparisons of the report
+def _compared(estimate: Estimate | None) -> _Row:
     if estimate is None:
         return {"value": "-"}
     below = describe_reason(estimate.reason)
-    ends = estimate.simultaneous if together else estimate.interval
+    ends = estimate.interval
     if estimate.value is not None and _has_interval(estimate) and ends is not None:
         is_share = metrics.unit(estimate.definition) is tree.Unit.RATIO
         below = metrics.metric_range(estimate.definition, *ends)

@@ -209,8 +209,7 @@ const comparison = (q, audit, r, by, code, { turn = true, alone = false, facts =
   let who = { ...sideOf_(r, r.group), ...countedSide(rate, r.group.cells) };
   let than = other ? { ...sideOf_(r, other), ...countedSide(rate, r.reference) } : { kind: "others", feature: r.feature.name, values: [], ...countedSide(rate, r.reference) };
   const far = r.own.value - r.theirs, turned = turn && of.adverse * far < 0 && than.kind === "group";
-  const [low, high] = alone ? [found.low, found.high] : found.joint;
-  let ends = Number.isNaN(low) || Number.isNaN(found.low) ? null : [low, high], value = Number.isNaN(found.value) ? null : found.value;
+  let ends = !alone && Number.isNaN(found.joint[0]) || Number.isNaN(found.low) ? null : [found.low, found.high], value = Number.isNaN(found.value) ? null : found.value;
   if (turned) {
     [who, than] = [than, who];
     ends = ends && inverse(...ends, by);
@@ -218,7 +217,7 @@ const comparison = (q, audit, r, by, code, { turn = true, alone = false, facts =
   }
   return withLower({ code, who, than, by, value, harm: of.adverse * far === 0 || Number.isNaN(far) ? null : turned || of.adverse * far > 0 ? "worse" : "better",
     of: { kind: "share", event: eventOf(q, rate.event), among: rate.among && eventOf(q, rate.among), class_: null, threshold: null, classes: false, average: null },
-    interval: ends && { low: ends[0], high: ends[1], level: 0.95, joint: !alone }, shown: found.significant, adjusted_for: [], parts: [], facts: { across: false, worst_class: false, ...facts } });
+    interval: ends && { low: ends[0], high: ends[1], level: 0.95, joint: false }, shown: found.significant, adjusted_for: [], parts: [], facts: { across: false, worst_class: false, ...facts } });
 };
 const overallOf = (verdicts) => (verdicts.length ? GRAVEST.find((o) => verdicts.some((v) => v.outcome === o)) : "none");
 
@@ -370,7 +369,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
   if (listedKeys > statedHere) add("more", { n: listedKeys - statedHere }, { parts: ranked.slice(led.length).map((e) => e.s).filter((s) => s.harm !== "better") });
   if (!ranked.length && nothing && !nothing.several && !nothing.significant) add("none_beyond_variation", { ...nothing, over_all: false });
   const intervals = led.filter((e) => e.s.interval);
-  if (intervals.length) add("interval", { assumed: false }, { interval: { level: 0.95, joint: true } });
+  if (intervals.length) add("interval", { assumed: false }, { interval: { level: 0.95, joint: false } });
   const openCodes = audit.verdicts.filter((v) => v.outcome === "inconclusive").map((v) => v.why.code);
   for (const code of ONE_SIDED) { const n = openCodes.filter((c) => c === code).length; if (n) add("open_because", { n, why: code, beside: false }); }
   if (openCodes.some((c) => c !== "repeated_people" && !ONE_SIDED.includes(c))) add("inconclusive", { shown: led.length });

@@ -19,7 +19,7 @@ from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.numbers import listing
-from fairgauge.results.estimates import Estimate, Finding, with_joint_interval
+from fairgauge.results.estimates import Estimate, Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, ClassScope, Interval, Reference, Scope
 from fairgauge.results.verdicts import Verdict, before_counting
@@ -248,8 +248,8 @@ def describe(estimate: Estimate, who: str | None = None) -> str:
 
 
 def describe_finding(finding: Finding) -> str:
-    """Return a finding as a sentence, with the interval that holds together with all others."""
-    each = with_joint_interval(finding.estimate)
+    """Return a finding as a sentence."""
+    each = finding.estimate
     return f"{describe(each, group_called(each.group, each.feature))}."
 
 

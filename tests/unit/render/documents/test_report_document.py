@@ -162,10 +162,10 @@ HIRED = {
 
 
 def test_tables_to_publish_have_the_intervals_of_the_first_page():
-    """One interval of a ratio in all of a report, and what it holds for beside it."""
+    """One interval of a ratio in all of a report: its own."""
     report = audit(HIRED, preset="nyc-ll144")
     text = shown(report, full=True)
-    low, high = report.findings[0].estimate.simultaneous
+    low, high = report.findings[0].estimate.interval
     assert f"({low:.3f} to {high:.3f})" in text[text.index("To file") :]
     assert f"{low:.2f} and {high:.2f} times as often" in text
 
