@@ -52,6 +52,20 @@ Uncounted = StrEnum("Uncounted", {
 })  # fmt: skip
 """Why a row, or a person, could not be counted at all. The words are those of saved cubes."""
 
+Observation = StrEnum(
+    "Observation",
+    "UNSEEN CONFLICT PLACEHOLDER SPELLINGS REPEATED NOT_MET UNDECIDED ALIKE DOUBTFUL LEFT_OUT"
+    " CONDITION RECODED UNSTATED",
+)
+"""What rows showed beside what is counted of them; see `fairgauge.cube.cube.Observed`."""
+
+CountedAs = StrEnum(
+    "CountedAs",
+    {"POSITIVE": "positive", "NEGATIVE": "negative", "UNDECIDED": "undecided",
+     "MISSING": "missing", "LEFT_OUT": "left out", "NUMBER": "number", "COUNTED": "counted"},
+)  # fmt: skip
+"""What a value became that is no name of a class or a group; "counted" meets a condition."""
+
 Person = StrEnum("Person", "ANY EACH")
 """What counts of the decisions of one person."""
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, Observed
 from fairgauge.cube.plan import Plan, plan
-from fairgauge.enums import DiagnosticCode, Task, Threshold, Uncounted
+from fairgauge.enums import DiagnosticCode, Observation, Task, Threshold, Uncounted
 from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
@@ -135,8 +135,8 @@ def read_ahead(source: Source, asked: Plan, spec: Spec) -> None:
         source.fetch([*dict.fromkeys([*axes, *_unasked_identifiers(source, spec)])], _FIRST_ROWS)
 
 
-def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int, int], ...]:
-    """Return the columns of people that repeat, where that of persons may be of decisions."""
+def other_people(source: Source, cube: Cube, spec: Spec) -> Iterator[Observed]:
+    """Yield the columns of people that repeat, where that of persons may be of decisions."""
     stated, emails = spec.person or "", re.compile(_EMAIL, re.IGNORECASE)
     if (
         not stated
@@ -144,11 +144,11 @@ def other_people(source: Source, cube: Cube, spec: Spec) -> tuple[tuple[str, int
         or emails.search(stated)
         or cube.excluded.get(Uncounted.SAME_PERSON)
     ):
-        return ()
-    found = ((str(e.feature), e["distinct"], e["rows"])
-             for e in repeated_ids(source, replace(spec, cluster=None)))  # fmt: skip
-    of_people = (e for e in found if _REPEATING.search(e[0]) or emails.search(e[0]))
-    return tuple(e for e in of_people if not _STAFF.search(e[0].casefold()))
+        return
+    for each in repeated_ids(source, replace(spec, cluster=None)):
+        name = str(each.feature)
+        if (_REPEATING.search(name) or emails.search(name)) and not _STAFF.search(name.casefold()):
+            yield Observed(Observation.REPEATED, name, None, each["distinct"], each["rows"])
 
 
 def _median_score(source: Source, spec: Spec) -> float:

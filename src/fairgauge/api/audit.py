@@ -14,7 +14,16 @@ from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
 from fairgauge.checks.rows import likely_mistakes, mark_few, with_accepted, with_unstated, withhold
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Moment, Plan, answer_plan, is_of_answers, plan
-from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task, Threshold, Uncounted
+from fairgauge.enums import (
+    DiagnosticCode,
+    Favourable,
+    Observation,
+    Outcome,
+    Role,
+    Task,
+    Threshold,
+    Uncounted,
+)
 from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse, suggest
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
@@ -138,7 +147,7 @@ def audit(
     )
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
-    undecided_rows = sum(rows for c, value, rows, _ in cube.left_out if c and not value)
+    undecided_rows = sum(each.rows for each in cube.seen(Observation.UNDECIDED))
     weightless = 0 if spec.of_people else cube.excluded.get(Uncounted.NO_WEIGHT, 0)
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
@@ -379,7 +388,7 @@ def with_noted_rows(data: object, source: Source, cube: Cube, spec: Spec) -> Cub
         copies = ("times", max(map(len, files))), ("files", sum(map(len, files)))
     else:
         copies = find_copies(source, cube, spec)
-    return replace(cube, question=spec, copies=copies, repeated=repeated)
+    return replace(cube, question=spec, copies=copies, observed=(*cube.observed, *repeated))
 
 
 def count_data(
@@ -422,7 +431,8 @@ def repeated_rows(
     """
     yield from first_rows.notes_of_files(data, [column for _, column in spec.columns()])
     # of copies every identifier stands twice, and where people are stated another column has them
-    if source is not None and not (cube.copies or cube.repeated or spec.person):
+    held = cube.copies or cube.seen(Observation.REPEATED) or spec.person
+    if source is not None and not held:
         yield from first_rows.repeated_ids(source, spec, verb)
 
 
@@ -501,12 +511,12 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     if spec.of_people:
         number: dict[str, Parameter] = {"people": cube.cases, "rows": cube.rows}
         made = Diagnostic.note
-        if unnamed := dict(cube.conflicts).get(spec.person):
+        if unnamed := cube.conflicts.get(spec.person):
             number["unnamed"], made = unnamed, Diagnostic.warning
         yield made(note, None, column=spec.person, counted=counted, **number)
     else:
         yield Diagnostic.note(note, column=spec.person, counted=counted)
-    for column, people in cube.conflicts:
+    for column, people in cube.conflicts.items():
         if column != spec.person:
             yield Diagnostic.warning(DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people)
 

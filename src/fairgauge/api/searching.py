@@ -385,7 +385,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
 def _check_people(people: Cube, columns: Sequence[str]) -> None:
     # their value would be unknown of them, so that a subgroup would be of those with one decision
     allowed = _MOST_UNCLEAR * people.cases
-    for column, several in people.conflicts:
+    for column, several in people.conflicts.items():
         if column in columns and several > allowed:
             raise SpecError(Problem(
                 "features",

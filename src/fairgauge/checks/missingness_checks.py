@@ -11,8 +11,9 @@ import numpy as np
 from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.plan import MANY_LEVELS, OUTCOMES, Axis
 from fairgauge.cube.views import axes_of, rows_by, with_one_stratum
-from fairgauge.enums import DiagnosticCode, Favourable, Role, Uncounted
+from fairgauge.enums import DiagnosticCode, Favourable, Observation, Role, Uncounted
 from fairgauge.question import category_words as words
+from fairgauge.question.conditions import RowCondition
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
@@ -97,11 +98,11 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     A condition on the column of the groups states itself that they are not compared. Warn too of
     values that differ in spelling alone from one that a condition names, or may be none.
     """
-    total = cube.read + sum(cases for _, value, _, cases in cube.left_out if not value)
-    checked = (Role.FEATURE, Role.SCORE, *OUTCOMES)
-    apart = {e.column for e in spec.where} - {a.column for a in cube.plan.axes if a.role in checked}
-    for column, value, rows, _ in (e for e in cube.left_out if e[1] and e[0] in {"", *apart}):
-        facts: dict[str, Any] = {"condition": value, "rows": rows, "total": total}
+    none_met, undecided = cube.seen(Observation.NOT_MET), cube.seen(Observation.UNDECIDED)
+    total = cube.read + sum(each.cases for each in (*none_met, *undecided))
+    for each in (*cube.seen(Observation.ALIKE), *cube.seen(Observation.DOUBTFUL)):
+        column, value = each.column, str(each.value)
+        facts: dict[str, Any] = {"condition": value, "rows": each.rows, "total": total}
         recoding = spec.recoding(column)
         listed = recoding.category_of if recoding and not words.means_missing(value) else ()
         if any(words.is_form_of(value, name) for name in listed):
@@ -113,8 +114,8 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         named = (e.column for e in spec.where if value.startswith(f"{e.column} = "))
         facts["column"] = column or next(named, None)
         yield Diagnostic.warning(DiagnosticCode.ALIKE_CONDITION, **facts)
-    if rows := sum(rows for column, value, rows, _ in cube.left_out if not (column or value)):
-        yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=rows)
+    if none_met:
+        yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=sum(e.rows for e in none_met))
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
         (left, held), asked = _left_and_kept(cube, axis), spec.feature(axis.column)
         unnamed = {*spec.exclude_groups, *map(name_of, spec.unknown)}
@@ -147,7 +148,8 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 def _left_and_kept(cube: Cube, axis: Axis) -> tuple[dict[str, int], dict[str, int]]:
     # the cases of each value of a column that conditions leave out, and that they keep
-    left = {value: cases for c, value, _, cases in cube.left_out if value and c == axis.column}
+    seen = cube.seen(Observation.LEFT_OUT, axis.column)
+    left = {str(e.value): e.cases for e in seen if e.role is axis.role and e.value is not None}
     cases = cube.cases_by_level[axis][:-1].tolist()
     return left, dict(zip(axis.names(cube.levels[axis]), cases, strict=True))
 
@@ -155,7 +157,10 @@ def _left_and_kept(cube: Cube, axis: Axis) -> tuple[dict[str, int], dict[str, in
 def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[tuple[str, dict[str, int]]]:
     # by a condition on the outcome itself, or on a value that refusals lack: groups may differ
     conditions = {each.column: each for each in spec.where}
+    of_missing = any(c == RowCondition(c.column, (None,), negated=True) for c in spec.where)
     for axis in (each for each in cube.plan.outcomes if not each.bins):
+        if not (of_missing or axis.column in conditions):
+            continue
         left, kept = _left_and_kept(cube, axis)
         if condition := conditions.get(axis.column):
             denials = _denials(axis.column, [*kept, *left], spec)
@@ -264,14 +269,14 @@ def doubtful_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         single = len(rows) > 1 and rows.max() == 1
     sampled = bool(spec.count or spec.design)  # may have units of one row
     if single and not sampled and cube.min_cell is None:
-        others = tuple(name for name, *_ in cube.repeated)
+        others = tuple(each.column for each in cube.seen(Observation.REPEATED))
         # people may have a row each, unless another column shows that they have several
         made = Diagnostic.warning if role == "cluster" or others else Diagnostic.note
         yield made(DiagnosticCode.NEVER_REPEATS, **of, others=others)
-    for value, n in cube.placeholders:
+    for value, n in ((e.value, e.rows) for e in cube.seen(Observation.PLACEHOLDER)):
         line = spec.recoding_line(str(column), {UNKNOWN: ["VALUE" if value == "" else value]})
         named = {} if value == "" else {"value": name_of(value)}
         code = DiagnosticCode.PLACEHOLDER_IDENTIFIER
         yield Diagnostic.warning(code, rows=n, line=line, **of, **named)
-    if n := cube.spellings:
+    for n in (each.rows for each in cube.seen(Observation.SPELLINGS)):
         yield Diagnostic.warning(DiagnosticCode.ALIKE_IDENTIFIERS, identifiers=n, **of)

@@ -12,7 +12,7 @@ from fairgauge.checks.coded_numbers import coded_numbers
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import axes_of
-from fairgauge.enums import DiagnosticCode, Level, Role, Task
+from fairgauge.enums import DiagnosticCode, Level, Observation, Role, Task
 from fairgauge.errors import closest, refuse
 from fairgauge.question import category_words as words
 from fairgauge.question.recoding import UNKNOWN
@@ -242,11 +242,11 @@ def compact_reading(name: str) -> Value:
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     # one of several spellings of a category that has others is noted alone, unless it may be
     # misspelt itself: a value that is not recoded is then nearly the same
-    for column, value in sorted(cube.unseen):
+    for column, value in ((e.column, str(e.value)) for e in cube.seen(Observation.UNSEEN)):
         axes = [axis for axis in cube.plan.axes if axis.column == column and not axis.bins]
         known = {name_of(v): n for axis in axes for v, n in levels_with_cases(cube, axis)}
-        left = [e for e in cube.left_out if e[1] and column in {each.column for each in spec.where}]
-        every = {name: n for of, name, n, _ in left if of == column} | known
+        left = cube.seen(Observation.CONDITION, column)
+        every = {str(each.value): each.rows for each in left} | known
         recoding, path = spec.recoding(column), f"recode.{column}"
         names = recoding.names if recoding else ()
         left_over = {(column, name): n for name, n in every.items() if name not in names}

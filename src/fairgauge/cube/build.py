@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairgauge.cube.cube import Codes, Cube, Sums, aggregate, reorder_levels, round_sums
+from fairgauge.cube.cube import (
+    Codes,
+    Cube,
+    Observed,
+    Sums,
+    aggregate,
+    observe_recoded,
+    reorder_levels,
+    round_sums,
+)
 from fairgauge.cube.plan import (
     GROUPED,
+    OUTCOMES,
     Axis,
     Plan,
     canonical_values,
@@ -20,13 +30,13 @@ from fairgauge.cube.plan import (
     reading_order,
     sorted_levels,
 )
-from fairgauge.enums import Role, Uncounted
+from fairgauge.enums import Observation, Role, Uncounted
 from fairgauge.errors import Problem, display, quote, refuse, suggest
 from fairgauge.question.features import Feature
 from fairgauge.question.readers import is_finite
 from fairgauge.question.specification import Spec
 from fairgauge.start.records import dataclass
-from fairgauge.values import Value
+from fairgauge.values import Value, name_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,17 +102,30 @@ def build(
     levels: dict[Axis, tuple[Value, ...]] = {}
     codes: dict[tuple[int, int], Codes] = {}
     unseen: list[tuple[str, str]] = []
+    recoded: list[tuple[int, int, _Names, Codes]] = []
     for a, axis in enumerate(plan.axes):
         columns = {i: counted[i].keys[own.index(a)] for i, own in enumerate(held) if a in own}
         raw = [*{(type(v), v) for each in columns.values() for v in each.values}]
         more = (known or {}).get(axis.column, ())
-        levels[axis], code, missed = _encode(axis, raw, more, text=axis.column in texts)
+        levels[axis], code, names, missed = _encode(axis, raw, more, text=axis.column in texts)
         unseen += [(axis.column, value) for value in missed]
         if not axis.bins:
             check_levels(axis, levels[axis], limit)
         for i, each in columns.items():
             places = np.array([code[type(v), v] for v in each.values], dtype=np.int64)
             codes[i, a] = places[each.positions]
+        if names and axis.role in _LISTED:
+            i, each = next(iter(columns.items()))
+            place = {key: p for p, key in enumerate(raw)}
+            own = np.array([place[type(v), v] for v in each.values], dtype=np.int64)
+            recoded.append((a, i, names, own[each.positions]))
+    conditions = [a for a, axis in enumerate(plan.axes) if axis.role is Role.CONDITION]
+    before = tuple(
+        (plan.axes[a], names, aggregate(
+            tuple(plan.axes[b] for b in (a, *conditions)),
+            np.array([at, *(codes[i, b] for b in conditions)], dtype=np.int64).T, counted[i].sums,
+        )) for a, i, names, at in recoded
+    )  # fmt: skip
     tables = []
     for t, own in enumerate(plan.tables):
         i = 0 if together else t
@@ -110,7 +133,12 @@ def build(
         cells = np.array([codes[i, a] for a in own], dtype=np.int64).T
         tables.append(round_sums(plan, aggregate(axes, cells, counted[i].sums)))
     kept = {reason: int(n) for reason, n in sorted((excluded or {}).items()) if n}
-    cube = Cube(plan, levels, tuple(tables), int(rows), kept, unseen=tuple(sorted(set(unseen))))
+    observed = [Observed(Observation.UNSEEN, *each) for each in sorted(set(unseen))]
+    observed += [] if conditions else observe_recoded(before, plan.cases)
+    cube = Cube(
+        plan, levels, tuple(tables), int(rows), kept, observed=tuple(observed),
+        raw=before if conditions else (),
+    )  # fmt: skip
     return reorder_levels(cube, stated or {})
 
 
@@ -126,22 +154,34 @@ def _occurring(counted: Counted, of: str) -> Counted:
 
 def _encode(
     axis: Axis, raw: Sequence[tuple[type, Any]], known: Sequence[Value], *, text: bool
-) -> tuple[tuple[Value, ...], dict[tuple[type, object], int], list[str]]:
-    # the sorted levels, the code of each value among them, and what no row has to recode
+) -> tuple[tuple[Value, ...], dict[tuple[type, object], int], _Names, list[str]]:
+    # the sorted levels, the code of each value among them; of a recoding the names of each value
+    # before and after it, and what no row has to recode
     if axis.bins:
         code = {key: -1 if key[1] is None or key[1] != key[1] else int(key[1]) for key in raw}
-        return tuple(range(axis.bins)), code, []
+        return tuple(range(axis.bins)), code, [], []
     unseen: list[str] = []
+    names: _Names = []
     values = canonical_values([value for _, value in raw], text=text)
     if axis.recoding:
-        unseen = axis.recoding.unseen(values)
+        unseen, given = axis.recoding.unseen(values), [*map(_name, values)]
         values = canonical_values(axis.recoding.apply(values), text=text)
+        names = [*zip(given, map(_name, values), strict=True)]
     if axis.role is Role.CLUSTER:  # a blank identifies no one
         values = [None if isinstance(v, str) and not v.strip() else v for v in values]
     levels = sorted_levels([*values, *known])
     levels = reading_order(levels) if axis.role in GROUPED else levels
     position = {identity(level): i for i, level in enumerate(levels)} | {identity(None): -1}
-    return levels, {k: position[identity(v)] for k, v in zip(raw, values, strict=True)}, unseen
+    code = {k: position[identity(v)] for k, v in zip(raw, values, strict=True)}
+    return levels, code, names, unseen
+
+
+_LISTED = (*OUTCOMES, *GROUPED)
+_Names: TypeAlias = list[tuple[str | None, str | None]]
+
+
+def _name(value: Value) -> str | None:
+    return None if value is None else name_of(value)
 
 
 _CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # label, prediction

@@ -15,11 +15,11 @@ import json
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ from fairgauge.cube.plan import (
     reading_order,
     sorted_levels,
 )
-from fairgauge.enums import Task, Uncounted
+from fairgauge.enums import Observation, Role, Task, Uncounted
 from fairgauge.errors import (
     ChangedCountsError,
     CubeError,
@@ -52,7 +52,7 @@ from fairgauge.errors import (
 )
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
-from fairgauge.start.records import dataclass, field, replace
+from fairgauge.start.records import dataclass, field, fields, replace
 from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.values import AmbiguousJsonError, Json, Saved, Value, name_of, read_json
 
@@ -68,7 +68,7 @@ _MOST = 22
 _BITS, _UNIT = 16, math.pi
 # from here on every sum is whole to `_DIGITS`
 _WHOLE_DIGITS = 1e11
-_NOTED = ("unseen", "conflicts", "placeholders", "left_out", "copies", "orders", "repeated")
+_NOTED = ("copies", "orders")
 """The fields with what rows showed, each a list of records of texts and numbers."""
 HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
@@ -123,6 +123,69 @@ class CountTable:
         return CountTable(self.axes, self.codes[held], {m: s[held] for m, s in self.sums.items()})
 
 
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What rows showed of a column, or of one of its values, and how many rows and cases.
+
+    ``code``: "unseen" of a value that was to be recoded and that no counted row has; "conflict" of
+        people whose rows differ in a column (of the column of persons: of rows that have none, of
+        that of their order: of people whose last decision is unknown); "placeholder" of an
+        identifier that probably stands for unknown ones and counts as one person or cluster (an
+        empty text: it may be someone's); "spellings" of identifiers that differ from another one in
+        spelling alone, and count as others; "repeated" of a column of people that has ``rows``
+        values in ``cases`` of the first rows, where the column of persons has no name of one.
+        Of conditions: "left out" of rows that they exclude, by the value of each axis (a number in
+        place of a value: of so many values together; of no column: all); "not met" of all that do
+        not meet them; "undecided" of those that have no value of a condition's column and that no
+        other excludes; "condition" of the rows by the value of a
+        condition's column; "alike" of a value that is spelt nearly as one that is named, as a
+        condition; "doubtful" of a value of a condition's column that may be a missing one or a
+        total. "recoded" of a value that counts as another one; "unstated" of an outcome that is
+        stated as neither positive nor negative.
+    ``became``: what a value counts as: a category, or, of a condition, "counted" or "left out".
+    """
+
+    code: Observation
+    column: str = ""
+    value: Value = None
+    rows: int = 0
+    cases: int = 0
+    role: Role | None = None
+    became: str | None = None
+
+
+RawValues: TypeAlias = "tuple[Axis, Sequence[tuple[str | None, str | None]], CountTable]"
+"""A recoded axis, the names of its values before and after, and counts by the former."""
+
+
+def join_observed(parts: Sequence[Iterable[Observed]]) -> tuple[Observed, ...]:
+    """Return what the rows of several parts of the data show together."""
+    held: dict[Observed, list[Observed]] = {}
+    for each in chain.from_iterable(parts):
+        held.setdefault(replace(each, rows=0, cases=0), []).append(each)
+    found = []
+    for key, same in held.items():
+        # of what each cube sees in its own rows, the most is known; people are in several
+        of = max if key.code in (Observation.SPELLINGS, Observation.REPEATED) else sum
+        unseen = key.code is Observation.UNSEEN and len(same) < len(parts)
+        if not unseen and key.code is not Observation.CONFLICT:
+            rows, cases = (of(n) for n in zip(*((e.rows, e.cases) for e in same), strict=True))
+            found.append(replace(key, rows=rows, cases=cases))
+    names = ("code", "column", "role", "value", "became")
+    return tuple(sorted(found, key=lambda e: [str(getattr(e, name)) for name in names]))
+
+
+def observe_recoded(raw: Iterable[RawValues], cases: str) -> Iterator[Observed]:
+    """Yield what the values of recoded columns became, with their rows and ``cases``."""
+    for axis, values, table in raw:
+        counted = table.over([axis])
+        for i, at in enumerate(counted.codes[:, 0].tolist()):
+            rows, of = (int(counted.sums[m][i]) for m in ("rows", cases))
+            value, became = values[at]
+            if value != became and rows:
+                yield Observed(Observation.RECODED, axis.column, value, rows, of, axis.role, became)
+
+
 def _first_bits(sums: Sums) -> Sums:
     # sums of a few decimals are often halves, which engines see a little above or below
     sums = _round_inexact(sums)
@@ -149,22 +212,9 @@ class Cube:
     min_cell : of protected counts, the smallest number of persons that may be known of a cell. All
         numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
-    unseen : the values that were to be recoded, each with its column, that no counted row has.
-    conflicts : for columns in which rows of one person differ, of how many people; for the column
-        of persons, how many rows have none; for that of their order, of how many people the last
-        decision is unknown because one is undated.
-    spellings : identifiers of persons or clusters that differ from another one in case, blanks,
-        encoding or how a number is written alone, and count as others.
-    left_out : rows that conditions leave out, with their cases: all that do not meet them, by two
-        empty texts; those that have no value of the column of one and that no other excludes, by
-        that column and an empty text; and those of every group, by its column and name. An empty
-        text and a condition: the rows of a value that is spelt nearly as one that is named. Of a
-        column of a condition alone: those of a value that may be a missing one or a total.
-    placeholders : identifiers that probably stand for unknown ones, with the rows that count as
-        one person or cluster; an empty text for one that may be someone's.
+    observed : what the rows showed that the tables do not.
     copies : what shows that rows are copies of others, by name; they count as all others.
-    repeated : columns of people whose values repeat in the first rows, each with how many it has in
-        how many rows, where the column of persons has no name of one.
+    raw : while conditions choose from all rows, recoded values by those of the conditions.
     orders : columns whose type states the order of its values, each followed by all of these.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
@@ -177,15 +227,11 @@ class Cube:
     excluded: Mapping[Uncounted, int] = field(default_factory=dict)
     question: Spec | None = None
     min_cell: int | None = None
-    unseen: tuple[tuple[str, str], ...] = ()
-    conflicts: tuple[tuple[str, int], ...] = ()
+    observed: tuple[Observed, ...] = ()
     clusters: str = ""
-    spellings: int = 0
-    placeholders: tuple[tuple[Value, int], ...] = ()
-    left_out: tuple[tuple[str, str, int, int], ...] = ()
     copies: tuple[tuple[str, int | str], ...] = ()
     orders: tuple[tuple[Value, ...], ...] = ()
-    repeated: tuple[tuple[str, int, int], ...] = ()
+    raw: tuple[RawValues, ...] = ()
 
     @property
     def asked(self) -> Spec:
@@ -265,10 +311,19 @@ class Cube:
         """Return whether another cube holds the same counts, of too many rows for a coincidence."""
         return self.rows == other.rows and self.read > HANDFUL and self == other
 
+    def seen(self, code: Observation, column: str | None = None) -> list[Observed]:
+        """Return the observations of one kind, of one column where it is given."""
+        return [e for e in self.observed if e.code is code and column in (None, e.column)]
+
+    @property
+    def conflicts(self) -> dict[str, int]:
+        """Return by column of how many people the rows differ in it."""
+        return {each.column: each.rows for each in self.seen(Observation.CONFLICT)}
+
     @property
     def without_condition(self) -> dict[str, int]:
         """Return by column how many cases have no value for the condition on it to be decided."""
-        return {c: cases for c, value, _, cases in self.left_out if c and cases and not value}
+        return {e.column: e.cases for e in self.seen(Observation.UNDECIDED) if e.cases}
 
     @property
     def cases(self) -> int:
@@ -299,7 +354,7 @@ class Cube:
 
     def to_dict(self) -> dict[str, Json]:
         noted: dict[str, Json] = {n: [list(each) for each in getattr(self, n)] for n in _NOTED}
-        noted |= {"spellings": self.spellings}
+        noted["observed"] = [[getattr(e, f.name) for f in fields(e)] for e in self.observed]
         asked: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
         return asked | {name: each for name, each in noted.items() if each} | self.plain_counts()
 
@@ -376,14 +431,6 @@ def levels_with_cases(cube: Cube, axis: Axis) -> list[tuple[Value, int]]:
     return list(zip(cube.levels[axis], map(int, cases), strict=True))
 
 
-def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple[Any, ...], ...]:
-    """Return the numbers of values of columns in several cubes together."""
-    found: dict[tuple[Any, ...], list[list[int]]] = {}
-    for column, value, *numbers in chain.from_iterable(counted):
-        found.setdefault((column, value), []).append(numbers)
-    return tuple((*k, *map(sum, zip(*each, strict=True))) for k, each in sorted(found.items()))
-
-
 def add_with_shared_people(one: Cube, other: Cube) -> Cube:
     """Add the counts of two cubes, as `Cube.add` does: people who are in both count in each."""
     # sums are about the centre that is furthest from 0
@@ -408,17 +455,12 @@ def add_with_shared_people(one: Cube, other: Cube) -> Cube:
         for mine, theirs in zip(one.tables, other.tables, strict=True)
     )
     excluded = Counter(one.excluded) + Counter(other.excluded)
-    held = Counter(dict(one.placeholders)) + Counter(dict(other.placeholders))
     return replace(
         one, levels=levels, tables=tables, rows=one.rows + other.rows,
         excluded=dict(sorted(excluded.items())),
         question=common_question(one.asked, other.asked),
-        unseen=tuple(each for each in one.unseen if each in other.unseen), conflicts=(),
         orders=tuple((column, *values) for column, values in orders.items()),
-        copies=one.copies or other.copies, repeated=one.repeated or other.repeated,
-        spellings=max(one.spellings, other.spellings),
-        placeholders=tuple(sorted(held.items(), key=lambda each: str(each[0]))),
-        left_out=values_together(each.left_out for each in (one, other)),
+        copies=one.copies or other.copies, observed=join_observed((one.observed, other.observed)),
     )  # fmt: skip
 
 
@@ -499,13 +541,17 @@ def _read_cube(found: Saved) -> Cube:
     if (min_cell := found.get("min_cell")) is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
-    counts = (found["rows"], found.get("spellings", 0), *excluded.values())
+    observed = tuple(
+        Observed(Observation(e[0]), e[1], e[2], e[3], e[4], e[5] and Role(e[5]), e[6])
+        for e in found.get("observed", ())
+    )
+    counts = (found["rows"], *excluded.values(), *(n for e in observed for n in (e.rows, e.cases)))
     if not all(type(n) is int and n >= 0 for n in counts):
         raise ValueError("a number of rows is not one")
     noted = {name: tuple(map(tuple, found.get(name, ()))) for name in _NOTED}
     return Cube(
         plan, levels, tables, found["rows"], excluded, read_question(found["question"]), min_cell,
-        clusters=found.get("clusters", ""), spellings=found.get("spellings", 0), **noted,
+        clusters=found.get("clusters", ""), observed=observed, **noted,
     )  # fmt: skip
 
 

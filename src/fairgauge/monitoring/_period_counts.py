@@ -32,9 +32,9 @@ from fairgauge.cube.cube import (
     aggregate,
     cases_of_no_weight,
     counts_together,
+    join_observed,
     round_sums,
     stack_tables,
-    values_together,
 )
 from fairgauge.cube.plan import Axis, centre_of
 from fairgauge.enums import Missing, ReferenceRule, Role, Task, Uncounted
@@ -457,17 +457,12 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
         round_sums(first.plan, stack_tables(same).over(same[0].axes))
         for same in zip(*(cube.tables for cube in cubes), strict=True)
     ]
-    held = Counter[Value]()
-    for cube in cubes:
-        held.update(dict(cube.placeholders))
     return replace(
         first,
         tables=tuple(tables),
         rows=sum(cube.rows for cube in cubes),
         excluded=dict(sorted(excluded.items())),
-        left_out=values_together(cube.left_out for cube in cubes),
-        placeholders=tuple(sorted(held.items(), key=lambda each: str(each[0]))),
-        spellings=max(cube.spellings for cube in cubes),
+        observed=join_observed([cube.observed for cube in cubes]),
     )
 
 
@@ -482,8 +477,7 @@ def drop_rows(cube: Cube) -> Cube:
         of_features = [axis.role is Role.FEATURE for axis in table.axes]
         nothing = {m: np.zeros_like(sums) for m, sums in table.sums.items()}
         tables.append(aggregate(table.axes, np.where(of_features, table.codes, -1), nothing))
-    return replace(cube, levels=levels, tables=tuple(tables), rows=0, excluded={}, left_out=(),
-        placeholders=())  # fmt: skip
+    return replace(cube, levels=levels, tables=tuple(tables), rows=0, excluded={}, observed=())
 
 
 def check_values(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -> None:

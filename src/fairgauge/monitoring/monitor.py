@@ -14,7 +14,7 @@ from fairgauge.checks.feed import FEED_CHECKS, Feed, Subject, Suspected
 from fairgauge.checks.rows import CHECKS, OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DOUBTS_OF_A_PERIOD, Outcome
+from fairgauge.enums import DOUBTS_OF_A_PERIOD, Observation, Outcome
 from fairgauge.errors import CubeError, DataError, cells, quote, refuse
 from fairgauge.measure.measure import doubts_of_measures
 from fairgauge.monitoring._comparisons import Followed, follow, unmatched_rules
@@ -272,7 +272,9 @@ def _doubted_values(
     known, whole = set[str](), range(len(cubes))
     for some, checks in ((whole, CHECKS), (whole[-1:], OF_VALUES)):
         # a period need not have what is recoded; copies of rows are found in each
-        cube = replace(cubes.together(some), unseen=(), copies=())
+        cube = cubes.together(some)
+        observed = (e for e in cube.observed if e.code is not Observation.UNSEEN)
+        cube = replace(cube, observed=tuple(observed), copies=())
         notes = [*likely_mistakes(cube, question, decide_task(cube, question), checks)]
         if some == whole:
             notes += doubts_of_measures(resolve(cube, question))

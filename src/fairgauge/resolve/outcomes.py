@@ -17,9 +17,17 @@ import numpy as np
 from fairgauge import errors
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.cube.cube import Cube, Sums, aggregate, levels_with_cases
+from fairgauge.cube.cube import Cube, Observed, Sums, aggregate, levels_with_cases
 from fairgauge.cube.plan import OUTCOMES, SQUARES, SUM, Axis, Plan, centre_of
-from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, Role, Task, Uncounted
+from fairgauge.enums import (
+    ClassKind,
+    DiagnosticCode,
+    Favourable,
+    Observation,
+    Role,
+    Task,
+    Uncounted,
+)
 from fairgauge.errors import DataError, Problem, SpecError, quote, refuse, suggest, values_held
 from fairgauge.question.category_words import is_undecided, may_be_value, no_decisions
 from fairgauge.question.features import ByColumn
@@ -27,7 +35,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import NO_CLASS, ClassScope
-from fairgauge.scan.identifiers import placeholders, spellings_of
+from fairgauge.scan.identifiers import observe_identifiers
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key
@@ -497,10 +505,12 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     of_person = np.bincount(of, table.sums["rows"][named])
     return Cube(
         plan, {axis: rows.levels[axis] for axis in plan.axes}, tables, rows.rows,
-        {Uncounted.SAME_PERSON: further} if further else {}, unseen=rows.unseen,
-        conflicts=tuple((column, n) for column, n in conflicts.items() if n),
-        spellings=spellings_of(identifiers), left_out=rows.left_out,
-        placeholders=placeholders(identifiers, of_person, spec.recoding(str(spec.person))),
+        {Uncounted.SAME_PERSON: further} if further else {},
+        observed=(
+            *rows.observed,
+            *(Observed(Observation.CONFLICT, c, rows=n) for c, n in conflicts.items() if n),
+            *observe_identifiers(identifiers, of_person, spec.recoding(str(spec.person))),
+        ),
     )  # fmt: skip
 
 

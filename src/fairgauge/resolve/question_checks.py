@@ -16,7 +16,7 @@ from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, quartiles
-from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Task
+from fairgauge.enums import DiagnosticCode, Favourable, Observation, ReferenceRule, Role, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.category_words import has_words, is_form_of, is_group_of
@@ -50,7 +50,7 @@ def check_known(cube: Cube, spec: Spec) -> None:
         if not cube.cases_by_level[axis][:-1].any():
             role = Role.SCORE if axis.bounds else axis.role
             what = "number" if axis.bins else "value"
-            if people := dict(cube.conflicts).get(axis.column):
+            if people := cube.conflicts.get(axis.column):
                 raise DataError(
                     f"column {quote(axis.column)} ({role}) decides nothing: its values contradict "
                     f"each other in the rows of {people:,} people, and no other "
@@ -73,8 +73,8 @@ def idle_recodings(cubes: Sequence[Cube], spec: Spec) -> list[Problem]:
     for recoding in () if spec.where else spec.recode:
         column = recoding.column
         listed = {name for name in recoding.category_of if name.strip()}
-        unseen = ((column, name) in cube.unseen for cube in cubes for name in listed)
-        if not (listed and recoding.names and all(unseen)):
+        unseen = ({e.value for e in cube.seen(Observation.UNSEEN, column)} for cube in cubes)
+        if not (listed and recoding.names and all(map(listed.issubset, unseen))):
             continue
         axes = [(cube, axis) for cube in cubes for axis in cube.plan.axes if axis.column == column]
         known = {name_of(v) for cube, axis in axes if not axis.bins for v in cube.levels[axis]}

@@ -337,7 +337,7 @@ def excluded_rows(
         if axis.role is Role.FEATURE:
             apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
             if not spec.groups_missing:
-                differ = dict(cube.conflicts).get(axis.column, 0)
+                differ = cube.conflicts.get(axis.column, 0)
                 reasons[f"contradictory {axis.column}"] = differ
                 reasons[missing_group(axis.column)] = missing - differ
             reasons[excluded_group(axis.column)] = int(rows[apart].sum())

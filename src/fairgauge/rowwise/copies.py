@@ -63,7 +63,7 @@ def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
     times_of = first.sums["rows"][first.sums["rows"] > 0].astype(np.int64)
     divisor = int(np.gcd.reduce(times_of))
     if spec.of_people:
-        unnamed = dict(cube.conflicts).get(spec.person or "", 0)
+        unnamed = cube.conflicts.get(spec.person or "", 0)
         several = unnamed and cube.rows - unnamed >= 2 * (cube.cases - unnamed)
         divisor = int(np.gcd(unnamed, cube.rows)) if several else 1
     if readable:

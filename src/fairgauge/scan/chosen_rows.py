@@ -13,14 +13,21 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import CountTable, Cube, round_sums, values_together
+from fairgauge.cube.cube import (
+    CountTable,
+    Cube,
+    Observed,
+    join_observed,
+    observe_recoded,
+    round_sums,
+)
 from fairgauge.cube.plan import (
     LARGEST,
     OLDEST,
@@ -32,7 +39,7 @@ from fairgauge.cube.plan import (
     outlying_codes,
     read_as,
 )
-from fairgauge.enums import Role, Uncounted
+from fairgauge.enums import CountedAs, Observation, Role, Uncounted
 from fairgauge.errors import (
     DataError,
     EmptyDataError,
@@ -60,7 +67,7 @@ from fairgauge.values import Value, canonical, is_one_of, matches, name_of
 _Values: TypeAlias = tuple[Value, ...]
 _Levels: TypeAlias = Mapping[Axis, _Values]
 _Masks: TypeAlias = list[NDArray[np.bool_]]
-_LeftOut: TypeAlias = Iterator[tuple[str, str, int, int]]
+_LeftOut: TypeAlias = Iterator[Observed]
 
 
 def chosen_rows(source: Source, spec: Spec) -> Source:
@@ -129,19 +136,25 @@ class _ChosenRows(_RowsOfSource):
             of = f"row with a number in {numbers}" if apart else "row"
             conditions = " and ".join(each.to_text() for each in self.spec.where)
             raise EmptyDataError(f"no {of} meets the conditions (where): {conditions}")
-        left_out, excluded = [[*self._left_out(cube, kept)]], {}
+        excluded = {}
+        observed = [*cube.observed, *self._left_out(cube, kept)]
+        raw = ((axis, names, _select_cells(table, kept)) for axis, names, table in cube.raw)
+        observed += observe_recoded(raw, plan.cases)
         for reason, part in apart.items():
             kept = self._masks_kept(part.levels, every)
             sums = _select_cells(part.tables[0], kept).sums
             lacking, unknown = [*self._undecided_rows(part, kept)], 0
             if reason is Uncounted.NO_COUNT:  # rows, as nobody knows how many cases they are
-                lacking, unknown = [], sum(rows for _, _, rows, _ in lacking)
+                lacking, unknown = [], sum(each.rows for each in lacking)
             excluded[reason] = int(sums[part.plan.cases].sum()) + unknown
             rows += int(sums["rows"].sum()) + unknown
-            left_out.append(lacking)
+            observed += lacking
         excluded = {reason: n for reason, n in sorted(excluded.items()) if n}
-        found = replace(cube, plan=plan, tables=tables, rows=rows, excluded=excluded,
-            left_out=values_together(left_out))  # fmt: skip
+        observed.append(Observed(Observation.LEFT_OUT, rows=cube.rows - rows))
+        found = replace(
+            cube, plan=plan, tables=tables, rows=rows, excluded=excluded,
+            observed=join_observed([observed]), raw=(),
+        )  # fmt: skip
         return _drop_absent_levels(found, self.spec)
 
     def _masks_kept(self, levels: _Levels, every: _Levels) -> _Masks:
@@ -183,7 +196,7 @@ class _ChosenRows(_RowsOfSource):
             held = left & np.isin(column, values)
             rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
             if rows:
-                yield each.column, "", rows, cases
+                yield Observed(Observation.UNDECIDED, each.column, None, rows, cases)
             left &= ~held
 
     def _left_out(self, cube: Cube, kept: _Masks) -> _LeftOut:
@@ -193,21 +206,28 @@ class _ChosenRows(_RowsOfSource):
         yield from self._doubtful_values(cube, kept)
         tables = [table.where(~_cells_that_meet(table, kept)) for table in cube.tables]
         rows, cases = (int(tables[0].sums[m].sum()) for m in measures)
-        rows, cases = rows - sum(n for *_, n, _ in undecided), cases - sum(n for *_, n in undecided)
+        rows -= sum(each.rows for each in undecided)
         if rows:
-            yield "", "", rows, cases
-        conditions, none = {each.column for each in self.spec.where}, (None,)
-        of_missing = any(c == RowCondition(c.column, none, negated=True) for c in self.spec.where)
-        for axis in cube.plan.axes:
-            if axis.role is not Role.FEATURE and not (
-                axis.role in OUTCOMES and (of_missing or axis.column in conditions)
-            ):
-                continue
-            table, names = next(t for t in tables if axis in t.axes), axis.names(cube.levels[axis])
-            table = table.known([axis]).over([axis])
-            for i, code in enumerate(table.codes[:, 0].tolist()):
-                rows, cases = (int(table.sums[m][i]) for m in measures)
-                yield axis.column, names[code], rows, cases
+            cases -= sum(each.cases for each in undecided)
+            yield Observed(Observation.NOT_MET, rows=rows, cases=cases)
+        held = [table.where(_cells_that_meet(table, kept)) for table in cube.tables]
+        yield from self._by_value(cube, tables, Observation.LEFT_OUT, cube.plan.axes)
+        for those, became in ((held, CountedAs.COUNTED), (tables, CountedAs.LEFT_OUT)):
+            yield from self._by_value(cube, those, Observation.CONDITION, self.axes, became)
+
+    def _by_value(
+        self, cube: Cube, tables: Sequence[CountTable], code: Observation, axes: Iterable[Axis],
+        became: CountedAs | None = None,
+    ) -> _LeftOut:  # fmt: skip
+        # values that are as many as identifiers are, and may be some, are counted together
+        for axis in (each for each in axes if each.role in _LISTED):
+            levels = cube.levels[axis]
+            table = next(t for t in tables if axis in t.axes).over([axis])
+            names = axis.names(levels) if len(levels) <= self.spec.max_groups else None
+            for i, at in enumerate(table.codes[:, 0].tolist()):
+                value = None if at < 0 else names[at] if names else len(levels)
+                rows, cases = (int(table.sums[m][i]) for m in ("rows", cube.plan.cases))
+                yield Observed(code, axis.column, value, rows, cases, axis.role, became)
 
     def _alike_values(self, cube: Cube, kept: _Masks) -> _LeftOut:
         # not of one that a recoding states, such as one that is recoded to itself
@@ -226,7 +246,7 @@ class _ChosenRows(_RowsOfSource):
                 rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
                 same = RowCondition(axis.column, (level,))
                 if rows:
-                    yield "", same.to_text(), rows, cases
+                    yield Observed(Observation.ALIKE, value=same.to_text(), rows=rows, cases=cases)
 
     def _doubtful_values(self, cube: Cube, kept: _Masks) -> _LeftOut:
         # of columns that no check reads: kept, what means a missing value or a total, and codes of
@@ -251,7 +271,7 @@ class _ChosenRows(_RowsOfSource):
                     found = {**dict.fromkeys(beyond, f">{OLDEST:g}"), **found}
             else:
                 masks[i] = np.ones_like(kept[i])
-                unseen = [name for column, name in cube.unseen if column == axis.column]
+                unseen = [str(e.value) for e in cube.seen(Observation.UNSEEN, axis.column)]
                 found = _doubtful_levels(axis, cube.levels[axis], kept[i], asked, unseen)
             table = next(each for each in cube.tables if by in each.axes)
             meets, own = _cells_that_meet(table, masks), table.codes_of([by])[:, 0]
@@ -259,7 +279,8 @@ class _ChosenRows(_RowsOfSource):
                 held = meets & (own == code)
                 rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
                 if rows:
-                    yield axis.column, name_of(level), rows, cases
+                    value = name_of(level)
+                    yield Observed(Observation.DOUBTFUL, axis.column, value, rows, cases)
 
     @property
     def streams(self) -> bool:
@@ -305,6 +326,9 @@ class _ReadableRows(_ChosenRows):
         meet = [all(map(meets, self.spec.where, row)) for row in rows]
         found, texts = self.source.fetch(columns, most)
         return [[*compress(column, meet)] for column in found], texts
+
+
+_LISTED = (*OUTCOMES, Role.CANDIDATE, Role.FEATURE, Role.STRATUM, Role.CONDITION)
 
 
 def _outcome_columns(spec: Spec) -> tuple[str | None, ...]:

@@ -12,16 +12,16 @@ import hashlib
 import hmac
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, Observed
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import Role
+from fairgauge.enums import Observation, Role
 from fairgauge.errors import DataError
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.recoding import Recoding
@@ -68,9 +68,18 @@ def with_hidden_clusters(cube: Cube) -> Cube:
         levels={**cube.levels, axis: names},
         tables=tuple(table.recoded(axis, new) for table in cube.tables),
         clusters=f"key:{_hash(key, 'fairgauge')[:_OF_KEY]}" if key else NUMBERED,
-        spellings=spellings_of(held),
-        placeholders=placeholders(held, rows, recoding(axis.column)),
+        observed=(*cube.observed, *observe_identifiers(held, rows, recoding(axis.column))),
     )
+
+
+def observe_identifiers(
+    identifiers: Sequence[Value], rows: NDArray[Any], recoding: Recoding | None
+) -> Iterator[Observed]:
+    """Yield what the identifiers of persons or clusters show: spellings, and those of no one."""
+    if spelt := spellings_of(identifiers):
+        yield Observed(Observation.SPELLINGS, rows=spelt)
+    for value, n in placeholders(identifiers, rows, recoding):
+        yield Observed(Observation.PLACEHOLDER, value=value, rows=n)
 
 
 def spellings_of(identifiers: Sequence[Value]) -> int:

@@ -122,13 +122,8 @@ def _replace_counts(cube: Cube, table: CountTable, published: Array, min_cell: i
         rows=int(published.sum()),
         excluded=dict(zip(cube.excluded, excluded.astype(int).tolist(), strict=True)),
         min_cell=min_cell,
-        unseen=(),
-        conflicts=(),
-        spellings=0,
-        placeholders=(),
-        left_out=(),
+        observed=(),
         copies=(),
-        repeated=(),
     )
 
 
