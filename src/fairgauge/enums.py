@@ -62,9 +62,11 @@ Observation = StrEnum(
 CountedAs = StrEnum(
     "CountedAs",
     {"POSITIVE": "positive", "NEGATIVE": "negative", "UNDECIDED": "undecided",
-     "MISSING": "missing", "LEFT_OUT": "left out", "NUMBER": "number", "COUNTED": "counted"},
+     "MISSING": "missing", "LEFT_OUT": "left out", "NUMBER": "number", "COUNTED": "counted",
+     "OTHERS": "others"},
 )  # fmt: skip
-"""What a value became that is no name of a class or a group; "counted" meets a condition."""
+"""What a value became that is no name of a class or a group: "counted" meets a condition, "others"
+is in no group of its own."""
 
 Person = StrEnum("Person", "ANY EACH")
 """What counts of the decisions of one person."""

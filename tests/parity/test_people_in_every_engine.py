@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import fairgauge as fg
+from fairgauge.enums import Observation
 
 ROWS = {
     "who": ["a", "a", "b", "b", "b", "c", None, " ", "d", "d", "e", "e", "f", "f"],
@@ -26,7 +27,7 @@ def test_people_are_those_of_a_table_of_people(rows_as):
         assert mine.codes.tolist() == theirs.codes.tolist()
         assert mine.sums["rows"].tolist() == theirs.sums["rows"].tolist()
     assert (found.rows, found.cases) == (14, 8)
-    assert found.conflicts == (("sex", 1), ("who", 2))
+    assert found.conflicts == {"sex": 1, "who": 2}
     assert not {"a", "b"} & {v for levels in found.levels.values() for v in levels}
 
 
@@ -35,8 +36,9 @@ def test_identifiers_that_stand_for_unknown_ones_are_counted_and_recoded(rows_as
     who = ["N/A", "N/A", *ROWS["who"][2:]]
     rows = rows_as(pa.table({**ROWS, "who": who}))
     asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "per_person": counted}
-    assert fg.count(rows, person="who", **asked).placeholders == (("N/A", 2),)
+    (seen,) = fg.count(rows, person="who", **asked).seen(Observation.PLACEHOLDER)
+    assert (seen.value, seen.rows) == ("N/A", 2)
     recoded = fg.count(rows, person="who", **asked, recode={"who": {"unknown": ["N/A"]}})
     unnamed = pa.table({**ROWS, "who": [None, None, *who[2:]]})
-    assert recoded.placeholders == ()
+    assert recoded.seen(Observation.PLACEHOLDER) == []
     assert recoded == fg.count(unnamed, person="who", **asked)

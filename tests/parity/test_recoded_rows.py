@@ -10,6 +10,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.cube.plan import plan
+from fairgauge.enums import Observation
 from fairgauge.errors import DataError
 from fairgauge.question.specification import ask
 from fairgauge.scan import _narwhals, open_source
@@ -40,7 +41,7 @@ def test_the_digest_is_that_of_rows_recoded_before(rows_as):
     before = open_source(pa.table(recoded)).count(plan(ask(**asked)), 1_000)
     found = open_source(rows_as(pa.table(rows))).count(plan(ask(**asked, recode=RECODE)), 1_000)
     assert found.digest == before.digest
-    assert not found.unseen
+    assert not found.seen(Observation.UNSEEN)
 
 
 def test_shards_recoded_while_counted_add_up_to_all_rows(rows_as):
@@ -62,7 +63,7 @@ def test_ranges_of_numbers_are_categories(rows_as):
     asked = {"label": "y", "sensitive": "age"}
     read = open_source(pa.table({"age": before, "y": rows["y"]})).count(plan(ask(**asked)), 1_000)
     found = open_source(rows_as(rows)).count(plan(ask(**asked, recode=recode)), 1_000)
-    assert (found.digest, found.unseen) == (read.digest, ())
+    assert (found.digest, found.seen(Observation.UNSEEN)) == (read.digest, [])
 
 
 NUMBERS = {"rate_spread": {"unknown": ["NA", "Exempt"]}, "age": {"unknown": [8888, "9999"]}}
@@ -149,3 +150,20 @@ def test_polars_without_pyarrow(monkeypatch):
     expected = fg.count(frame, **asked)
     monkeypatch.setattr(_narwhals, "has_arrow", lambda: False)
     assert fg.count(frame, **asked) == fg.count(frame.lazy(), **asked) == expected
+
+
+def test_what_values_were_counted_as_is_the_same_from_every_source(rows_as):
+    rows: dict[str, list[Any]] = {
+        "sex": SEXES,
+        "end": ["Denied", "Paid", "Counteroffer", "Open", None] * 2 + ["Paid"],
+        "age": [18, 45, 41, 67, 30, 22, 81, 40, 35, 50, 29],
+        "branch": ["x", "y", "z"] * 3 + ["x", "y"],
+    }
+    asked = {"label": "end", "positive": "Paid", "sensitive": ["sex", fg.cut("age", [40])]}
+    asked |= {"where": "branch != z", "recode": {"sex": RECODE["sex"]}}
+    counted = fg.audit(rows_as(pa.table(rows)), **asked).counted
+    found = {(each.column, each.value, each.as_): each.rows for each in counted}
+    assert counted == fg.audit(pa.table(rows), **asked).counted
+    assert found["sex", "F", "Female"] == 1
+    assert found["end", "Counteroffer", "left out"] == 1
+    assert (found["branch", "z", "left out"], found["branch", "x", "counted"]) == (3, 4)

@@ -122,6 +122,8 @@ def without_question(result: Any) -> dict[str, Any]:
     if "statements" in plain:
         looked = {"looked_at"}
         plain["statements"] = [e for e in plain["statements"] if not looked & {*e["part"]}]
+    if "counted" in plain:  # a row of count 0 is read
+        plain["counted"] = [each for each in plain["counted"] if each["cases"]]
     question = ("spec", "diagnostics", "models")
     return {key: value for key, value in plain.items() if key not in question}
 

@@ -46,6 +46,7 @@ from fairgauge.question.specification import (
 )
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
+from fairgauge.resolve.counted_values import Counted
 from fairgauge.resolve.outcomes import count_people, decide_task, plan_by_person
 from fairgauge.resolve.resolution import (
     excluded_rows,
@@ -152,6 +153,7 @@ def audit(
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
         **made_now(),
+        tally=Counted(cube, spec),
         profile=spec.profile,
         task=measured.task,
         data=Data(

@@ -25,6 +25,7 @@ from fairgauge.question.options import Options, flag_of, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import MODELS_INSTEAD, Spec
 from fairgauge.resolve import question_checks
+from fairgauge.resolve.counted_values import Counted
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows, resolve
@@ -174,6 +175,7 @@ def compare_models(
     made, in_use = made_now(), spec.prediction or spec.score or ""
     return Change(
         **made,
+        tally=Counted(cube, spec),
         task=decide_task(cube, spec),
         old=Origin(
             **made, name=in_use, source=run.name, fingerprint=cube.digest, rows=cube.rows,

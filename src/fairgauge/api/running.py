@@ -11,6 +11,7 @@ from fairgauge.checks import rows as data_checks
 from fairgauge.cube.cube import Cube
 from fairgauge.question.options import Options
 from fairgauge.question.specification import Spec, refuse_beyond_audits, refuse_candidates
+from fairgauge.resolve.counted_values import Counted
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import check_known
 from fairgauge.resolve.resolution import excluded_rows, exclusion_notes
@@ -37,7 +38,8 @@ class Run:
 
     def stated(self, rows: int) -> dict[str, Any]:
         """Return what a result states of any verb: when it was made, and of how many rows."""
-        return {**made_now(), "data": CountedData(self.name, rows)}
+        data = CountedData(self.name, rows)
+        return {**made_now(), "data": data, "tally": Counted(self.cube, self.spec)}
 
     def mistakes(
         self,

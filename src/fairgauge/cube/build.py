@@ -117,8 +117,8 @@ def build(
         if names and axis.role in _LISTED:
             i, each = next(iter(columns.items()))
             place = {key: p for p, key in enumerate(raw)}
-            own = np.array([place[type(v), v] for v in each.values], dtype=np.int64)
-            recoded.append((a, i, names, own[each.positions]))
+            before_it = np.array([place[type(v), v] for v in each.values], dtype=np.int64)
+            recoded.append((a, i, names, before_it[each.positions]))
     conditions = [a for a, axis in enumerate(plan.axes) if axis.role is Role.CONDITION]
     before = tuple(
         (plan.axes[a], names, aggregate(

@@ -30,6 +30,7 @@ from fairgauge.monitoring.periods import Period, absent_runs, gaps, parse_period
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
 from fairgauge.question.specification import Spec
+from fairgauge.resolve.counted_values import Counted
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings
 from fairgauge.resolve.resolution import absent_exclusions, resolve
@@ -143,6 +144,7 @@ def monitor(
             findings[i] = replace(each, unit=unit)
     return MonitorReport(
         **made_now(),
+        tally=Counted(cubes.together(range(len(cubes))), asked.question) if cubes else (),
         history=held.name,
         model=asked.question.document.title or held.name.rstrip("/").rpartition("/")[2],
         spec=asked.to_dict(),

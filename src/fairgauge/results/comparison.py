@@ -304,7 +304,7 @@ class Change(ResultOfMetrics):
     KIND: ClassVar = ResultKind(name="comparison", schema="fairgauge.comparison/7",
         title="What changes between reports, or models", called="a comparison of fairgauge",
         page="fairgauge.statements.changes:change_page")  # fmt: skip
-    DERIVED: ClassVar = ("verdict", "worse", "metrics", "doubts", "_statements")
+    DERIVED: ClassVar = ("counted", "verdict", "worse", "metrics", "doubts", "_statements")
 
     task: enums.Task
     spec: Saved = field(default_factory=dict)

@@ -257,7 +257,7 @@ class Decomposition(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(name="why", schema="fairgauge.why/3", title="Decomposition of gaps",
         called="a decomposition of gaps", page="fairgauge.statements.why:why_page")  # fmt: skip
-    DERIVED: ClassVar = ("metrics", "verdict", "doubts", "_statements")
+    DERIVED: ClassVar = ("counted", "metrics", "verdict", "doubts", "_statements")
 
     data: CountedData
     spec: Saved

@@ -223,7 +223,7 @@ class MonitorReport(ResultOfMetrics):
     KIND: ClassVar = ResultKind(name="monitor", schema="fairgauge.monitor_report/4",
         title="Report of a monitor", called="the report of a monitor",
         page="fairgauge.statements.monitor:monitor_page")  # fmt: skip
-    DERIVED: ClassVar = ("verdict", "metrics", "_statements")
+    DERIVED: ClassVar = ("counted", "verdict", "metrics", "_statements")
 
     history: str
     model: str

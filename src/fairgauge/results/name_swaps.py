@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share
 from fairgauge.results.scopes import Diagnostic, WhyWithheld, Worded, in_words
-from fairgauge.results.shown_result import ResultKind, ShownResult
+from fairgauge.results.shown_result import ResultKind, ResultOfRows
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Saved
 
@@ -193,13 +193,13 @@ class AnsweredShare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairsAudit(ShownResult):
+class PairsAudit(ResultOfRows):
     """What answers to the same items under different names show; `print` shows it."""
 
     KIND: ClassVar = ResultKind(name="pairs", schema="fairgauge.pairs/2",
         title="Audit by swapped names", called="an audit by swapped names",
         page="fairgauge.statements.search:swaps_page")  # fmt: skip
-    DERIVED: ClassVar = ("verdict", "doubts", "_statements")
+    DERIVED: ClassVar = ("counted", "verdict", "doubts", "_statements")
 
     data: AnswerCounts
     spec: Saved

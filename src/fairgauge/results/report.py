@@ -57,7 +57,7 @@ class Report(ResultOfMetrics):
     KIND: ClassVar = ResultKind(name="report", schema="fairgauge.report/3",
         title="A fairness audit", called="a report of fairgauge",
         page="fairgauge.statements.audit:audit_page")  # fmt: skip
-    DERIVED: ClassVar = ("metrics", "doubts", "_statements")
+    DERIVED: ClassVar = ("counted", "metrics", "doubts", "_statements")
 
     profile: Profile
     task: Task

@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeAlias, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, cast
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
@@ -202,8 +202,55 @@ class ShownResult:
         return scopes.in_words("formats:render", self, "notebook")
 
 
+CountedRole = Literal["label", "prediction", "sensitive", "strata", "where"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResultOfMetrics(ShownResult):
+class CountedValue:
+    """A value of a column, what it was counted as, and how many rows and cases have it.
+
+    ``value``: its name, after cuts; of amounts their range; None where it is missing, and of rows
+    that are not counted because they lack a count or a weight, or are further ones of a person.
+    ``as_``: "positive", "negative", "undecided", "missing", "left out", "number", "counted" (by a
+    condition), "others" (in no group of its own), or the name of the class or group. ``others``: of
+    so many further values together, which have neither.
+    """
+
+    role: CountedRole
+    column: str
+    value: str | None = None
+    as_: str | None = None
+    others: int | None = None
+    rows: int
+    cases: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultOfRows(ShownResult):
+    """A result that counts rows."""
+
+    tally: Annotated[Any, codec.Restored("counted", tuple[CountedValue, ...], tuple)] = field(
+        default=(), compare=False, repr=False
+    )
+
+    @property
+    def counted(self) -> tuple[CountedValue, ...]:
+        """Return each value of each column, with what it was counted as; they add up to all rows.
+
+        Examples
+        --------
+        >>> import fairgauge as fg
+        >>> rows = {"sex": ["F", "M"] * 3, "end": ["paid", "open", "lost"] * 2}
+        >>> report = fg.audit(rows, label="end", positive="paid", sensitive="sex")
+        >>> [(each.value, each.as_, each.rows) for each in report.counted if each.role == "label"]
+        [('lost', 'negative', 2), ('open', 'negative', 2), ('paid', 'positive', 2)]
+        """
+        found: tuple[CountedValue, ...] = getattr(self.tally, "values", self.tally)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultOfMetrics(ResultOfRows):
     """A result that names metrics, of which some may be a user's own."""
 
     own: Annotated[tuple[Statistic, ...], codec.Restored("metrics", Facts, own_rates)] = ()
@@ -275,10 +322,10 @@ class CountedData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountedResult(ShownResult):
+class CountedResult(ResultOfRows):
     """A result of a verb that is a function of counts."""
 
-    DERIVED: ClassVar = ("doubts", "_statements")
+    DERIVED: ClassVar = ("counted", "doubts", "_statements")
 
     data: CountedData
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -132,7 +132,7 @@ class SubgroupSearch(shown_result.ResultOfMetrics):
     KIND: ClassVar = shown_result.ResultKind(name="find", schema="fairgauge.find/2",
         title="Subgroups in which a rate is worse", called="a search for subgroups",
         page="fairgauge.statements.search:search_page")  # fmt: skip
-    DERIVED: ClassVar = ("metrics", "summary", "doubts", "_statements")
+    DERIVED: ClassVar = ("counted", "metrics", "summary", "doubts", "_statements")
 
     data: shown_result.CountedData
     fingerprint: str

@@ -12,7 +12,7 @@ import pytest
 from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
-from fairgauge.enums import Outcome
+from fairgauge.enums import Observation, Outcome
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 from fairgauge.stats.departures import find_departures
 
@@ -458,5 +458,5 @@ def test_an_identifier_of_no_one_that_comes_later_is_doubted_by_all_its_rows() -
         who = np.where((rows.index % 10 < 3) & (i > 0), "N/A", [f"p{i}-{n}" for n in rows.index])
         counts[name] = fg.count(rows.assign(who=who), **asked)
     (found,) = fg.monitor(counts, asked | {"monitor": {"rules": [rule]}}).findings
-    every = sum(n for each in counts.values() for _, n in each.placeholders)
+    every = sum(e.rows for of in counts.values() for e in of.seen(Observation.PLACEHOLDER))
     assert (found.other, found.doubt.get("rows")) == ("placeholder_identifier:who", every)

@@ -1,0 +1,161 @@
+"""What every value was counted as, read from levels and observations of a cube."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+import numpy as np
+
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import CountedAs, Observation, Role, Task, Uncounted
+from fairgauge.identity import GroupId
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import EXCLUDED, OTHER, group_columns
+from fairgauge.resolve.outcomes import decide_task
+from fairgauge.results.shown_result import CountedRole, CountedValue
+from fairgauge.start.records import dataclass
+from fairgauge.values import Value, is_one_of, name_of
+
+_MOST = 30
+_ROLES: Mapping[Role, CountedRole] = {
+    Role.LABEL: "label", Role.PREDICTION: "prediction", Role.CANDIDATE: "prediction",
+    Role.FEATURE: "sensitive", Role.STRATUM: "strata",
+}  # fmt: skip
+
+
+class _Entries(dict[tuple[Value, str], tuple[int, int]]):
+    """Rows and cases by value and what it became; a number in place of a value: of so many."""
+
+    def add(self, value: Value, became: str, rows: int, cases: int) -> None:
+        held = self.get((value, became), (0, 0))
+        self[value, became] = held[0] + rows, held[1] + cases
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The values of counts, which are listed when they are read."""
+
+    cube: Cube
+    spec: Spec
+
+    @cached_property
+    def values(self) -> tuple[CountedValue, ...]:
+        """Return each value of each column, with what it became: 30 a column, and the others."""
+        return tuple(_counted_values(self.cube, self.spec))
+
+    def __reduce__(self) -> tuple[type, tuple[tuple[CountedValue, ...]]]:
+        return tuple, (self.values,)  # a report that is pickled has no use for its question
+
+
+def _counted_values(cube: Cube, spec: Spec) -> Iterator[CountedValue]:
+    total = cube.rows + sum(e.rows for e in cube.seen(Observation.LEFT_OUT, ""))
+    axes = [axis for axis in cube.plan.axes if axis.role in _ROLES]
+    axes.sort(key=lambda axis: [*_ROLES].index(axis.role))
+    shown = {axis.column for axis in axes if axis.role is not Role.FEATURE}
+    axes += [a for a in cube.plan.axes if a.role is Role.SCORE and a.column not in shown]
+    for axis in axes:
+        entries = _entries(cube, axis, spec)
+        for e in cube.observed:
+            if e.column != axis.column or e.role is not axis.role:
+                continue
+            if e.code is Observation.LEFT_OUT:
+                entries.add(e.value, CountedAs.LEFT_OUT, e.rows, e.cases)
+        yield from _listed(entries, _ROLES.get(axis.role, "prediction"), axis.column, cube, total)
+    for column in dict.fromkeys(each.column for each in spec.where):
+        entries = _Entries()
+        for e in cube.seen(Observation.CONDITION, column):
+            entries.add(e.value, str(e.became), e.rows, e.cases)
+        if entries:
+            yield from _listed(entries, "where", column, cube, total)
+
+
+def _entries(cube: Cube, axis: Axis, spec: Spec) -> _Entries:
+    # of the counted rows; what was recoded, or is no stated outcome, by its own value
+    table, entries = cube.marginal([axis]), _Entries()
+    names, became = axis.names(cube.levels[axis]), _became(cube, axis, spec)
+    numbers = list[int]()
+    for i, code in enumerate(table.codes[:, 0].tolist()):
+        rows, cases = (int(table.sums[m][i]) for m in ("rows", cube.plan.cases))
+        if rows and code >= 0 and became[code] == CountedAs.NUMBER:
+            numbers.append(i)
+        elif rows or cases:
+            entries.add(names[code] if code >= 0 else None, became[code], rows, cases)
+    if numbers:
+        rows, cases = (int(table.sums[m][numbers].sum()) for m in ("rows", cube.plan.cases))
+        entries.add(_range(cube, axis), CountedAs.NUMBER, rows, cases)
+    if spec.of_people:  # of whom it is not known how many have a value in some row
+        return entries
+    for e in cube.seen(Observation.UNSTATED, axis.column):
+        if e.role is axis.role:
+            entries.add(e.value, CountedAs.UNDECIDED, e.rows, e.cases)
+            entries.add(None, became[-1], -e.rows, -e.cases)
+    of = dict(entries.keys())
+    for e in cube.seen(Observation.RECODED, axis.column):
+        if e.role is axis.role and e.became in of:
+            entries.add(e.value, of[e.became], e.rows, e.cases)
+            entries.add(e.became, of[e.became], -e.rows, -e.cases)
+    return entries
+
+
+def _became(cube: Cube, axis: Axis, spec: Spec) -> list[str]:
+    # of every level; the last is that of missing values
+    levels, task = cube.levels[axis], decide_task(cube, spec)
+    if axis.role is Role.STRATUM:
+        return [*axis.names(levels), CountedAs.MISSING]
+    if axis.role is Role.FEATURE:
+        grouping = group_columns(cube, spec).get(axis.column)
+        if grouping is None:
+            return [*axis.names(levels), CountedAs.MISSING]
+        groups = [GroupId.of(group).name() for group in grouping.groups]
+        none = {OTHER: CountedAs.OTHERS, EXCLUDED: CountedAs.LEFT_OUT}
+        return [
+            groups[g] if 0 <= g < len(groups) else none.get(g, CountedAs.MISSING)
+            for g in grouping.group_of
+        ]
+    missing = CountedAs.NEGATIVE if spec.profile.as_smclarify else CountedAs.MISSING
+    if task is Task.REGRESSION or axis.role is Role.SCORE or (axis.bounds and len(axis.cuts) > 1):
+        return [*(CountedAs.NUMBER for _ in levels), CountedAs.MISSING]
+    if task is Task.MULTICLASS:
+        return [*map(name_of, levels), CountedAs.MISSING]
+    asked = spec.positive_of(axis.column) or (1,)
+    positive = [bool(v) if axis.bins else is_one_of(v, asked) for v in levels]
+    of_label = spec.positive_of(spec.label) or (1,)
+    if axis.bounds and spec.score_of is not None and not is_one_of(spec.score_of, of_label):
+        positive = [not each for each in positive]  # scores of the other outcome
+    return [*(CountedAs.POSITIVE if each else CountedAs.NEGATIVE for each in positive), missing]
+
+
+def _range(cube: Cube, axis: Axis) -> str:
+    # of amounts as far as intervals show it: whether there are codes among them, and how large
+    own = [a for a in cube.plan.axes if a.column == axis.column]
+    by = next((a for a in own if a.grid or a.role is Role.CODES), axis)
+    codes = cube.marginal([by]).known([by]).codes[:, 0]
+    edges = np.array([-np.inf, *by.cuts, np.inf])
+    low, high = by.edges(codes, ()) if by.grid else (edges[codes], edges[codes + 1])
+    return f"{low.min():g} to {high.max():g}"
+
+
+def _listed(
+    entries: _Entries, role: CountedRole, column: str, cube: Cube, total: int
+) -> Iterator[CountedValue]:
+    # rows in no cell lack a count or a weight, or are further ones of a person
+    if without := total - sum(rows for rows, _ in entries.values()):
+        cases = cube.excluded.get(Uncounted.NO_WEIGHT, 0)
+        entries.add(None, CountedAs.LEFT_OUT, without, cases)
+    held = [(key, rows, cases) for key, (rows, cases) in entries.items() if rows or cases]
+    named = [each for each in held if not isinstance(each[0][0], int)]
+    named.sort(key=lambda each: (-each[2], -each[1], *map(str, each[0])))
+    for (value, became), rows, cases in named[:_MOST]:
+        name = None if value is None else str(value)
+        yield CountedValue(
+            role=role, column=column, value=name, as_=str(became), rows=rows, cases=cases
+        )
+    further = [*named[_MOST:], *(each for each in held if isinstance(each[0][0], int))]
+    if further:
+        numbers = {value: value if isinstance(value, int) else 1 for (value, _), *_ in further}
+        yield CountedValue(
+            role=role, column=column, others=sum(numbers.values()),
+            rows=sum(each[1] for each in further), cases=sum(each[2] for each in further),
+        )  # fmt: skip
