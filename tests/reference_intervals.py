@@ -50,6 +50,24 @@ def newcombe(x1: float, n1: float, x2: float, n2: float, z: float = Z) -> Ends:
     return mover(x1 / n1, wilson(x1, n1, z), x2 / n2, wilson(x2, n2, z))
 
 
+def odds_ratio(x1: float, n1: float, x2: float, n2: float) -> Ends:
+    """Where Newcombe's interval of shares moved halfway towards each other touches 0."""
+
+    def moved(x: float, n: float, by: float) -> list[float]:
+        shares = (min(max(each, 0.0), 1.0) for each in (x / n, *wilson(x, n)))
+        return [p * by / (1 - p + p * by) for p in shares]
+
+    def low(x1: float, n1: float, x2: float, n2: float) -> float:
+        def touches(t: float) -> float:
+            (e1, *one), (e2, *two) = moved(x1, n1, math.exp(-t)), moved(x2, n2, math.exp(t))
+            return mover(e1, (one[0], one[1]), e2, (two[0], two[1]))[0]
+
+        return math.exp(2 * optimize.brentq(touches, -15, 15, xtol=1e-14)) if x1 and x2 < n2 else 0
+
+    least, other = low(x1, n1, x2, n2), low(x2, n2, x1, n1)
+    return least, 1 / other if other else math.inf
+
+
 def newcombe_p(x1: float, n1: float, x2: float, n2: float) -> float:
     """The level at which Newcombe's interval just touches 0."""
     end = 0 if x1 / n1 > x2 / n2 else 1

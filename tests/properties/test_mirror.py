@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from test_invariants import (
     AMONG_CLASSES,
+    ENTRIES,
     METHODS,
     QUESTIONS,
     close,
@@ -24,6 +25,8 @@ from test_invariants import (
 )
 
 import fairgauge as fg
+from fairgauge.catalogue.distributions import is_odds_ratio
+from fairgauge.catalogue.lookup import BUILT_IN
 
 CLUSTERED = {"cluster": "cluster"}
 DESIGNS: dict[str, dict[str, Any]] = {
@@ -137,6 +140,32 @@ def test_a_rate_and_its_complement_mirror_each_other(
         assert close([*expected, *others], numbers(found[f"{complement}.difference", *key[1:]]))
         checked += low is not None
     assert checked >= 3
+
+
+ODDS = [name for name in ENTRIES if is_odds_ratio(BUILT_IN.metric(name))]
+
+
+@pytest.mark.parametrize("design", [name for name in DESIGNS if name not in ("bayes", "bootstrap")])
+@pytest.mark.parametrize("zero", [False, True])
+def test_odds_ratios_of_either_outcome_mirror_each_other(design: str, zero: bool) -> None:
+    """Nothing but its direction depends on which outcome is called positive."""
+    data = rows(3)
+    if zero:  # nobody of the last group is predicted positive
+        is_last = pl.col("group") == "g3"
+        data = data.with_columns(prediction=pl.when(is_last).then(0).otherwise("prediction"))
+    question = {**QUESTIONS["binary"], **DESIGNS[design], "sensitive": "group", "metrics": ODDS}
+    of_one, of_other = (
+        fg.audit(
+            data, **{**question, "score": None, "features": None, "positive": positive}
+        ).to_dict()["estimates"]
+        for positive in (1, 0)
+    )
+    checked = 0
+    for one, other in zip(of_one, of_other, strict=True):
+        mine, yours = numbers(one), mirrored(other)
+        assert close(mine, yours), (one["metric"], one["group"], one["scope"], mine, yours)
+        checked += one["low"] is not None
+    assert checked > 3 * len(ODDS)
 
 
 def test_counts_of_distinct_scores_have_the_intervals_of_the_rows() -> None:

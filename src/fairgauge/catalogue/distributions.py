@@ -16,7 +16,7 @@ from fairgauge.catalogue.across import Across, GroupSpread, extremes
 from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Scope
 from fairgauge.catalogue.score_statistics import Mean
-from fairgauge.catalogue.statistics import Quotient, Statistic
+from fairgauge.catalogue.statistics import Quotient, Statistic, share_of
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass
@@ -362,9 +362,16 @@ def pool(
     return Pooled(metric.compare_values(mean, other, profile), mean, other, weights)
 
 
-def is_odds_ratio(metric: Contrast) -> bool:
-    """Return whether a contrast is an odds ratio, which Mantel and Haenszel's estimator pools."""
-    return metric.by == "ratio" and isinstance(metric.of, Quotient) and metric.of.is_odds
+def is_odds_ratio(metric: object) -> bool:
+    """Return whether a metric is an odds ratio, which Mantel and Haenszel's estimator pools."""
+    if not isinstance(metric, Contrast) or metric.by != "ratio":
+        return False
+    return isinstance(metric.of, Quotient) and metric.of.is_odds
+
+
+def tested_statistic(metric: Contrast) -> Statistic:
+    """Return the statistic whose "no difference" a contrast tests: of an odds ratio the share."""
+    return (share_of(metric.of) if is_odds_ratio(metric) else None) or metric.of
 
 
 _ABSENT = (ReasonCode.NO_POSITIVES, ReasonCode.NO_NEGATIVES)

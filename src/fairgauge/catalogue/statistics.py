@@ -240,6 +240,16 @@ def tested_as(one: Statistic) -> Hashable:
     return frozenset((_lowest_terms(some), _lowest_terms(Cells(*map(sub, every, some)))))
 
 
+def share_of(of: Statistic) -> Rate | None:
+    """Return the share that a statistic rises with: itself, or that of odds among both kinds."""
+    if isinstance(of, Quotient) and of.is_odds:
+        among = of.over + of.under
+        return Rate(
+            name=of.name, says=of.says, better=of.better, cite=of.cite, of=of.over, among=among
+        )
+    return of if isinstance(of, Rate) else None
+
+
 def _lowest_terms(cells: Cells) -> Cells:
     divisor = math.gcd(*cells) or 1
     return Cells(*[k // divisor for k in cells])

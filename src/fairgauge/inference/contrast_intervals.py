@@ -13,14 +13,14 @@ alike.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, singledispatch
 
 import numpy as np
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.distributions import is_odds_ratio
+from fairgauge.catalogue.distributions import is_odds_ratio, tested_statistic
 from fairgauge.catalogue.lookup import FormKind, closed_form
 from fairgauge.catalogue.score_statistics import Mean, MomentStatistic, ScoreStatistic
 from fairgauge.catalogue.statistics import (
@@ -33,7 +33,7 @@ from fairgauge.catalogue.statistics import (
     Rate,
     Statistic,
 )
-from fairgauge.enums import IntervalMethod, Method
+from fairgauge.enums import IntervalMethod, Method, Profile
 from fairgauge.inference.interval import (
     FEWEST_EFFECTIVE,
     JACKKNIFE_UNDEFINED,
@@ -70,7 +70,9 @@ from fairgauge.stats.contrasts import (
     expected_count,
     far_apart,
     mover_difference,
+    mover_odds_ratio,
     mover_ratio,
+    odds_ratio_to_whole,
     ratio_to_whole,
     score_difference,
     score_ratio,
@@ -332,6 +334,7 @@ class StatisticComparison:
 
     ``ends``: the limits of both sides at the confidence, where they are made beforehand.
     ``p``: of "no difference".
+    ``mover_p``: the same of MOVER limits, where others are made of some.
     ``score``: which comparisons get score limits.
     ``too_few``: why each has insufficient data; None where there is enough.
     ``correlation``: of the two sides.
@@ -343,6 +346,7 @@ class StatisticComparison:
     score: Mask
     too_few: list[Reason | None]
     correlation: Array
+    mover_p: Array | None = None
     ends: tuple[Limits, Limits] | None = None
 
 
@@ -400,22 +404,32 @@ def contrast_interval(
     first, second = sides if metric.order == "group - reference" else sides[::-1]
     low, high = _contrast_limits(metric, comparison, spec)
     method = [_name(metric, first, spec.method)] * len(low)
-    at = np.flatnonzero(comparison.score)
+    of_odds = is_odds_ratio(metric)
+    at = np.flatnonzero(comparison.score & (not of_odds))
     if len(at) and first.share is not None and second.share is not None:
         x1, n1, x2, n2 = (of[at] for side in (first.share, second.share) for of in (side.x, side.n))
         made = score_difference if metric.by == "difference" else score_ratio
         low[at], high[at] = made(x1, n1, x2, n2, critical(spec.confidence))
         for i in at:
             method[i] = (IntervalMethod.SCORE,)
-    count = denominator(metric.of) if compared.rest is not None else None
+    tested = tested_statistic(metric)
+    count = denominator(tested) if compared.rest is not None else None
     if count is not None:
         part = quotient(count(compared.group.side), count(compared.reference.side))
-        if metric.by == "ratio" and metric.order == "group - reference":
+        if of_odds:
+            share = tested.value(compared.reference.side, Profile.DOCUMENTED)
+            if metric.order == "reference - group":  # the odds ratio of the complement
+                share = 1 - share
+            low, high = odds_ratio_to_whole(low, high, part, share)
+        elif metric.by == "ratio" and metric.order == "group - reference":
             low, high = ratio_to_whole(low, high, part)
         else:
             low, high = difference_from_whole(low, high, part)
             low, high = (low, high) if metric.by == "difference" else (part + low, part + high)
-    p = np.where(np.isnan(low) | np.isnan(high), np.nan, comparison.p)
+    p = comparison.p
+    if of_odds and comparison.mover_p is not None:
+        p = np.where(comparison.score, comparison.mover_p, p)
+    p = np.where(np.isnan(low) | np.isnan(high), np.nan, p)
     reason = comparison.group.reason or comparison.other.reason or RATIO_MAY_BE_ZERO
     if comparison.group.clusters is not None and comparison.group.reason is None:
         reason = JACKKNIFE_UNDEFINED
@@ -437,9 +451,9 @@ def _contrast_limits(metric: Contrast, comparison: StatisticComparison, spec: Sp
     (low1, high1), (low2, high2) = sides[::-1] if reversed_order else sides
     first, second = statistics[::-1] if reversed_order else statistics
     e1, e2 = first.estimate, second.estimate
-    made = mover_difference
+    made: Callable[..., Limits] = mover_difference
     if metric.by == "ratio":
-        made = mover_ratio
+        made = mover_odds_ratio if is_odds_ratio(metric) else mover_ratio
         if metric.of.range[0] >= 0:
             low1, low2 = np.maximum(low1, 0.0), np.maximum(low2, 0.0)
     low, high = made(e1, low1, high1, e2, low2, high2, correlation)
@@ -480,7 +494,7 @@ def _add_p_values(
                 tested[at] = boschloo(x1[at], n1[at], x2[at], n2[at])
             at = np.flatnonzero(each.score)
             tested[at] = score_p(x1[at], n1[at], x2[at], n2[at])
-        made.append(replace(each, p=tested, ends=(ends[0], ends[1])))
+        made.append(replace(each, p=tested, mover_p=p[here], ends=(ends[0], ends[1])))
     return made
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from fairgauge.catalogue.cells import Array, Need
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
-from fairgauge.catalogue.distributions import OverallStandardisedMean
+from fairgauge.catalogue.distributions import OverallStandardisedMean, is_odds_ratio
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import (
@@ -122,7 +122,8 @@ def _family_key(estimate: Estimate, *, two: bool) -> Hashable:
     metric: object = estimate.metric
     if isinstance(estimate.definition, Contrast | OverallStandardisedMean):
         of = estimate.definition.of
-        metric = tested_as(of) if isinstance(of, Rate) else of.name  # odds have their own interval
+        alike = isinstance(of, Rate) or is_odds_ratio(estimate.definition)
+        metric = tested_as(of) if alike else of.name
     chosen = estimate.interval is not None and IntervalMethod.TUKEY in estimate.interval.methods
     others = estimate.reference is not None and estimate.reference.kind is ReferenceKind.OTHERS
     group = None if chosen or (two and others) else estimate.mirror_of or estimate.group

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.catalogue.cells import Array, ConfusionCounts, Need
-from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.enums import Decide, DiagnosticCode, Profile, Uncounted
 from fairgauge.question.specification import Spec
@@ -383,16 +383,6 @@ def sides_and_unknown(
         CountsBySide(each, outcome, profile, (), measure) for each in (counted, without)
     )
     return known, unknown
-
-
-def share_of(of: Statistic) -> Rate | None:
-    """Return the share that a statistic rises with: itself, or that of odds among both kinds."""
-    if isinstance(of, Quotient) and of.is_odds:
-        among = of.over + of.under
-        return Rate(
-            name=of.name, says=of.says, better=of.better, cite=of.cite, of=of.over, among=among
-        )
-    return of if isinstance(of, Rate) else None
 
 
 class RowsWithoutStratum:

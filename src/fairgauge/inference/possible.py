@@ -28,14 +28,13 @@ from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.catalogue.directions import favours_the_least, is_ratio
 from fairgauge.catalogue.distributions import OverallStandardisedDifference, OverallStandardisedMean
 from fairgauge.catalogue.lookup import closed_form
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic, share_of
 from fairgauge.enums import Profile, WhyInconclusive
 from fairgauge.inference.missing_values import (
     MANY_MISSING,
     differs_without_group,
     lacks_more,
     most_unknown,
-    share_of,
     sides_and_unknown,
 )
 from fairgauge.question.specification import Spec

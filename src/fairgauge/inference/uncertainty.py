@@ -22,6 +22,7 @@ from fairgauge.catalogue.distributions import (
     ConditionalDisparity,
     Inequality,
     OverallStandardisedMean,
+    tested_statistic,
 )
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Averaged, Kappa, Rate, Statistic
@@ -100,7 +101,7 @@ class Uncertainty:
         every metric has its own.
         """
         if self.spec.reference is not ReferenceRule.BEST:
-            contrasts = (m.of for m in metrics if isinstance(m, Contrast))
+            contrasts = (tested_statistic(m) for m in metrics if isinstance(m, Contrast))
             self._expected = tuple(dict.fromkeys(s for s in contrasts if "score" not in s.needs))
 
     def anew(self) -> Uncertainty:
@@ -177,7 +178,8 @@ class Uncertainty:
         def together(confidence: float) -> Limits:  # over all rows; NaN within strata
             spec = self._spec_at(confidence)
             if isinstance(metric, Contrast):
-                comparison = replace(self._with_reference.compared(metric.of, compared), ends=None)
+                comparison = self._with_reference.compared(tested_statistic(metric), compared)
+                comparison = replace(comparison, ends=None)
                 wider = contrast_interval(metric, comparison, compared, spec)
             else:
                 wider = interval(metric, compared, Uncertainty(spec))
@@ -329,7 +331,8 @@ def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty
         assert table is not None
         sizes = metric.sizes(compared.group.cases, compared.other.cases)
         return resampled_interval(metric, table, compared, how.spec, insufficient_rows(sizes))
-    return contrast_interval(metric, how.compared(metric.of, compared), compared, how.spec)
+    comparison = how.compared(tested_statistic(metric), compared)
+    return contrast_interval(metric, comparison, compared, how.spec)
 
 
 @interval.register(OverallStandardisedMean)

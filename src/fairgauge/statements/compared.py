@@ -23,6 +23,7 @@ from fairgauge.question.readers import Location
 from fairgauge.resolve.resolution import missing_stratum
 from fairgauge.results import estimates
 from fairgauge.results.statement import Event, EventKind, Measure, Page, Range, Side, Statement
+from fairgauge.stats.arrays import quotient
 
 EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
     TN + FN: ("decision", False), TP + FN: ("outcome", True), TN + FP: ("outcome", False),
@@ -178,6 +179,11 @@ class PageStatements:
     def measure(self, row: Any, scope: Any = None, threshold: Any = None) -> Measure:
         return measure(self.spec, row, scope, threshold)
 
+    def measured(self, metric: object, row: Any, scope: Any, threshold: Any = None) -> Measure:
+        """Return what a metric compares: a rate, or the odds of its opposite."""
+        of = self.measure(row, scope, threshold)
+        return replace(of, name=directions.opposite_odds(metric) or of.name)
+
     def counted(self, rate: float | None, n: float | None, row: Any) -> Counted:
         """Return a number, with the rows that a share counts, where it is of whole rows."""
         if rate is None or not n or not isinstance(row, Rate) or self.spec.get("weight"):
@@ -304,7 +310,13 @@ class PageStatements:
         at = each.threshold if several_cuts else None
         measured = self._measure_of(each.definition)
         if row is not None:
-            measured = self.measure(row, each.class_scope, at)
+            measured = self.measured(each.definition, row, each.class_scope, at)
+        if directions.opposite_odds(each.definition):
+            far = -far
+            who, than = (
+                side if side.rate is None else replace(side, rate=float(quotient(1, side.rate)))
+                for side in (who, than)
+            )
         exact = measured.classes and not self.spec.get("weight")
         facts = {
             "across": each.group is None or is_of_all_groups(each.definition),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
-from fairgauge.catalogue.directions import compared_number, is_reference_first
+from fairgauge.catalogue.directions import compared_number, is_reference_first, opposite_odds
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
@@ -76,9 +76,11 @@ class _Monitor(PageStatements):
             who, than = sides(now)
             ends = None if now.low is None or now.high is None else Range(now.low, now.high)
         across, first = is_of_all_groups(each.definition), is_reference_first(each.definition)
+        first = first or opposite_odds(each.definition) is not None
         return Statement(
             code=code, who=who, than=than if each.reference else None, was=before,
-            of=Measure("number", each.definition.title) if row is None else self.measure(row),
+            of=Measure("number", each.definition.title) if row is None
+            else self.measured(each.definition, row, None),
             by=each.definition.by if isinstance(each.definition, Contrast) else "difference",
             value=None if now is None else now.value, interval=ends,
             sources=(f"comparisons[{self.report.comparisons.index(each)}]",),

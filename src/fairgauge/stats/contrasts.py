@@ -109,6 +109,32 @@ def mover_ratio(
     return low, high
 
 
+@quiet
+def mover_odds_ratio(
+    p1: ArrayLike, low1: ArrayLike, high1: ArrayLike, p2: ArrayLike, low2: ArrayLike,
+    high2: ArrayLike, correlation: ArrayLike = 0.0,
+) -> Limits:  # fmt: skip
+    """Return the interval of the odds ratio of two shares, from their intervals.
+
+    A limit is the odds ratio R at which the difference of both shares, the odds of the first
+    divided and those of the second multiplied by the root of R, has a limit of 0. So it excludes 1
+    exactly when `mover_difference` excludes 0, swapped sides and complements mirror it, and a share
+    of 0 or 1 needs no correction. An undefined share gives [0, inf].
+
+    >>> low, high = mover_odds_ratio(0.8, 0.69, 0.88, 0.6, 0.49, 0.70)
+    >>> round(float(low), 3), round(float(high), 3)
+    (1.276, 5.655)
+    """
+    # MOVER of odds depends on which outcome is called positive, and that of their logarithms
+    # has no estimate at 0: of 15 in 800 and 0 in 400 it gives 1.20 to inf; this 1.83, the
+    # conditional exact test 1.82, and of 16 in 800 less than a second case more in 400.
+    p1, low1, high1, p2, low2, high2, r = floats(p1, low1, high1, p2, low2, high2, correlation)
+    known = np.isfinite(p1) & np.isfinite(p2)
+    low = np.where(known, _least_odds_ratio(p1, low1, p2, high2, r), 0.0)
+    high = np.where(known, 1 / _least_odds_ratio(p2, low2, p1, high1, r), np.inf)
+    return low, high
+
+
 def newcombe(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike) -> Limits:
     """Return Newcombe's interval (method 10) of ``x1/n1 - x2/n2``: MOVER of Wilson intervals.
 
@@ -265,6 +291,31 @@ def ratio_to_whole(low: ArrayLike, high: ArrayLike, part: ArrayLike) -> Limits:
     return quotient(1.0, part + below), quotient(1.0, part + above)
 
 
+@quiet
+def odds_ratio_to_whole(low: ArrayLike, high: ArrayLike, part: ArrayLike, p: ArrayLike) -> Limits:
+    """Return the limits of the odds ratio of a group and the whole from those of it and the others.
+
+    ``p``: the share of the whole, taken as known, as is the ``part`` that the group is of it.
+
+    >>> [round(float(each), 3) for each in odds_ratio_to_whole(0.5, 1.0, 0.5, 0.5)]
+    [0.707, 1.0]
+    """
+    low, high, part, p = floats(low, high, part, p)
+
+    def own(up: Array, p: Array) -> Array:  # the share of the group, by a quadratic equation
+        a, b, c = part * (1 - 2 * up), (1 - up) * (1 - part - p) + up * (p + part), up * p
+        root = np.sqrt(b * b + 4 * a * c)
+        solved = np.where(b < 0, (root - b) / (2 * a), 2 * c / (b + root))
+        return np.asarray(np.nan_to_num(np.clip(solved, 0, None)))
+
+    def from_others(ratio: Array) -> Array:
+        up = np.where(np.isinf(ratio), 1.0, ratio / (1 + ratio))
+        found = quotient(own(up, p) * (1 - p), own(1 - up, 1 - p) * p)
+        return np.where(np.isnan(ratio), np.nan, np.where(part < 1, found, 1.0))
+
+    return from_others(low), from_others(high)
+
+
 def fold(low: ArrayLike, high: ArrayLike) -> Limits:
     """Return the interval of ``|d|`` from that of ``d``.
 
@@ -303,6 +354,23 @@ def _wilson_sides(
 def _joint_margin(a: Array, b: Array, r: Array) -> Array:
     joint = np.hypot(a - r * b, np.sqrt(1 - r * r) * b)
     return np.where(np.isnan(a) | np.isnan(b), np.nan, joint)
+
+
+_LARGEST_LOG_ROOT = 40.0
+
+
+def _least_odds_ratio(p1: Array, low1: Array, p2: Array, high2: Array, r: Array) -> Array:
+    def gap(log_root: Array) -> Array:
+        down, up = np.exp(-log_root), np.exp(log_root)
+        one, lower, two, upper = (
+            p * by / (1 - p + p * by) for p, by in ((p1, down), (low1, down), (p2, up), (high2, up))
+        )
+        return one - two - _joint_margin(one - lower, upper - two, r)
+
+    end = np.full(np.broadcast(p1, low1, p2, high2, r).shape, _LARGEST_LOG_ROOT)
+    root = falling_root(gap, -end, end)
+    ratio = np.select([root <= -end, root >= end], [0.0, np.inf], np.exp(2 * root))
+    return np.where(np.isnan(low1) | np.isnan(high2), np.nan, ratio)
 
 
 def _inflation(n: Array, small_sample: bool) -> Array:

@@ -1,16 +1,19 @@
 """Odds ratios: of two groups, and Mantel and Haenszel's of strata; published values, coverage."""
 
+from itertools import product
+
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, contingency
+from tests import reference_intervals as reference
 from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod, Status
-from fairgauge.stats.contrasts import mover_ratio
+from fairgauge.stats.contrasts import mover_odds_ratio, mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.stratified import mantel_haenszel_odds_ratio
 
@@ -69,42 +72,70 @@ def test_edges(d, a, value, status):
         assert found.low <= value <= found.high
 
 
-@given(st.tuples(*(st.integers(1, 60) for _ in range(4))))
-def test_swapping_the_sides_inverts_it(cells):
-    a, b, c, d = cells
-    one, other = table((a, a + b), (c, c + d)), table((c, c + d), (a, a + b))
-    assert one.value == pytest.approx(a * d / (b * c))
-    assert one.value == pytest.approx(1 / other.value)
-    assert (one.low, one.high) == pytest.approx((1 / other.high, 1 / other.low))
-    assert one.p_value == pytest.approx(other.p_value)
-    assert (one.p_value < 0.05) == (not one.low <= 1 <= one.high)
-
-
-def limits(n1, n2):
-    """Return the limits of every table with these sizes; arrays of shape (n1 + 1, n2 + 1)."""
+def every_table(n1, n2):
     x1, x2 = np.meshgrid(np.arange(n1 + 1.0), np.arange(n2 + 1.0), indexing="ij")
-    with np.errstate(divide="ignore"):
-        sides = [
-            tuple(p / (1 - p) for p in (x / n, *wilson(x, n, Z))) for x, n in ((x1, n1), (x2, n2))
-        ]
-    return mover_ratio(*sides[0], *sides[1])
+    return x1, np.full_like(x1, n1), x2, np.full_like(x2, n2)
 
 
-@pytest.mark.parametrize(("n1", "n2"), [(20, 20), (30, 100)])
-def test_coverage_over_every_table(n1, n2):
-    low, high = limits(n1, n2)
-    found = []
-    for p1 in np.linspace(0.1, 0.9, 9):
-        for ratio in (0.25, 0.5, 0.8, 1.0, 2.0):
-            odds = p1 / (1 - p1) / ratio
-            chance = np.outer(
-                binom.pmf(np.arange(n1 + 1), n1, p1),
-                binom.pmf(np.arange(n2 + 1), n2, odds / (1 + odds)),
-            )
-            near = ratio * np.array([1 + 1e-9, 1 - 1e-9])
-            found.append(chance[(low <= near[0]) & (high >= near[1])].sum())
-    assert min(found) > 0.935
-    assert np.mean(found) > 0.95
+def limits(x1, n1, x2, n2):
+    return mover_odds_ratio(x1 / n1, *wilson(x1, n1, Z), x2 / n2, *wilson(x2, n2, Z))
+
+
+@pytest.mark.parametrize(("n1", "n2"), [(3, 5), (10, 10), (8, 60), (60, 15), (40, 200)])
+def test_of_every_table(n1, n2):
+    """It mirrors, falls with every harm to the reference, and is further from 1 than ratios."""
+    x1, n1, x2, n2 = sides = every_table(n1, n2)
+    low, high = limits(*sides)
+    for mirror in (limits(x2, n2, x1, n1), limits(n1 - x1, n1, n2 - x2, n2)):
+        with np.errstate(divide="ignore"):
+            assert np.allclose(low, 1 / mirror[1], rtol=1e-9)
+    with np.errstate(invalid="ignore"):  # infinite in two tables side by side
+        for limit in (low, high):
+            assert not (np.diff(limit, axis=1) > 1e-9 * limit[:, 1:]).any()
+            assert not (np.diff(limit, axis=0) < -1e-9 * limit[:-1]).any()
+    assert ((low > 1 + 1e-9) == (newcombe(*sides, Z)[0] > 1e-10)).all()
+    above = x1 / n1 > x2 / n2
+    for ratio in (mover_wilson_ratio(*sides, Z), mover_wilson_ratio(n2 - x2, n2, n1 - x1, n1, Z)):
+        nearer = low < ratio[0] * (1 - 1e-9)
+        assert not (above & (ratio[0] > 1) & nearer).any()
+
+
+def test_a_zero_is_as_the_conditional_exact_test_has_it():
+    """`odds_ratio` of SciPy and fisher.test of R: 1.815 to inf; one more harm brings it nearer."""
+    none, one = table((15, 800), (0, 400)), table((15, 800), (1, 400))
+    exact = contingency.odds_ratio([[15, 785], [0, 400]]).confidence_interval(0.95).low
+    assert exact == pytest.approx(1.815, abs=5e-4)
+    assert none.low == pytest.approx(exact, rel=0.01)
+    assert none.low == pytest.approx(reference.odds_ratio(15, 800, 0, 400)[0], rel=1e-9)
+    assert tuple(one.interval) == pytest.approx(reference.odds_ratio(15, 800, 1, 400), rel=1e-9)
+    assert one.low < none.low
+    rule = fg.rule("denials_odds_ratio", at_most=1.25)
+    rows = selected({"d": (785, 800), "a": (400, 400)})
+    asked = {"reference": {"g": "a"}, "metrics": ["denials_odds_ratio"]}
+    report = fg.audit(rows, **asked, rules=[rule])
+    assert report.verdict == "fail"
+    assert "Denials odds" in str(report)
+    assert "at least 1.83 times as high" in str(report)
+    assert "Selection odds" not in str(report)
+
+
+RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+
+
+def test_coverage_over_every_table():
+    """The rows on odds ratios of the page on coverage."""
+    found, enough = [], []
+    for n1, n2 in product((5, 8, 10, 15, 20, 30, 40, 60), repeat=2):
+        low, high = limits(*every_table(n1, n2))
+        chances = [[binom.pmf(np.arange(n + 1), n, p) for p in RATES] for n in (n1, n2)]
+        for (p1, one), (p2, two) in product(*(zip(RATES, of, strict=True) for of in chances)):
+            truth = p1 / (1 - p1) / (p2 / (1 - p2)) * np.array([1 + 1e-9, 1 - 1e-9])
+            found.append(100 * np.outer(one, two)[(low <= truth[0]) & (high >= truth[1])].sum())
+            pooled = (n1 * p1 + n2 * p2) / (n1 + n2)
+            enough.append(min(n1, n2) * min(pooled, 1 - pooled) >= 5)
+    covered, adequate = np.array(found), np.array(found)[enough]
+    assert (covered.mean(), covered.min()) == pytest.approx((96.0, 90.3), abs=0.06)
+    assert (adequate.mean(), adequate.min()) == pytest.approx((95.3, 90.6), abs=0.06)
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 40))
