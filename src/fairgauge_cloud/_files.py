@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from fairgauge.errors import (
     NOT_UTF_8,
@@ -37,6 +35,10 @@ from fairgauge.errors import (
 )
 from fairgauge.plugins import read_limited
 from fairgauge_cloud._facet_counts import CodedColumn, Codes, Kind, Table, from_values
+
+with needing("cloud-formats", "the formats of SageMaker Clarify and Vertex AI"):
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
 
 STANDARD_INPUT = "-"
 MOST_OF_CONFIGURATION = 1_000_000

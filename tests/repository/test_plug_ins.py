@@ -31,6 +31,7 @@ def site(tmp_path: Path) -> Path:
     (site / "fairgauge_shares.py").write_text(BLOCKS["python"], encoding="utf-8")
     (info / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+        f"Summary: {project['description']}\n"
     )
     groups = project["entry-points"].items()
     lines = [
@@ -76,7 +77,9 @@ def test_the_example_is_installed_and_works(site: Path) -> None:
 
 def test_help_imports_no_plug_in(site: Path) -> None:
     (site / "fairgauge_shares.py").write_text("raise SystemExit('imported')\n")
-    assert "A command of fairgauge_shares." in run(site, "--help")
+    helped = run(site, "--help")
+    assert "  shares           Print how many rows each group has." in helped
+    assert "  clarify          Run a bias configuration of SageMaker Clarify." in helped
 
 
 def test_public_names_of_plug_ins_are_these() -> None:

@@ -16,11 +16,24 @@ _FOLDERS = (".dist-info", ".egg-info")
 
 
 class EntryPoint:
-    """One name of a package's entry points, which is imported when it is loaded."""
+    """One name of a package's entry points, which is imported when it is loaded.
 
-    def __init__(self, value: str) -> None:
+    ``metadata``: the file that describes the package.
+    """
+
+    def __init__(self, value: str, metadata: str = "") -> None:
+        self.metadata = metadata
         self.module, _, self.attribute = value.partition("[")[0].replace(" ", "").partition(":")
         self.package = self.module.partition(".")[0]
+
+    def describe(self) -> str:
+        """Return what a command of another package does, in the words of the package."""
+        try:
+            with open(self.metadata, encoding="utf-8") as file:
+                found = (line[9:].strip() for line in file if line.startswith("Summary: "))
+                return next(found, f"A command of {self.package}.")
+        except (OSError, UnicodeDecodeError):
+            return f"A command of {self.package}."
 
     def load(self) -> object:
         """Import what it names."""
@@ -46,7 +59,8 @@ def entry_points(group: str) -> dict[str, EntryPoint]:
                 continue
             if group in text:
                 for name, value in _entries_of_group(text, group):
-                    found.setdefault(name, EntryPoint(value))
+                    metadata = os.path.join(folder, info, "METADATA")
+                    found.setdefault(name, EntryPoint(value, metadata))
     return dict(sorted(found.items()))
 
 
@@ -110,15 +124,26 @@ SECTIONS = {
     },
 }
 """Every command with what it does, as the help arranges them."""
+_PLUG_INS = {
+    "fairgauge_check.check_command": {"check": "Check a published table of selection rates."},
+    "fairgauge_cloud.commands": {
+        "clarify": "Run a bias configuration of SageMaker Clarify.",
+        "clarify-monitor": "Compare the bias metrics of Clarify with a baseline.",
+        "vertex": "Run a bias configuration of Vertex AI.",
+    },
+}
+"""What the commands of our plug-ins do, by their modules, which `--help` does not import."""
 
 
 def commands() -> dict[str, str]:
     """Return what each command does; no plug-in takes the name of one of ours."""
     own = {name: does for section in SECTIONS.values() for name, does in section.items()}
-    # what a plug-in does is in its module, which `--help` does not import
     points = entry_points("fairgauge.commands").items()
-    others = {name: f"A command of {p.package}." for name, p in points if name not in own}
-    return own | others
+    return own | {
+        name: _PLUG_INS.get(point.module, {}).get(name) or point.describe()
+        for name, point in points
+        if name not in own
+    }
 
 
 def first_help() -> str:

@@ -3,7 +3,6 @@
 import bz2
 import json
 import re
-import shutil
 import zipfile
 
 import duckdb
@@ -447,15 +446,6 @@ def test_keys_inside_objects_are_columns_with_dots(tmp_path):
     assert {g.group for g in fg.audit(path, **asked | {"positive": 1}, sensitive="a.b").groups} == {
         "own"
     }
-
-
-def test_without_pyreadstat_an_error_names_the_extra(tmp_path, monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "pyreadstat", None)
-    shutil.copy(__file__, tmp_path / "a.sav")
-    with pytest.raises(fg.FairgaugeError, match=r"fairgauge\[survey\]"):
-        fg.count(tmp_path / "a.sav", **ASKED)
 
 
 def test_the_line_of_a_header_can_be_stated(tmp_path):

@@ -1,0 +1,239 @@
+"""Every command, function and format without each library that the core does not need.
+
+What needs a library ends with the line that installs it, and everything else does its work.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+
+import pandas as pd
+import polars as pl
+import pytest
+from tests.every_result import loans
+
+import fairgauge as fg
+
+# by extra and library, what needs it
+NEEDED = {
+    ("arrow", "pyarrow"): ["audit a.feather", "audit a.csv.zst"],
+    ("cloud", "fsspec"): ["audit s3://bucket/a.csv"],
+    ("cloud-formats", "jmespath"): ["clarify JMESPath"],
+    ("cloud-formats", "pydantic"): ["clarify", "clarify JMESPath", "clarify-monitor", "vertex"],
+    ("lake", "deltalake"): ["audit table", "audit delta:table"],
+    ("lake", "pyiceberg"): ["audit iceberg:catalogue.table"],
+    ("mlflow", "mlflow"): ["fg.mlflow"],
+    ("pandas", "pandas"): ["to_pandas"],
+    ("polars", "polars"): ["to_polars"],
+    ("regression", "statsmodels"): ["why --control"],
+    ("seal", "cryptography"): ["seal --key"],
+    ("spark", "pyspark"): ["audit --spark"],
+    ("sql", "ibis"): ["audit sqlite"],
+    ("sql", "sqlglot"): ["show-sql"],
+    ("survey", "pyreadstat"): ["audit a.sav", "audit a.dta"],
+    ("xlsx", "openpyxl"): ["audit a.xlsx", "check a.xlsx", "fg.check"],
+    ("xlsx", "xlsxwriter"): ["audit -o r.xlsx"],
+}
+ASKED = ["--prediction", "approved", "--positive", "yes", "--sensitive", "sex"]
+SCORED = ["--label", "repaid", "--score", "score", "--positive", "yes", "--sensitive", "sex"]
+COMMANDS = {
+    **{
+        f"audit {name}": ["audit", name, *ASKED]
+        for name in (
+            "a.csv",
+            "a.jsonl",
+            "a.parquet",
+            "a.feather",
+            "a.xlsx",
+            "a.sav",
+            "a.dta",
+            "a.csv.zst",
+            "table",
+            "s3://bucket/a.csv",
+            "delta:table",
+            "iceberg:catalogue.table",
+        )
+    },
+    **{
+        f"audit -o {name}": ["audit", "a.csv", *ASKED, "-o", name]
+        for name in ("r.json", "r.html", "r.md", "r.csv", "r.xml", "r.xlsx")
+    },
+    "audit sqlite": ["audit", "sqlite:///a.sqlite", "--table", "loans", *ASKED],
+    "audit --spark": ["audit", "a.parquet", "--spark", "local[1]", *ASKED],
+    "show-sql": ["count", "--show-sql", "--dialect", "mysql", "--columns", "a.csv", *ASKED],
+    "count": ["count", "a.csv", *ASKED, "-o", "new.cube.json"],
+    "merge": ["merge", "a.cube.json", "b.cube.json", "-o", "c.cube.json"],
+    "protect": ["protect", "a.cube.json", "--min-cell", "5", "-o", "p.cube.json"],
+    "seal": ["seal", "saved.json", "a.cube.json", "-o", "s.fairgauge"],
+    "seal --key": ["seal", "saved.json", "a.cube.json", "-o", "s.fairgauge", "--key", "key.pem"],
+    "verify": ["verify", "a.fairgauge"],
+    "render": ["render", "saved.json"],
+    "schema": ["schema", "report"],
+    "compare": ["compare", "saved.json", "saved.json"],
+    "compare-models": ["compare-models", "a.csv", *ASKED, "--candidate", "other"],
+    "find": ["find", "a.csv", *ASKED[:4], "--features", "sex,race", "--rate", "selection_rate"],
+    "why": ["why", "a.csv", *ASKED, "--strata", "race"],
+    "why --control": ["why", "a.csv", *ASKED, "--strata", "race", "--control", "region"],
+    "thresholds": ["thresholds", "a.csv", *SCORED, "--rule", "selection_rate.ratio >= 0.5"],
+    "pairs": ["pairs", "a.csv", *ASKED, "--item", "item", "--variant", "name"],
+    "plan": ["plan", "--rate", "0.5"],
+    "page": ["page", "-o", "page.html"],
+    "explore": ["explore", "a.csv", *ASKED, "-o", "explore.html"],
+    "demo": ["demo", "-o", "demo"],
+    "choose": ["choose", "--help"],
+    "presets": ["presets"],
+    "metrics": ["metrics", "DI"],
+    "validate": ["validate", "a.csv", "-c", "a.toml"],
+    "monitor": ["monitor", "run", "history", "a.csv", "--period", "2026-01-01", "-c", "a.toml"],
+    "check a.csv": ["check", "t.csv", "--n", "n", "--selected", "hired"],
+    "check a.xlsx": ["check", "t.xlsx", "--n", "n", "--selected", "hired"],
+    "clarify": ["clarify", "clarify.json", "-o", "clarify"],
+    "clarify JMESPath": ["clarify", "jmespath.json", "-o", "clarify"],
+    "clarify-monitor": ["clarify-monitor", "clarify.json", "--baseline", "x.json"],
+    "vertex": ["vertex", "vertex.json"],
+}
+FUNCTIONS = {
+    "to_pandas": "fg.load('saved.json').to_pandas()",
+    "to_polars": "fg.load('saved.json').to_polars()",
+    "fg.mlflow": "fg.mlflow.log_report(fg.load('saved.json'))",
+    "smclarify": "__import__('fairgauge_cloud.smclarify.bias.report')",
+    "fg.check": "fg.check('t.xlsx')",
+    "fg.scorer": "fg.scorer('selection_rate.difference', sensitive='sex')",
+}
+SCRIPT = """
+import contextlib, importlib.abc, io, json, sys
+absent, cases, functions = json.loads(sys.stdin.read())
+for name in [*sys.modules]:
+    if name.partition(".")[0] in absent:
+        raise SystemExit(f"{name} is imported at the start")
+
+class Absent(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name in absent else find(name, *rest)
+sys.meta_path.insert(0, Absent())
+import fairgauge as fg
+from fairgauge.cli import main
+found = {}
+for case, args in cases.items():
+    out, code = io.StringIO(), None
+    with contextlib.redirect_stderr(out), contextlib.redirect_stdout(out):
+        try:
+            main(args)
+        except SystemExit as end:
+            code = end.code
+    found[case] = code, out.getvalue()[-700:]
+for case, text in functions.items():
+    try:
+        eval(text)
+        found[case] = 0, ""
+    except fg.FairgaugeError as error:
+        found[case] = 2, str(error)
+    except Exception as error:
+        found[case] = -1, repr(error)
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write the loans in every format, and what commands read beside them."""
+    folder = tmp_path_factory.mktemp("loans")
+    deltalake, pyreadstat = pytest.importorskip("deltalake"), pytest.importorskip("pyreadstat")
+    pytest.importorskip("openpyxl")
+    frame = (
+        loans()
+        .head(600)
+        .with_columns(other="approved", item=pl.int_range(600) // 9, name=pl.col("sex") + "?")
+    )
+    rows = frame.to_pandas()
+    rows.to_csv(folder / "a.csv", index=False)
+    rows.to_csv(folder / "a.csv.zst", index=False)
+    rows.to_json(folder / "a.jsonl", orient="records", lines=True)
+    rows.to_excel(folder / "a.xlsx", index=False)
+    frame.write_parquet(folder / "a.parquet")
+    rows.to_feather(folder / "a.feather")
+    pyreadstat.write_sav(rows, folder / "a.sav")
+    pyreadstat.write_dta(rows, folder / "a.dta")
+    deltalake.write_deltalake(folder / "table", frame)
+    with sqlite3.connect(folder / "a.sqlite") as connection:
+        rows.to_sql("loans", connection, index=False)
+    hired = pd.DataFrame({"group": ["a", "b"], "n": [80, 40], "hired": [48, 12]})
+    hired.to_csv(folder / "t.csv", index=False)
+    hired.to_excel(folder / "t.xlsx", index=False)
+    counts = fg.count(frame, prediction="approved", positive="yes", sensitive="sex")
+    counts.save(folder / "a.cube.json")
+    fg.count(frame.head(300), prediction="approved", positive="yes", sensitive="sex").save(
+        folder / "b.cube.json"
+    )
+    report = fg.audit(counts)
+    report.save(folder / "saved.json")
+    fg.seal(report, counts, folder / "a.fairgauge")
+    (folder / "key.pem").write_text("a private key")
+    (folder / "a.toml").write_text(
+        'prediction = "approved"\npositive = "yes"\nsensitive = ["sex"]\n'
+        'rules = ["selection_rate.ratio >= 0.8"]\n'
+    )
+    config = {
+        "dataset_type": "text/csv", "dataset_uri": "a.csv", "label": "repaid",
+        "label_values_or_threshold": ["yes"], "headers": [*rows],
+        "facet": [{"name_or_index": "sex"}], "predicted_label": "approved",
+        "methods": {"pre_training_bias": {"methods": ["CI"]}},
+    }  # fmt: skip
+    (folder / "clarify.json").write_text(json.dumps(config))
+    of_json = {
+        "dataset_type": "application/json",
+        "dataset_uri": "people.json",
+        "features": "people[*].[sex]",
+        "label": "people[*].repaid",
+        "headers": ["sex", "y"],
+    }
+    of_json = {k: v for k, v in (config | of_json).items() if k != "predicted_label"}
+    (folder / "jmespath.json").write_text(json.dumps(of_json))
+    (folder / "people.json").write_text(json.dumps({"people": rows.to_dict("records")}))
+    biased = {"biasSlices": {"configs": {"sex": {"value": {"stringValue": "Female"}}}}}
+    predicted = [
+        {"instance": row, "prediction": {"classes": ["no", "yes"], "scores": [0.2, 0.8]}}
+        for row in frame.select("sex", "repaid").to_dicts()
+    ]
+    (folder / "p.jsonl").write_text("\n".join(map(json.dumps, predicted)))
+    asked = {"target_field_name": "repaid", "bias_configs": [biased | {"labels": ["yes"]}],
+             "predictions_gcs_source": "p.jsonl"}  # fmt: skip
+    (folder / "vertex.json").write_text(json.dumps(asked))
+    return folder
+
+
+def run(folder, absent, cases):
+    chosen = ({k: v for k, v in each.items() if k in cases} for each in (COMMANDS, FUNCTIONS))
+    asked = json.dumps([absent, *chosen])
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], input=asked, cwd=folder, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2_000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_plain_installation_does_its_work_and_names_what_it_lacks(folder):
+    """`clarify` and `vertex` ended in a way they should not."""
+    needed = {case: extra for (extra, _), cases in NEEDED.items() for case in cases}
+    found = run(folder, [library for _, library in NEEDED], {*COMMANDS, *FUNCTIONS})
+    for case, (code, text) in found.items():
+        if case in needed:
+            assert (code, f"pip install 'fairgauge[{needed[case]}]'" in text) == (2, True), text
+        else:
+            assert code in (0, 1, 3), (case, text)
+
+
+@pytest.mark.parametrize(("extra", "library"), NEEDED)
+def test_what_needs_a_library_ends_with_the_line_that_installs_it(extra, library, folder):
+    for code, text in run(folder, [library], NEEDED[extra, library]).values():
+        assert code == 2, text
+        assert f"{library!r}, which is not installed: pip install 'fairgauge[{extra}]'" in text
