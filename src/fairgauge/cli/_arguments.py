@@ -328,11 +328,14 @@ def read_question(
     config: str | None, flags: Mapping[str, Texts], *, judges: bool = False
 ) -> dict[str, Any]:
     """Read the specification file, if there is one, and the flags, which override its keys."""
-    from fairgauge.question.spec_file import overridden, with_config  # not for --help
+    from fairgauge.question.kits import open_kit  # not for --help
+    from fairgauge.question.spec_file import overridden, with_config
 
     file: dict[str, Any] = {}
     options: dict[str, Any] = {}
     problems: list[Problem] = []
+    if isinstance(preset := flags.get("preset"), str):
+        open_kit(preset)
     if config is not None:
         ruled = _is_given(flags.get("rule"))
         file = {**with_config(config, {}, judges=judges and not ruled)}

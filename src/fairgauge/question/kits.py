@@ -1,12 +1,14 @@
 """Presets: what a filer owes, as a file of data: options, texts, the document to file.
 
 A preset quotes its sources and computes nothing: none states that an audit meets a law. One of your
-own is a TOML file, named by its path.
+own is a TOML file. Its template runs, so that no file opens it that names it: whoever runs fairgauge
+does, by its path, or by a folder of kits (`FOLDER_OF_KITS`) in which it is found by its name.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -21,6 +23,9 @@ from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
 
 _FOLDER = Path(__file__).parents[1] / "kits"
+FOLDER_OF_KITS = "FAIRGAUGE_KITS"
+"""The variable of the environment that names a folder of kits of one's own."""
+_opened: dict[str, Kit] = {}  # what was named by its path, in this process
 _OF_SELECTION = (  # how the names of metrics begin that compare selections
     "selection_rate.", "selection_odds.", "denials_odds_ratio", "selection_smd", "rejection_share.",
 )  # fmt: skip
@@ -117,8 +122,9 @@ def kit_names() -> tuple[str, ...]:
 
 
 def kit_or_none(name: object) -> Kit | None:
-    """Return a preset, None where there is none: also of a file that is elsewhere."""
-    return find_kit(name) if isinstance(name, str) and _file(name) is not None else None
+    """Return a preset that a result states, None where nobody named its file or its folder."""
+    known = isinstance(name, str) and (name in _opened or _file(name) is not None)
+    return find_kit(str(name)) if known else None
 
 
 def four_fifths_rule() -> tuple[str, str]:
@@ -128,19 +134,37 @@ def four_fifths_rule() -> tuple[str, str]:
 
 
 def _file(name: str) -> Path | None:
-    # the file of a preset: one of ours by its name, any other by its path
-    file = _FOLDER / f"{name}.toml" if name in kit_names() else Path(name)
-    return file if file.suffix == ".toml" and file.is_file() else None
+    # the file of a preset: among ours, or in the folder that the user named
+    own = os.environ.get(FOLDER_OF_KITS)
+    folder = _FOLDER if name in kit_names() else Path(own) if own else None
+    file = folder and folder / f"{Path(name).stem}.toml"
+    return file if file and file.is_file() else None
+
+
+def find_kit(name: str) -> Kit:
+    """Return a preset; refuse the name of none, and a file that nobody but a file names."""
+    if name in _opened:
+        return _opened[name]
+    file = _file(name)
+    if file is None:
+        message = (
+            f"no preset {quote(name)}.{suggest(name, kit_names())} Allowed: "
+            f"{', '.join(kit_names())}, or a .toml file of your own, which no other file can name: "
+            f"give it as --preset, or its folder in the variable {FOLDER_OF_KITS}"
+        )
+        raise SpecError(Problem("preset", message))
+    return _kit_of(name, file)
+
+
+def open_kit(name: str) -> Kit:
+    """Return a preset that a user names: of a path, the file that is there."""
+    if name not in kit_names() and Path(name).suffix == ".toml" and Path(name).is_file():
+        _opened[name] = _kit_of(name, Path(name))
+    return find_kit(name)
 
 
 @cache
-def find_kit(name: str) -> Kit:
-    """Return a preset; refuse the name of none, and a file that lacks something."""
-    file = _file(name)
-    if file is None:
-        allowed = f"{', '.join(kit_names())}, or a .toml file of your own"
-        message = f"no preset {quote(name)}.{suggest(name, kit_names())} Allowed: {allowed}"
-        raise SpecError(Problem("preset", message))
+def _kit_of(name: str, file: Path) -> Kit:
     tables = _read_kit(file)
     options = dict(tables["audit"])
     keys: dict[str, Any] = {"terms": {}, "words": {}, "with_score": {}, "with_amounts": {}}

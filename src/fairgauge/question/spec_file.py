@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from fairgauge.errors import Problem, SpecError, display, refuse
+from fairgauge.question.kits import find_kit, open_kit
 from fairgauge.question.options import BY_NAME, Options
 from fairgauge.question.readers import Location, items, parse
 
@@ -17,9 +18,12 @@ MONITOR = "monitor"  # the table of a specification file that `fairgauge.monitor
 def with_config(config: Config, options: Options, *, judges: bool = False) -> Options:
     """Return the options of a specification file, and those given beside it, which override them.
 
+    A preset given beside it may be a file, which is opened; the file cannot name one.
     An option that is None has its default, whatever the file has. See `overridden`. What ``judges``
     is refused where the file has rules of a monitor alone: a rule in the file is never passed over.
     """
+    if options.get("preset") is not None:
+        open_kit(str(options["preset"]))
     if config is None:
         return options
     if not isinstance(config, (str, Path, Mapping)):
@@ -27,6 +31,8 @@ def with_config(config: Config, options: Options, *, judges: bool = False) -> Op
         raise SpecError(Problem("config", f"{message}, not {display(config)}"))
     keys = dict(config) if isinstance(config, Mapping) else read_options(config)
     monitor = keys.pop(MONITOR, None)
+    if keys.get("preset") is not None and options.get("preset") is None:
+        (open_kit if isinstance(config, Mapping) else find_kit)(str(keys["preset"]))
     keys = {name: value for name, value in keys.items() if options.get(name, value) is not None}
     given = {name: value for name, value in options.items() if value is not None}
     ruled = isinstance(monitor, Mapping) and monitor.get("rules") is not None

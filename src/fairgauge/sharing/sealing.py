@@ -37,6 +37,7 @@ from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import DataError, FairgaugeError, display, needing, quote
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_object
+from fairgauge.question.kits import find_kit
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.specification import COLUMNS
 from fairgauge.reasons import ReasonCode
@@ -627,6 +628,8 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
 
 
 def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
+    if sealed.spec.get("preset") is not None:
+        find_kit(sealed.spec["preset"])  # which opens no file that the report names
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})
     held = cube.asked.to_dict().get("task")  # which need not have been stated

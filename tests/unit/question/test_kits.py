@@ -3,6 +3,7 @@
 import ast
 import datetime as dt
 import html
+import json
 import re
 import tomllib
 from dataclasses import fields
@@ -17,6 +18,7 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import Outcome
 from fairgauge.errors import SpecError
+from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.question import kits
 from fairgauge.question.kits import Kit, find_kit, kit_names
 from fairgauge.render import render
@@ -68,7 +70,7 @@ def loans():
 
 def filed(name, **more):
     asked = {"prediction": "ok", "positive": 1, "sensitive": "race", "label": "good"} | more
-    if find_kit(name).compared_with:
+    if kits.open_kit(name).compared_with:
         asked["reference"] = {"race": "White"}
     return fg.audit(loans(), preset=name, **asked)
 
@@ -189,10 +191,40 @@ def test_a_file_of_ones_own_is_a_preset(tmp_path):
     assert "### Bonuses" in text
     turned = "Rules: {{ rules() }}\n{{ page() }}"
     path.write_text(KIT.replace("{{ page() }}\n\n{{ rules() }}", turned))
-    kits.find_kit.cache_clear()
+    kits._kit_of.cache_clear()
+    kits.open_kit(str(path))
     near = render(report, "markdown", full=True)  # the same: it states when it was made
     assert "\0" not in near
     assert {line for line in text.split("\n") if line.startswith("|")} <= {*near.split("\n")}
+
+
+def test_a_file_names_no_preset_that_is_a_file(tmp_path, monkeypatch):
+    """The template of a report that somebody sent was opened where it said, and run."""
+    path, spec, cube = tmp_path / "bonuses.toml", tmp_path / "a.toml", tmp_path / "a.cube.json"
+    path.write_text(KIT)
+    asked = {"prediction": "ok", "positive": 1, "sensitive": "race", "preset": str(path)}
+    counts = fg.count(loans(), **asked)
+    counts.save(cube)
+    report, bundle = fg.audit(counts), tmp_path / "a.fairgauge"
+    report.save(tmp_path / "a.json")
+    fg.seal(report, counts, bundle)
+    lines = (f"{key} = {json.dumps(value)}" for key, value in asked.items() if key != "count")
+    spec.write_text("\n".join(lines))
+    rows = {"ok": [1, 0], "race": ["a", "b"]}
+    by_file = [
+        lambda: fg.audit(fg.load(cube)), lambda: fg.audit(rows, config=spec),
+        lambda: fg.verify(bundle), lambda: read_monitor_spec(spec),
+    ]  # fmt: skip
+    monkeypatch.setattr(kits, "_opened", {})
+    path.write_text(KIT.replace("{{ rules() }}", "# PASSED"))
+    kits._kit_of.cache_clear()
+    for open_ in by_file:
+        with pytest.raises(fg.FairgaugeError, match="which no other file can name"):
+            open_()
+    assert "PASSED" not in render(fg.load(tmp_path / "a.json"), "markdown", full=True)
+    monkeypatch.setenv(kits.FOLDER_OF_KITS, str(tmp_path))
+    assert "PASSED" in render(fg.load(tmp_path / "a.json"), "markdown", full=True)
+    assert fg.audit(fg.load(cube)).verdict == report.verdict
 
 
 @pytest.mark.parametrize(("kit", "message"), [

@@ -154,10 +154,10 @@ def presets_command(name: str | None) -> None:
     fairgauge presets nyc-ll144
     fairgauge audit applicants.csv --preset nyc-ll144 --prediction hired --sensitive sex --sensitive race
     """  # noqa: D301, E501 - the paragraph mark of click
-    from fairgauge.question.kits import find_kit, kit_names
+    from fairgauge.question.kits import find_kit, kit_names, open_kit
 
     if name is not None:
-        print_result(_describe_kit(find_kit(name)))
+        print_result(_describe_kit(open_kit(name)))
         return
     formatter = click.HelpFormatter(width=_WIDTH)
     kits = map(find_kit, kit_names())
