@@ -47,6 +47,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 requirements: $(BIN)/.dev  ## lock what the action and the release install, by hash
 	$(LOCK) pyproject.toml --output-file .github/requirements/action.txt
 	$(LOCK) pyproject.toml --extra all --output-file .github/requirements/action-extras.txt
+	$(LOCK) --no-binary pyspark pyproject.toml --extra all --extra mlflow --extra spark --output-file .github/requirements/every-extra.txt
 	for name in build publish; do $(LOCK) .github/requirements/$$name.in --output-file .github/requirements/$$name.txt; done
 
 site: $(BIN)/.dev  ## build the documentation as a site: build/site/index.html

@@ -145,6 +145,13 @@ def address(place: Place) -> str:
     return place.url if isinstance(place, Object) else str(place)
 
 
+def most_unpacked(packed: IO[bytes]) -> int:
+    """Return how many bytes an archive may unpack to: 200 times its own, and 200 MB at least."""
+    size = packed.seek(0, io.SEEK_END)
+    packed.seek(0)
+    return max(200_000_000, 200 * size)
+
+
 @contextmanager
 def open_unzipped(place: Place) -> Iterator[IO[bytes]]:
     """Open a file for reading; one whose name ends in .gz is decompressed."""

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 Range: TypeAlias = tuple[Fraction, Fraction]
 """The smallest and the greatest number that is possible."""
-# the marks of footnotes, a remark in brackets, or a confidence interval behind a number
-_MARK = re.compile(r"((?<=\S)\s*[(\[].*[)\]])?[\s*†‡§¶#¹²³⁰⁴-⁹]*$", re.DOTALL)
-_NAME_MARK = re.compile(r"([\s*†‡§¶¹²³⁰⁴-⁹]|\s*\[\^?\w{1,2}\]|\s+\(([a-z]|\d)\))+$")
+_MARKS = "*†‡§¶¹²³⁰⁴⁵⁶⁷⁸⁹"
+_NOTE = re.compile(r"(\[\^?\w{1,2}\]|\s\(([a-z]|\d)\))\Z")
+_LONGEST_NOTE = len("[^12]")
 _NUMBER = re.compile(r"[-+−]?(\d+(\.\d+)?|\.\d+)")
 _GAPS = r"[,'’\u00a0\u2009\u202f ]"
 _GROUPED = re.compile(rf"[-+−]?\d{{1,3}}({_GAPS}\d{{3}})+(\.\d+)?$")
@@ -84,7 +84,21 @@ class Printed:
 def is_empty(text: str) -> bool:
     """Return whether a cell is empty, a dash or "n/a", with the mark of a footnote or without."""
     plain = text.strip()
-    return _EMPTY.fullmatch(_MARK.sub("", plain) or plain) is not None
+    return _EMPTY.fullmatch(_strip_remark(plain) or plain) is not None
+
+
+def _strip_marks(text: str, marks: str = _MARKS) -> str:
+    end = len(text)
+    while end and (text[end - 1] in marks or text[end - 1].isspace()):
+        end -= 1
+    return text[:end]
+
+
+def _strip_remark(text: str) -> str:
+    # without the marks of footnotes, a remark in brackets, or a confidence interval behind it
+    text = _strip_marks(text, f"{_MARKS}#")
+    opened = [at for at in (text.find("(", 1), text.find("[", 1)) if at > 0]
+    return text[: min(opened)].rstrip() if opened and text.endswith((")", "]")) else text
 
 
 @lru_cache(maxsize=1 << 16)
@@ -97,9 +111,9 @@ def read_number(text: str, *, decimal: bool = False) -> Printed | None:
     >>> [read_number(each).value for each in ("1,390", "47.98%", ".979*", "0,806", "1 390")]
     [1390.0, 0.4798, 0.979, 0.806, 1390.0]
     """
-    bare = _MARK.sub("", text.strip())
+    bare = _strip_remark(text.strip())
     percent = bare.endswith("%")
-    number = _MARK.sub("", bare.rstrip("%").strip())
+    number = _strip_remark(bare.rstrip("%").strip())
     if not decimal and _GROUPED.match(number) and not number.lstrip("+-−").startswith("0"):
         number = re.sub(_GAPS, "", number)
     elif number.count(",") == 1 and "." not in number:
@@ -114,7 +128,7 @@ def read_number(text: str, *, decimal: bool = False) -> Printed | None:
 def read_ratio(text: str) -> Printed | None:
     """Read a printed ratio: a number, or a word for the reference, whose ratio is 1."""
     plain = text.strip()
-    if _REFERENCE.fullmatch(_MARK.sub("", plain)) or _REFERENCE.fullmatch(plain):
+    if _REFERENCE.fullmatch(_strip_remark(plain)) or _REFERENCE.fullmatch(plain):
         return Printed(plain, Fraction(1), Fraction(0))
     return read_number(text, decimal=True)
 
@@ -137,7 +151,10 @@ def is_like_a_row(text: str) -> bool:
 
 def strip_marks(name: str) -> str:
     """Return the name of a category without the marks of footnotes behind it."""
-    return _NAME_MARK.sub("", name) or name
+    rest = _strip_marks(name)
+    while note := _NOTE.search(rest, max(0, len(rest) - _LONGEST_NOTE)):
+        rest = _strip_marks(rest[: note.start()])
+    return rest or name
 
 
 class ColumnRole(StrEnum):

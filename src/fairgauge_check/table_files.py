@@ -11,11 +11,13 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from itertools import groupby, product
 from pathlib import Path
 from typing import Any, TypeAlias
+from xml.etree import ElementTree as ET
 
 from fairgauge.errors import NOT_UTF_8, DataError, needing, quote
 from fairgauge.plugins import read_limited
@@ -24,7 +26,7 @@ from fairgauge_check.printed import is_like_a_row
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
 MOST_CELLS, MOST_ROWS = 20_000, 1_000
-_MOST_UNPACKED, _MOST_TEXT = 2 * MOST_BYTES, 1_000_000
+_MOST_UNPACKED, _MOST_TEXT = 10_000_000, 1_000_000
 SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
 # the suffixes of other files that are published, and may hold tables
@@ -33,7 +35,7 @@ _DOCUMENTS = re.compile(r"\.(txt|pdf|docx?|rtf|od[ts]|pages|xls[bm]?|numbers|ppt
 _TOO_LARGE = (
     f"a published table has at most {MOST_CELLS:,} cells. For rows of data, use fairgauge audit"
 )
-_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_RULE = re.compile(r":?-{2,}:?")
 _PIPE = re.compile(r"(?<!\\)\|")
 # a footnote's mark in Markdown and HTML
 _RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>)[^<]{0,20}</sup>", re.IGNORECASE)
@@ -48,15 +50,15 @@ _NO_TEXT = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1[^>]*(?:>|\Z)|\Z)|<[!?][^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-# emphasis around a title of Markdown, and no escaped mark at its end
-_TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
+_TITLE_MARKS = "#*_: "
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
 _PARTS = ("table", "tr", "th", "td")
 _Cell: TypeAlias = tuple[list[str], int, int]
 """The pieces of a cell's text, and how many rows and columns it spans."""
 
 _FILED = re.compile(
-    r"^## To file\s*$(.*?)(?=^## |\Z)|<h2[^<>]*>\s*(?:<bdi>)?To file\b.*?</h2>(.*?)(?=<h2\b|\Z)",
+    r"^## To file\s*$(.*?)(?=^## |\Z)|"
+    r"<h2[^<>]*>\s*(?:<bdi>)?To file\b.{0,200}?</h2>(.*?)(?=<h2\b|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 # pairs of a word and what it is, which are no table
@@ -160,7 +162,7 @@ def _read_text(text: str, suffix: str) -> list[Grid]:
         parser.close()
         read = [(_joined(title), _spread_cells(rows)) for title, rows in parser.tables]
         blocks = [[[name], *rows] if name else rows for name, rows in read]
-    elif suffix == ".md" or any(_RULE.match(line) and "|" in line for line in lines):
+    elif suffix == ".md" or any("|" in line and _is_rule(line) for line in lines):
         blocks = _markdown_blocks(lines)
     else:
         first = next((line for line in lines if line.strip()), "")
@@ -178,13 +180,13 @@ def _grids(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
     # the tables of rows whose first is a header; none where there is no table
     filled = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
     width = max(map(len, filled), default=0)
-    padded = [row + [""] * (width - len(row)) for row in filled]
-    if len(padded) * width > MOST_CELLS or len(padded) > MOST_ROWS + 1:
+    if len(filled) * width > MOST_CELLS or len(filled) > MOST_ROWS + 1:
         raise DataError(
-            f"a table has {len(padded):,} rows and {len(padded) * width:,} cells, at most "
+            f"a table has {len(filled):,} rows and {len(filled) * width:,} cells, at most "
             f"{MOST_ROWS:,} rows and {MOST_CELLS:,} cells are read; for rows of data, use "
             "fairgauge audit"
         )
+    padded = [row + [""] * (width - len(row)) for row in filled]
     found: list[Grid] = []
     while True:
         while padded and sum(1 for cell in padded[0] if cell) < min(2, width):
@@ -206,12 +208,18 @@ def _grids(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
         name, padded = title or name, body[at:]
 
 
+def _is_rule(line: str) -> bool:
+    # whether a line of Markdown is the one below a header
+    cells = line.strip().removeprefix("|").removesuffix("|").split("|")
+    return all(_RULE.fullmatch(cell.strip()) for cell in cells)
+
+
 def _markdown_blocks(lines: Sequence[str]) -> list[list[list[str]]]:
     blocks: list[list[list[str]]] = []
     name, rows = "", list[list[str]]()
     for line in [*lines, ""]:
         if "|" in line:
-            if not _RULE.match(line):
+            if not _is_rule(line):
                 plain = _BREAK.sub(" ", _RAISED.sub("", line)).strip()
                 cells = _PIPE.split(plain.removeprefix("|").removesuffix("|"))
                 texts = (_unescape(cell).strip() for cell in cells)
@@ -221,7 +229,10 @@ def _markdown_blocks(lines: Sequence[str]) -> list[list[list[str]]]:
         if rows or is_like_a_row(name):
             blocks.append([[name], *rows] if name else rows)
             name = ""
-        name = _unescape(_TITLE_MARKS.sub("", line.strip())) or name
+        title = line.strip().lstrip(_TITLE_MARKS)
+        bare = title.rstrip(_TITLE_MARKS)
+        bare += title[len(bare) : len(bare) + 1] if bare.endswith("\\") else ""  # which is escaped
+        name = _unescape(bare) or name
         rows = []
     return blocks
 
@@ -287,6 +298,8 @@ def _spread_cells(rows: Sequence[Sequence[_Cell]]) -> list[list[str]]:
             cells = product(range(i, i + down), range(j, j + right))
             texts |= dict.fromkeys(cells, _joined(pieces))
     width = 1 + max((j for _, j in texts), default=-1)
+    if len(rows) * width > MOST_CELLS:
+        raise DataError(f"a table has {len(rows):,} rows of {width:,} cells; {_TOO_LARGE}")
     return [[texts.get((i, j), "") for j in range(width)] for i, _ in enumerate(rows)]
 
 
@@ -319,13 +332,33 @@ def _workbook(content: bytes, path: Path) -> Any:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             unpacked = sum(each.file_size for each in archive.infolist())
+            if unpacked <= _MOST_UNPACKED:
+                _refuse_wide_ranges(archive, path)
         if unpacked <= _MOST_UNPACKED:
             return openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
+    except DataError:
+        raise
     except Exception as error:
         raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
     raise DataError(
         f"{quote(path)} unpacks to {unpacked:,} bytes; no published table is that large"
     )
+
+
+def _refuse_wide_ranges(archive: zipfile.ZipFile, path: Path) -> None:
+    # openpyxl makes every cell of what is merged, or linked, when it opens a workbook
+    from openpyxl.utils import range_boundaries
+
+    cells = 0
+    for part in archive.namelist():
+        with archive.open(part) as file, suppress(ET.ParseError):
+            for _, element in ET.iterparse(file):  # noqa: S314 - expat bounds entities; openpyxl reads it
+                if element.tag.endswith(("mergeCell", "hyperlink")) and element.get("ref"):
+                    left, top, right, bottom = range_boundaries(element.get("ref"))
+                    cells += (right - left + 1) * (bottom - top + 1)
+                element.clear()
+    if cells > MOST_CELLS:
+        raise DataError(f"{quote(path)} merges or links {cells:,} cells; {_TOO_LARGE}")
 
 
 def _format_cell(value: object, number_format: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import re
 import signal
 import sys
 import threading
@@ -29,8 +30,6 @@ BAD_USAGE = 2
 INTERRUPTED = 130
 _LONGEST_CAUSE, _LONGEST_MESSAGE = 300, 1_900
 _NO_NOTES = "fairgauge: no notes"
-# what a value raises that stands where none of its type can be
-_DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
 # the modules of commands; all others of ours are rows of `fairgauge.cli.commands.verbs`
 _MODULES = {
     "counts": ("count", "merge", "protect"),
@@ -40,6 +39,10 @@ _MODULES = {
 }
 _MODULE_OF = dict.fromkeys((name for of in SECTIONS.values() for name in of), "verbs")
 _MODULE_OF |= {name: module for module, names in _MODULES.items() for name in names}
+
+
+# what a terminal acts on, but for line ends and tabs, and overrides of the direction of text
+_ACTED_ON = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 
 
 class ClosedOutput(Exception):  # noqa: N818 - an event, not an error
@@ -53,6 +56,7 @@ def print_result(text: str) -> None:
     if hasattr(sys.stdout, "reconfigure"):
         # lone surrogates, and terminals without Unicode; in JSON these escapes are JSON's own
         sys.stdout.reconfigure(errors="backslashreplace")
+    text = _ACTED_ON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # an escape of JSON, too
     try:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         sys.stdout.flush()
@@ -146,9 +150,10 @@ class SavedResultCommand(Command):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except FairgaugeError:
+        except (FairgaugeError, click.ClickException, click.exceptions.Exit, click.Abort,
+                ClosedOutput, OSError):  # fmt: skip
             raise
-        except _DAMAGE as error:
+        except Exception as error:
             raise DataError(
                 "a value of the saved result is of a type or in a place where none can be "
                 f"({type(error).__name__}: {str(error)[:_LONGEST_CAUSE]}); save it again"

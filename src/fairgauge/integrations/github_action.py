@@ -26,6 +26,8 @@ INPUTS = ("data", "arguments", "config", "baseline", "inconclusive", "output")
 """What ``action.yml`` passes on as ``FAIRGAUGE_DATA`` and its like; empty where it is not given."""
 MARK = "<!-- fairgauge -->"
 """Marks the action's own comment, so that it is updated."""
+_WRITTEN = ("report.html", "report.json", "report.md", "comparison.md", "comparison.html",
+            "comment.md")  # fmt: skip
 _BAD_USAGE = 2
 # the exit codes of an audit that wrote its report
 _DECIDED = (0, 1, 3)
@@ -41,7 +43,10 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
     given = {name: environment.get(f"FAIRGAUGE_{name.upper()}", "").strip() for name in INPUTS}
     data, arguments = (shlex.split(given[name]) for name in ("data", "arguments"))
     output, baseline = Path(given["output"] or "fairgauge-report"), given["baseline"]
-    output.mkdir(parents=True, exist_ok=True)
+    if (wrong := _clear_folder(output)) is not None:
+        print(f"::error title=fairgauge::{_escape_message(wrong)}")
+        return _BAD_USAGE
+    _append(environment, "GITHUB_OUTPUT", f"report={output}\n")
     page, saved, text = (output / f"report.{suffix}" for suffix in ("html", "json", "md"))
     config = ["--config", given["config"]] if given["config"] else []
     counted = ["--inconclusive", given["inconclusive"]] if given["inconclusive"] else []
@@ -67,8 +72,21 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
         print(f"::notice title=fairgauge::{message}")
     comment = f"{MARK}\n{_beginning(shown, _LONGEST_COMMENT)}"
     (output / "comment.md").write_text(comment, encoding="utf-8")
-    _append(environment, "GITHUB_OUTPUT", f"verdict={report.verdict}\nreport={output}\n")
+    _append(environment, "GITHUB_OUTPUT", f"verdict={report.verdict}\n")
     return code
+
+
+def _clear_folder(output: Path) -> str | None:
+    # Make the folder, or empty it of an earlier report; else return why not. What a pull request
+    # adds to the checkout must neither be uploaded nor lead what is written elsewhere.
+    if output.resolve() != Path(os.path.abspath(output)):  # noqa: PTH100 - which follows no link
+        return f"The folder {output} is reached by a link; name another as output"
+    output.mkdir(parents=True, exist_ok=True)
+    if others := sorted({each.name for each in output.iterdir()} - {*_WRITTEN}):
+        return f"The folder {output} holds {others[0]}; name one that is not in use as output"
+    for each in output.iterdir():
+        each.unlink()
+    return None
 
 
 def workflow_commands(report: Report) -> Iterator[str]:

@@ -272,6 +272,8 @@ def _count_small_cells(
     tables: Sequence[Mapping[str, Any]], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
 ) -> int:
     counts: list[int] = [n for each in tables for n in each["counts"] if n]
+    if tables[-1]["model"]:  # the difference of two models is of who is in one cell of both
+        counts += _crossed_decisions(cube, groupings)
     cells, small = len(counts), sum(n < FEWEST_PERSONS for n in counts)
     if cells > MOST_CELLS:
         widest = max(groupings, key=lambda each: len(each.groups))
@@ -282,13 +284,29 @@ def _count_small_cells(
         )
     if small and not exact and cube.min_cell is None:
         score = " and without the score" if cube.plan.axis(Role.SCORE) else ""
+        of_both = ", those whom models decide differently among them" * bool(tables[-1]["model"])
         raise CubeError(
             f"{small:,} of {cells:,} counts in the page would be of fewer than {FEWEST_PERSONS} "
-            "persons, and people who have the file can read them; explore fewer columns"
+            f"persons{of_both}, and people who have the file can read them; explore fewer columns"
             f"{score}, protect the counts first (fairgauge protect), or state that they may be in "
             "the file (exact=True, --exact)"
         )
     return int(small)
+
+
+def _crossed_decisions(cube: Cube, groupings: Sequence[Grouping]) -> list[int]:
+    # the cases of each cell of groups, label and the decisions of several models
+    roles, found = (Role.LABEL, Role.PREDICTION, Role.CANDIDATE), list[int]()
+    for table in (each for each in cube.tables if any(a.role is roles[-1] for a in each.axes)):
+        parts = [each for each in groupings if each.axis in table.axes]
+        axes = [*(each.axis for each in parts), *(a for a in table.axes if a.role in roles)]
+        crossed = cube.marginal(axes)
+        codes = crossed.codes.copy()
+        for i, part in enumerate(parts):
+            codes[:, i] = part.group_of[codes[:, i]]
+        _, index = np.unique(codes, axis=0, return_inverse=True)
+        found += [n for n in np.bincount(index.ravel(), crossed.cases).astype(int).tolist() if n]
+    return found
 
 
 def _reference(

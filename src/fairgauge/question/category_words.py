@@ -22,6 +22,7 @@ def _lists() -> dict[str, dict[str, str]]:
 OwnWords: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]  # a user's, by their meaning
 OWN_MEANINGS = ("adverse_elsewhere", "favourable", "not_known", "not_told", "stage", "total",
     "undecided")  # fmt: skip
+_LONGEST = 120  # how much of a value is searched for words: some patterns take its square
 HMDA = ("codes of actions", ())  # with them, numbers of an outcome may be HMDA's codes
 _OWN: ContextVar[OwnWords] = ContextVar("own words", default=())
 
@@ -59,7 +60,7 @@ def sources() -> dict[str, str]:
 @lru_cache(maxsize=1_024)
 def _fold(text: str) -> str:
     """Return a text as words are listed: without case, accents and brackets, its words parted."""
-    return _strip(fold_accents(parted(text)))
+    return _strip(fold_accents(parted(text[:_LONGEST])))
 
 
 @lru_cache(maxsize=1_024)
@@ -69,7 +70,7 @@ def parted(text: str) -> str:
 
 
 def _strip(text: str) -> str:
-    return text.strip().strip("()[]{}<>. ").casefold()
+    return text[:_LONGEST].strip().strip("()[]{}<>. ").casefold()
 
 
 def may_be_value(name: str, others: Collection[str] = ()) -> bool:
@@ -151,8 +152,12 @@ def means_missing(value: object) -> bool:
 
 def means_no_outcome(value: object) -> bool:
     """Return whether an outcome is a text that usually means that it is missing."""
-    return isinstance(value, str) and (  # North Carolina is no "n.c.", nor A a ".a"
-        any(_has(e, "marker") for e in (_strip(value), value)) or _has(_fold(value), "not_known")
+    return (
+        isinstance(value, str)
+        and (  # North Carolina is no "n.c.", nor A a ".a"
+            any(_has(e, "marker") for e in (_strip(value), value[:_LONGEST]))
+            or _has(_fold(value), "not_known")
+        )
     )
 
 

@@ -1,8 +1,8 @@
 """Presets: what a filer owes, as a file of data: options, texts, the document to file.
 
 A preset quotes its sources and computes nothing: none states that an audit meets a law. One of your
-own is a TOML file. Its template runs, so that no file opens it that names it: whoever runs fairgauge
-does, by its path, or by a folder of kits (`FOLDER_OF_KITS`) in which it is found by its name.
+own is a TOML file. Its template runs, so that no other file can have it opened: who runs fairgauge
+names it by its path, or names a folder of kits (`FOLDER_OF_KITS`) in which it is found by its name.
 """
 
 from __future__ import annotations

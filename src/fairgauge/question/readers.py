@@ -21,7 +21,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from itertools import pairwise
@@ -121,11 +121,39 @@ def plain_fields(value: Any) -> dict[str, Any]:
     }
 
 
+LONGEST, MOST_REPLICATES = 1_000, 100_000
+"""The most characters of a text of a question, and replicates that a file asks for."""
+TOO_MANY_REPLICATES = f"a file may ask for {MOST_REPLICATES:,}; state more yourself (--replicates)"
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Yield every text and name that plain values hold."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from texts_of(name)
+            yield from texts_of(each)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from texts_of(each)
+
+
+def refuse_long(value: object, at: Location) -> bool:
+    """Report a text that is longer than a question has, and return whether there is one."""
+    longest = max(map(len, texts_of(value)), default=0)
+    if longest > LONGEST:
+        at.report(f"holds a text of {longest:,} characters; it may have {LONGEST:,}")
+    return longest > LONGEST
+
+
 def read_keys(
     table: Mapping[str, object], keys: Mapping[str, Reader], at: Location
 ) -> dict[str, Any]:
     """Read what a table has for some keys; without those for which it has nothing."""
-    return {k: read(table[k], at[k]) for k, read in keys.items() if table.get(k) is not None}
+    given = {k: read for k, read in keys.items() if table.get(k) is not None}
+    short = (k for k in given if not refuse_long(table[k], at[k]))
+    return {k: given[k](table[k], at[k]) for k in short}
 
 
 def read_table(value: object, keys: Mapping[str, Reader], at: Location) -> dict[str, Any]:
@@ -271,8 +299,7 @@ def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
 
 
 def _expand(name: str) -> list[str]:
-    found = _RANGE.fullmatch(name)
-    if found is None:
+    if len(name) > LONGEST or (found := _RANGE.fullmatch(name)) is None:
         return [name] if name else []
     stem, first, last = found["stem"], found["first"], found["last"]
     width = len(first) if first.startswith("0") else 0

@@ -136,7 +136,7 @@ _RANGE = (
 def ranges_of(text: str) -> list[tuple[float, float]]:
     """Return the ranges of numbers that a text names, with their ends; none of other texts."""
     found = []
-    for part in re.split(r"\s+or\s+", text.strip()):
+    for part in " ".join(text.split()).split(" or "):
         if (read := re.fullmatch(_RANGE, part)) is None:
             return []
         if sign := read["sign"]:

@@ -24,12 +24,8 @@ _SCOPE: Mapping[str, Reader] = {
     "decide": read_word(Decide),
 }  # fmt: skip
 _KEYS = ("metric", "at_least", "at_most", "between", *_SCOPE)
-_ROUNDING = 1e-12
+_ROUNDING, _LONGEST_SHOWN = 1e-12, 200
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
-_LIMIT = (
-    rf"(?i)(?:(?P<low>{_NUMBER})\s*<=\s*)?(?P<bar>\|?)\s*(?P<metric>[^<>|]+?)\s*(?P=bar)"
-    rf"\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,19 +142,28 @@ def limits_of(text: str) -> tuple[float, float]:
 
 def _split_limit(text: str) -> tuple[str, float, float]:
     # the name of the metric of a limit, and its ends; infinite where there is none
-    if found := re.fullmatch(_LIMIT, text.strip()):
-        metric, bound = found["metric"], float(found["bound"])
-        match found["low"], found["bar"], found["sign"]:
-            case None, "", sign:
-                return (metric, bound, inf) if sign == ">=" else (metric, -inf, bound)
-            case None, "|", "<=":
-                return metric, -bound, bound
-            case low, "", "<=":
-                return metric, float(low), bound
+    match [part.strip() for part in re.split("(<=|>=)", text)]:
+        case [metric, ">=" | "<=" as sign, bound] if _is_number(bound) and _is_name(metric):
+            ends = (float(bound), inf) if sign == ">=" else (-inf, float(bound))
+            return metric, *ends
+        case [metric, "<=", bound] if _is_number(bound) and _is_name(name := metric[1:-1].strip()):
+            if metric[0] == metric[-1] == "|":
+                return name, -float(bound), float(bound)
+        case [low, "<=", metric, "<=", high] if _is_number(low) and _is_number(high):
+            if _is_name(metric):
+                return metric, float(low), float(high)
     message = "write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
-    if (percent := re.search(rf"({_NUMBER})\s*%", text)) is not None:
+    if (percent := re.search(rf"({_NUMBER})\s*%", text[:_LONGEST_SHOWN])) is not None:
         message = f"shares are written as {float(percent[1]) / 100:g}, not in per cent"
     raise SpecError(Problem("rule", f"cannot read {quote(text)}; {message}"))
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(_NUMBER, text, re.IGNORECASE) is not None
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and not any(mark in text for mark in "<>|")
 
 
 def read_rules(value: object, at: Location) -> tuple[Rule, ...]:

@@ -23,7 +23,16 @@ from fairgauge.question.category_words import HMDA, use_words
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.kits import Kit, find_kit, kit_or_none
 from fairgauge.question.options import BY_NAME, Spec, flag_of
-from fairgauge.question.readers import Location, Reader, read_column, read_keys, read_values
+from fairgauge.question.readers import (
+    MOST_REPLICATES,
+    TOO_MANY_REPLICATES,
+    Location,
+    Reader,
+    read_column,
+    read_keys,
+    read_values,
+    refuse_long,
+)
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Json, Value, is_one_of, matches, name_of, sort_key
@@ -71,8 +80,12 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     for name, value in separated(_add_preset(options, at)).items():
         if name not in BY_NAME:
             problems.append(_unknown_option(name))
-        elif value is not None:
+        elif value is not None and (name in _LONG or not refuse_long(value, at[name])):
             given[name] = BY_NAME[name].type.read(value, at[name])
+    if base is not None and base.replicates > MOST_REPLICATES and "replicates" not in given:
+        at["replicates"].report(
+            f"{TOO_MANY_REPLICATES}, and these counts ask for {base.replicates:,}"
+        )
     misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
     if base is None and spec.score and "score_range" in given and "threshold" not in given:
@@ -174,6 +187,9 @@ def check_names(options: Mapping[str, object], positional: Sequence[object]) -> 
     problems += [_unknown_option(name) for name in options if name in OTHER_NAMES]
     if problems:
         raise SpecError([*problems, Problem("", _AS_HERE)])
+
+
+_LONG = ("document", "replicate_weights")  # texts of several sentences, and lists in one text
 
 
 def _unknown_option(name: str) -> Problem:

@@ -231,14 +231,14 @@ def document(
     warnings = opening_warnings(report_warnings(getattr(result, "diagnostics", ())))
     return tree.DocumentTree(
         title=made.text(layout.get("title", "")),
-        beside=own.get("beside") or made.stated("beside"),
+        beside=printable(own.get("beside") or made.stated("beside")),
         lead=(*lead, *chosen_rows(result)),
         cover=tuple(own.get("cover", ())),
         verdict=made.stated("verdict"),
         tone=tree.Tone(made.stated("tone") or "plain"),
         sections=() if quiet else tuple(made.sections(layout["sections"], result)),
-        created=printable(getattr(result, "created", "")),
-        version=printable(getattr(result, "version", "")),
+        created=getattr(result, "created", ""),
+        version=getattr(result, "version", ""),
         brief=own.get("brief") or result.brief(),
         exhibits=tuple(own.get("exhibits", ())),
         not_shown=() if full else made.texts(layout.get("not_shown", ())),

@@ -15,7 +15,10 @@ from the fields are listed in ``DERIVED``. A `Sparse` record states what differs
 
 from __future__ import annotations
 
+import contextlib
+import datetime as dt
 import math
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -463,8 +466,29 @@ _PLAIN_TYPES[Reason] = _Codec(
                     "parameters": to_plain(dict(reason.parameters))},
     _read_reason, _reason_schema,
 )  # fmt: skip
+
+
+def read_word(word: object) -> str:
+    """Return a version, or a word of ours; raise a ValueError of any other text."""
+    if not (isinstance(word, str) and re.fullmatch(r"[\w.+!-]{1,40}", word, re.ASCII)):
+        raise ValueError(f"{quote(word)} is no version, or no word")
+    return word
+
+
+def read_moment(text: object) -> str:
+    """Return when something was made, in ISO 8601; raise a ValueError of any other text."""
+    with contextlib.suppress(ValueError):
+        if isinstance(text, str) and text.isascii() and dt.datetime.fromisoformat(text):
+            return text
+    raise ValueError(f"{quote(text)} is no date and time")
+
+
+Moment = Annotated[str, Form(lambda text: text, read_moment, {"type": "string"})]
+"""When a result was made."""
+Word = Annotated[str, Form(lambda text: text, read_word, {"type": "string"})]
 Version = Annotated[str, Key("tool"), Form(
-    lambda version: {"name": "fairgauge", "version": version}, lambda tool: tool["version"],
+    lambda version: {"name": "fairgauge", "version": version},
+    lambda tool: read_word(tool["version"]),
     described_object({"name": {"const": "fairgauge"}, "version": {"type": "string"}}),
 )]  # fmt: skip
 """The version of fairgauge that made a result."""

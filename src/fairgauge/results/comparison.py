@@ -15,7 +15,7 @@ from fairgauge.catalogue.directions import harm_in_words
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts, is_of_scoring_rates
 from fairgauge.enums import CandidateVerdict, Fairness, Outcome, Performance, WhyIncomplete
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
-from fairgauge.results.codec import Finite, Restored, Share
+from fairgauge.results.codec import Finite, Moment, Restored, Share, Word
 from fairgauge.results.estimates import DisparityChange, Estimate, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval, WhyWithheld
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, find_named
@@ -191,8 +191,8 @@ class Origin:
     fingerprint: str
     rows: int
     excluded: Mapping[str, int]
-    created: str
-    version: str
+    created: Moment
+    version: Word
     cases: Finite | None = None
     used: int | None = None
     used_at_least: bool = False

@@ -15,7 +15,7 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
-from fairgauge.results.codec import Finite
+from fairgauge.results.codec import Finite, Word
 from fairgauge.results.scopes import Diagnostic, HasDefinition, Worded
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.start.records import dataclass
@@ -230,7 +230,7 @@ class MonitorReport(ResultOfMetrics):
     spec: Saved
     horizon: int
     alpha: Finite
-    length: str
+    length: Word
     periods: tuple[str, ...]
     absent: tuple[str, ...]
     waiting: tuple[str, ...]

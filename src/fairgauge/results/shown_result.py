@@ -25,7 +25,7 @@ from fairgauge.enums import Outcome
 from fairgauge.errors import CubeError, FairgaugeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec, scopes
-from fairgauge.results.codec import NOT_SAVED, Plain, Result, Schema, Version
+from fairgauge.results.codec import NOT_SAVED, Moment, Plain, Result, Schema, Version
 from fairgauge.results.scopes import Diagnostic, function_at
 from fairgauge.results.statement import Statement
 from fairgauge.start import __version__
@@ -81,7 +81,7 @@ class ShownResult:
     DERIVED: ClassVar[tuple[str, ...]] = ("_statements",)
 
     version: Version
-    created: str = field(compare=False)
+    created: Moment = field(compare=False)
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "KIND"):

@@ -442,14 +442,15 @@ def _keys_of_columns(path: Place) -> dict[str, Keys]:
     return columns
 
 
-def _nested_keys(pairs: _Pairs, path: Place) -> dict[str, Keys]:
-    # the keys of an object, and those of objects in it unless it has one of their name
+def _nested_keys(pairs: _Pairs, path: Place, depth: int = 8) -> dict[str, Keys]:
+    # the keys of an object, and those of objects in it unless it has one of their name; their names
+    # grow with the square of the depth
     check_unique_names([name for name, _ in pairs], quote(path), _MOST_KEYS)
     inside = {
         f"{name}.{column}": (name, *keys)
         for name, value in pairs
-        if isinstance(value, _Pairs)
-        for column, keys in _nested_keys(value, path).items()
+        if isinstance(value, _Pairs) and depth
+        for column, keys in _nested_keys(value, path, depth - 1).items()
     }
     return {name: (name,) for name, _ in pairs} | {
         column: keys for column, keys in inside.items() if column not in dict(pairs)

@@ -14,10 +14,10 @@ from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 from fairgauge.errors import DataError, listing, needing, quote
-from fairgauge.object_stores import Place
+from fairgauge.object_stores import Place, most_unpacked
 from fairgauge.scan._column_arrays import open_columns
 from fairgauge.scan._duckdb_relation import check_same_columns
 from fairgauge.scan.source import MOST_COLUMNS, RECORDS, FileRecord, Source, check_unique_names
@@ -57,7 +57,7 @@ def _read_with_pyreadstat(path: Place) -> Columns:
     try:
         read = getattr(pyreadstat, READERS[kind])
         columns, about = read(str(path), output_format="dict", **more)
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OSError) as error:
+    except Exception as error:  # what another program's file holds may be anything
         raise DataError(f"cannot read {quote(path)}: {' '.join(str(error).split())}") from None
     check_unique_names(about.column_names, quote(path))
     labels = about.column_names_to_labels
@@ -166,6 +166,12 @@ def _whole_as_int(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+# the rows of a sheet of Excel, and places of one that may be empty
+_MOST_ROWS, _MOST_EMPTY = 1_048_576, 1_000_000
+_TOO_WIDE = (
+    "sheet {} has cells, or merged ones, far beyond those that it fills, or more rows than Excel "
+    "has; delete them, or save the sheet as CSV"
+)
 # rows above the header that are looked at
 _MOST_ABOVE = 50
 
@@ -229,26 +235,39 @@ def _read_sheets(path: Path, *, results: bool = True) -> tuple[dict[str, _Sheet]
         import openpyxl
     try:
         with path.open("rb") as file:
+            with ZipFile(file) as archive:
+                size = sum(each.file_size for each in archive.infolist())
+            if size > most_unpacked(file):
+                raise ValueError(f"{size:,} bytes, unpacked")  # noqa: TRY301
             book: Any = openpyxl.load_workbook(file, read_only=True, data_only=results)
             sheets = {each.title: _read_sheet(each, book) for each in book.worksheets}
             return sheets, bool(book.calculation and book.calculation.fullCalcOnLoad)
-    except (OSError, ValueError, KeyError, SyntaxError, BadZipFile) as error:
-        raise DataError(f"cannot read {quote(path)}: {type(error).__name__}") from None
+    except DataError as error:
+        raise DataError(f"{quote(path)}: {error}") from None
+    except Exception as error:  # a part of an archive that others wrote may be anything
+        why = f"{type(error).__name__}: {error}"[:200]
+        raise DataError(f"cannot read {quote(path)}: {why}") from None
 
 
-_MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^>]*\bref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*\bref="([A-Z]{1,3})(\d{1,7}):[A-Z]+(\d{1,7})"')
 _FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
 
 
 def _read_sheet(sheet: Any, book: Any) -> _Sheet:
     sheet.reset_dimensions()  # programs state A1 alone, and openpyxl would read no more
-    rows = [
-        [None if value in _FAILED else value for value in row]
-        for row in sheet.iter_rows(values_only=True)
-    ]
+    rows: list[list[Any]] = []
+    read = filled = 0  # places, and those with a cell
+    for row in sheet.iter_rows(max_row=_MOST_ROWS + 1, values_only=True):
+        rows.append([None if value in _FAILED else value for value in row])
+        read, filled = read + len(row) + 1, filled + len(_filled_cells(row))
+        if len(rows) > _MOST_ROWS or read > max(_MOST_EMPTY, 100 * filled):
+            raise DataError(_TOO_WIDE.format(quote(sheet.title)))
     # openpyxl streams a sheet without its merged cells
     written = book._archive.read(sheet._worksheet_path)  # noqa: SLF001
-    return _Sheet(rows, _MERGED.findall(written), _FORMULA.search(written) is not None)
+    merged = _MERGED.findall(written)
+    if sum(int(last) - int(first) for _, first, last in merged) > max(_MOST_EMPTY, 100 * filled):
+        raise DataError(_TOO_WIDE.format(quote(sheet.title)))
+    return _Sheet(rows, merged, _FORMULA.search(written) is not None)
 
 
 def _fill_merged(sheet: _Sheet) -> dict[int, list[int]]:

@@ -35,15 +35,16 @@ from fairgauge.api.pairing import pairs
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.enums import DiagnosticCode
-from fairgauge.errors import DataError, FairgaugeError, display, needing, quote
+from fairgauge.errors import DataError, FairgaugeError, Problem, SpecError, display, needing, quote
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_object
 from fairgauge.question.kits import find_kit
 from fairgauge.question.options import BY_NAME
+from fairgauge.question.readers import MOST_REPLICATES, TOO_MANY_REPLICATES
 from fairgauge.question.specification import COLUMNS
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.grammar import english
 from fairgauge.render.words.display_names import called
-from fairgauge.results.codec import Plain
+from fairgauge.results.codec import Plain, read_moment, read_word
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report
 from fairgauge.results.shown_result import SUFFIX, load, made_now, read_saved
@@ -162,9 +163,11 @@ def unpack(path: str | Path) -> Bundle:
         raise DataError(f"{none}: its manifest lists no {' and no '.join(sorted(missing))}")
     try:
         tool, libraries = _texts(manifest["tool"]), _texts(manifest["libraries"])
-        origin: dict[str, Any] = {"tool": {name: tool[name] for name in ("name", "version")}}
-        origin |= {"libraries": libraries, "created": str(manifest["created"])}
-    except (KeyError, TypeError, AttributeError):
+        made_by = {"name": tool["name"], "version": read_word(tool["version"])}
+        libraries = {name: read_word(of) for name, of in libraries.items()}
+        origin: dict[str, Any] = {"tool": made_by, "libraries": libraries}
+        origin["created"] = read_moment(manifest["created"])
+    except (KeyError, TypeError, AttributeError, ValueError):
         why = "its manifest does not state when and with which versions it was sealed"
         raise DataError(f"{none}: {why}") from None
     signature = parts.pop(SIGNATURE, None)
@@ -630,6 +633,8 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
 def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
     if sealed.spec.get("preset") is not None:
         find_kit(sealed.spec["preset"])  # which opens no file that the report names
+    if sealed.spec.get("replicates", 0) > MOST_REPLICATES:
+        raise SpecError(Problem("replicates", TOO_MANY_REPLICATES))
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})
     held = cube.asked.to_dict().get("task")  # which need not have been stated

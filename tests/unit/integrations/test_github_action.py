@@ -101,7 +101,7 @@ def test_a_rule_that_fails(act, tmp_path):
     assert summary.startswith("# People with sex F have p = 1 less often")
     assert "Fairness audit: my loans.csv" in summary
     outputs = (tmp_path / "GITHUB_OUTPUT").read_text()
-    assert outputs == "verdict=fail\nreport=fairgauge-report\n"
+    assert outputs == "report=fairgauge-report\nverdict=fail\n"
     report = json.loads((tmp_path / "fairgauge-report" / "report.json").read_text())
     assert report["verdict"] == "fail"
     comment = (tmp_path / "fairgauge-report" / "comment.md").read_text()
@@ -166,6 +166,26 @@ def test_a_name_in_the_data_is_no_command(act, tmp_path, name):
     assert commands(twice) == [
         "::error title=fairgauge::There is no report; see the log of this step"
     ]
+
+
+def test_what_a_pull_request_adds_is_neither_uploaded_nor_followed(act, tmp_path):
+    (tmp_path / "away").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "away")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "more.md").symlink_to(tmp_path / "my loans.csv")
+    for output, why in (("linked", "is reached by a link"), ("linked/in", "is reached by a link"),
+                        ("full", "holds more.md; name one that is not in use")):  # fmt: skip
+        done = act(data="'my loans.csv'", arguments=FLAGS, output=output)
+        assert (done.returncode, why in commands(done)[0]) == (2, True)
+    assert not [*(tmp_path / "away").iterdir()]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "comment.md").symlink_to(tmp_path / "my loans.csv")
+    assert act(data="'my loans.csv'", arguments=FLAGS, output="out").returncode == 0
+    assert (tmp_path / "my loans.csv").read_text().startswith("y,p,sex")
+    for step in (STEPS["Upload the report"], STEPS["Comment on the pull request"]):
+        assert "steps.audit.outputs.report != ''" in step["if"]
+        assert "inputs.output" not in json.dumps(step)
+    assert ".user.login == $ENV.LOGIN" in STEPS["Comment on the pull request"]["run"]
 
 
 def test_every_input_of_the_action_reaches_the_script():

@@ -95,3 +95,14 @@ def test_the_data_are_json_without_angle_brackets():
     text = page[start : page.index("</script>", start)]
     assert not set("<>&") & set(text)
     assert json.loads(text)["rows"] == sample_reports.scores().height
+
+
+def test_who_two_models_decide_differently_is_a_cell_too():
+    """Two models of 390 and 387 showed the decisions of three people."""
+    rows = {"old": [1] * 390 + [0] * 400, "new": [1] * 387 + [0] * 403, "g": ["a", "b"] * 395}
+    asked = {"prediction": "old", "positive": 1, "sensitive": "g"}
+    assert fg.explore(rows, **asked)
+    with pytest.raises(fg.CubeError, match="those whom models decide differently among them"):
+        fg.explore(rows, **asked, candidate="new")
+    assert fg.explore(rows, **asked, candidate="new", exact=True)
+    assert fg.explore(rows | {"new": [1] * 350 + [0] * 440}, **asked, candidate="new")

@@ -1,12 +1,12 @@
 // values that mean nothing known or decided, and spellings of one value: the patterns are those of category_words.py
 const PATTERNS = Object.fromEntries(Object.entries(data.patterns).map(([name, text]) => [name, new RegExp(text, "u")]));
 const everyMatch = (name) => new RegExp(data.patterns[name], "gu");
-const bare = (text) => text.trim().replace(/^[()[\]{}<>. ]+|[()[\]{}<>. ]+$/g, "").toLowerCase();
+const bare = (text) => text.slice(0, 120).trim().replace(/^[()[\]{}<>. ]+|[()[\]{}<>. ]+$/g, "").toLowerCase();
 const parted = (text) => text.replace(/(?<=[a-z])(?=[A-Z])/g, " ").replace(/[\s_-]+/g, " ");
 const unaccented = (text) => text.toLowerCase().replaceAll("\u00df", "ss").normalize("NFKD").replace(/\p{M}/gu, "");
-const plainText = (text) => bare(unaccented(parted(text)));
+const plainText = (text) => bare(unaccented(parted(text.slice(0, 120))));
 const withoutOwn = (text) => bare(plainText(text).replace(everyMatch("beside_own_words"), ""));
-const noOutcomeWord = (value) => typeof value === "string" && ([bare(value), value].some((text) => PATTERNS.marker.test(text)) || PATTERNS.not_known.test(plainText(value)));
+const noOutcomeWord = (value) => typeof value === "string" && ([bare(value), value.slice(0, 120)].some((text) => PATTERNS.marker.test(text)) || PATTERNS.not_known.test(plainText(value)));
 const meansMissing = (value) => typeof value === "string" && (["not_known", "not_told"].some((of) => PATTERNS[of].test(withoutOwn(value))) || noOutcomeWord(value) || PATTERNS.refused.test(withoutOwn(value)));
 const isOpposite = (name, others) => { const text = plainText(name), positive = text.replace(/^(not? |non |nicht |un|in(?=[\p{L}\p{N}_]))/u, ""); return positive !== text && others.some((each) => plainText(each).startsWith(positive)); };
 const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_second.test(bare(name)) || PATTERNS.may_be_outcome.test(plainText(name));

@@ -1,0 +1,93 @@
+"""What a file of others may hold is read in time that grows as its length does.
+
+Twice as long a text may take about twice the CPU time; four times is that of a pattern that
+backtracks. The times are compared with each other, and with no limit in seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import openpyxl
+import pytest
+
+import fairgauge as fg
+from fairgauge.errors import FairgaugeError
+from fairgauge.question import category_words, recoding, rules
+from fairgauge.question.readers import LONGEST, MOST_REPLICATES
+from fairgauge_check.printed import has_number, is_empty, is_like_a_row, read_ratio, strip_marks
+from fairgauge_check.table_files import grids_of_text, read_grids
+
+TABLE = "a|b\n-|-\n1|{}\n{}\na|b\n-|-\n1|2\n"
+PARTS = ("(", "[1] ", "  [1]", " (a)", "*", " ", "- ", "#", "1", "1,", "<h2>To file", "<td>", "| ",
+         "|-", "<", "\\", "&", "or ", '"', "n/a ", "race ")  # fmt: skip
+READERS: dict[str, Callable[[str], object]] = {
+    "name": strip_marks, "ratio": read_ratio, "empty": is_empty, "number": has_number,
+    "row": is_like_a_row, "rule": rules.limits_of, "range": recoding.ranges_of,
+    "markdown": lambda text: grids_of_text(TABLE.format(text, text), ".md"),
+    "page": lambda text: grids_of_text(f"<table><tr><td>a<td>b<tr><td>{text}</table>", ".html"),
+    "csv": lambda text: grids_of_text(f"a,b\n1,{text}\n", ".csv"),
+    "unknown": category_words.is_unknown, "missing": category_words.means_missing,
+    "total": lambda text: category_words.is_total(text, [text]),
+    "undecided": category_words.is_undecided, "harm": category_words.is_harm,
+}  # fmt: skip
+LENGTH = 1_500
+
+
+def cpu(read: Callable[[str], object], text: str) -> float:
+    """Return the least CPU time of three readings of texts that were not read before."""
+    times = []
+    for i in range(3):
+        began = time.process_time()
+        with suppress(FairgaugeError):
+            read(f"{i}x{text}y")
+        times.append(time.process_time() - began)
+    return min(times)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_twice_the_text_takes_about_twice_the_time(reader):
+    read, slow = READERS[reader], []
+    for part in PARTS:
+        length = LENGTH
+        while (once := cpu(read, part * length)) < 0.004 and length < 20 * LENGTH:
+            length *= 2  # a time that can be told from that of anything else
+        if once > 0.004 and cpu(read, part * length * 2) > 3.2 * once:
+            slow.append((part, length))
+    assert not slow
+
+
+ROWS = {"y": [1, 0] * 40, "g": ["a", "b", "b", "a"] * 20}
+
+
+def test_texts_of_a_question_and_replicates_of_a_file_have_a_limit(tmp_path):
+    long, spec = "x" * (LONGEST + 1), tmp_path / "a.toml"
+    for name in ("rules", "where", "recode", "reference", "sensitive", "metrics", "unknown"):
+        with pytest.raises(fg.SpecError, match=rf"{name}: holds a text of 1,001 characters"):
+            fg.audit(ROWS, **{"label": "y", "sensitive": "g"} | {name: long})
+    spec.write_text("replicates = 1000000")
+    with pytest.raises(fg.SpecError, match="a file may ask for 100,000; state more yourself"):
+        fg.audit(ROWS, config=spec, label="y", sensitive="g")
+    counts = fg.count(ROWS, label="y", sensitive="g", replicates=MOST_REPLICATES + 1)
+    counts.save(tmp_path / "a.cube.json")
+    held = fg.load(tmp_path / "a.cube.json")
+    with pytest.raises(fg.SpecError, match="state more yourself"):
+        fg.audit(held)
+    assert fg.audit(held, replicates=MOST_REPLICATES + 1).spec["replicates"] > MOST_REPLICATES
+
+
+def test_a_workbook_is_as_large_as_what_it_fills(tmp_path):
+    book, path = openpyxl.Workbook(), tmp_path / "a.xlsx"
+    for row in (("y", "g"), *zip(*ROWS.values(), strict=True)):
+        book.active.append(row)
+    book.active["C1048576"] = 1
+    book.save(path)
+    with pytest.raises(fg.DataError, match="far beyond those that it fills"):
+        fg.audit(path, label="y", sensitive="g")
+    book.active.delete_rows(100, 1_048_576)
+    book.active.merge_cells("A100:ZZ200")
+    book.save(path)
+    with pytest.raises(fg.DataError, match=r"merges or links \d\d,\d{3} cells"):
+        read_grids(path)
