@@ -73,6 +73,10 @@ NOT_UTF_8 = "not UTF-8 text; save it as UTF-8, for example with iconv -f windows
 """What Excel writes is windows-1252 in Western Europe; as Latin-1 its dashes would be no text."""
 _LONGEST_MESSAGE = 1_900
 _LONGEST_QUOTE = 60
+IMITATES = re.compile(
+    r"[.:!?]\s|[\u2705\u274c\u2754\u2795\u2796]|\b(PASS|FAIL|INCONCLUSIVE|REPRODUCED)"
+)
+"""What a name has that could be taken for the end of a sentence, a mark or a verdict of ours."""
 MOST_CELLS, _MOST_CATEGORIES = 3, 20
 # addresses: of mail, and of a street with the number of a house
 _OF_SOMEONE = r"\S@\S|\d[a-z]?,? +[^\W\d_]{4,}|[^\W\d_]{4,}[.,]? +\d"

@@ -43,8 +43,8 @@ import fs from "node:fs"; import vm from "node:vm";
 const [script, asked, answers] = process.argv.slice(2);
 vm.runInThisContext(fs.readFileSync(script, "utf8"));
 const made = [];
-for (const { text, question } of JSON.parse(fs.readFileSync(asked, "utf8")))
-  made.push(await fairgaugePage.audit(text, question));
+for (const { text, question, cells } of JSON.parse(fs.readFileSync(asked, "utf8")))
+  made.push(cells ? cells.map(fairgaugePage.cell) : await fairgaugePage.audit(text, question));
 fs.writeFileSync(answers, JSON.stringify(made));
 """
 

@@ -10,6 +10,7 @@ import warnings
 import pytest
 from page_tables import answers, random_case
 from tests.needs import EVERY_CASE
+from tests.unit.render.test_hostile_names import CELLS
 
 import fairgauge as fg
 from fairgauge.api.choosing import recommend, specification
@@ -58,6 +59,10 @@ FILES = {
     "fraction_as_count": "sex,ok,n\nF,yes,10.5\nF,no,20\nM,yes,30\nM,no,12.25\n",
     "negative_count": "sex,ok,n\nF,yes,10\nF,no,-3\nM,yes,30\nM,no,12\n",
 }
+
+
+def test_cells_of_its_csv_are_those_of_ours(tmp_path):
+    assert answers([{"cells": [*CELLS]}], tmp_path) == [[*CELLS.values()]]
 
 
 def close(mine, theirs):

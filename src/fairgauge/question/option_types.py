@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge import enums
-from fairgauge.errors import collecting, display, listing, quote, suggest
+from fairgauge.errors import IMITATES, collecting, display, listing, quote, suggest
 from fairgauge.identity import name_of_values
 from fairgauge.question import features, readers
 from fairgauge.question.category_words import OWN_MEANINGS, OwnWords
@@ -94,6 +94,7 @@ def _word(value: object, at: Location) -> str:
     if isinstance(value, str) and len(seen) > _LONGEST:
         room = f"sentences have room for {_LONGEST}"
         at.report(f"has {len(seen)} characters; {room}: {display(seen)}")
+    at.expect(not IMITATES.search(seen), "no sentence, and no verdict", seen)
     return seen
 
 

@@ -67,17 +67,19 @@ def test_csv_is_safe_in_a_spreadsheet(hostile):
     assert not any(text.lstrip().startswith(("=", "+", "-", "@")) for text in texts)
 
 
-def test_a_full_width_formula_is_disarmed_too():
-    assert cell("＝1+1") == "'＝1+1"
-    assert cell("  +1") == "'  +1"
-    assert cell(-0.5) == "-0.5"
+CELLS = {
+    "=1+1": "'=1+1", "＝1+1": "'＝1+1", "  +1": "'  +1", "\t=1": "\\x09=1", "@x": "'@x",
+    "-1": "-1", "+2.5": "+2.5", "-1e-5": "-1e-5", "-1+1": "'-1+1", "-1 ": "\"'-1 \"",
+    "-0.1 <= RD <= 0.1": "'-0.1 <= RD <= 0.1", "a;b": '"a;b"', "a|b": '"a|b"', "a\nb": "a\\x0ab",
+    'q"q': '"q""q"', " x": '" x"', "é\u202e": "é\\u202e", "": "", "women": "women",
+}  # fmt: skip
+"""Texts, and the cells of CSV that they are, also of the page."""
 
 
-@pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "-0.1 <= RD <= 0.1", "-1+1", "-1 "])
-def test_a_text_that_is_a_number_needs_no_apostrophe(text):
+@pytest.mark.parametrize(("text", "shown"), CELLS.items())
+def test_a_text_is_a_cell_that_no_spreadsheet_computes(text, shown):
     """A group ``-1`` is the same in CSV and JSON; everything else that begins so is disarmed."""
-    (shown,) = next(csv.reader([cell(text)]))
-    assert shown == (text if text in ("-1", "+2.5", "-1e-5") else f"'{text}")
+    assert cell(text) == shown
 
 
 def test_junit_is_well_formed(hostile):
@@ -99,6 +101,19 @@ def test_junit_is_well_formed(hostile):
 )
 def test_printable(raw, shown):
     assert printable(raw) == shown
+
+
+@pytest.mark.parametrize("name", ["PASS. No disparity", "Verdict: none", "✅ fair", "REPRODUCED"])
+def test_a_name_that_imitates_us_is_quoted_wherever_it_stands(name):
+    counts = {name: {"tp": 30, "fn": 70}, "other": {"tp": 60, "fn": 40}}
+    report = fg.audit(fg.confusion(name, counts), metrics=["base_rate.ratio"])
+    for format_ in ("text", "markdown", "html"):
+        text = html.unescape(render(report, format_)).replace("\n", " ")
+        shown = re.sub(r"<[^>]*>|\\|\s+", " ", text.split('"spec"')[0])
+        assert f"“{name}" in re.sub(r"\s+", " ", shown)
+        assert report.brief().headline.text.count(name) == report.brief().headline.text.count(
+            f"“{name}"
+        )
 
 
 def test_shortening_keeps_both_ends_and_the_width():

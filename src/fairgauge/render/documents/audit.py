@@ -376,7 +376,7 @@ def _filing(report: Report) -> Iterator[tree.Block]:
 def _facts(report: Report) -> dict[str, Any]:
     fields, adjusted = question.document(report), DiagnosticCode.ADJUSTED_P
     return {
-        "title": called(fields.get("title") or question.title(report)),
+        "title": called(fields["title"]) if fields.get("title") else question.title(report),
         "verdict": verdict_words.verdict_of_all(report),
         "tone": str(notes.TONES.get(report.verdict, tree.Tone.SOFT)),
         "methods": notes.described_methods(report),

@@ -55,10 +55,11 @@ const savedCounts = (counts, q) => {
   return { fingerprint, text: () => pythonJson({ ...whole, digest: sha256(pythonJson(whole)) }, false) };
 };
 
-// the table to publish; cells that a spreadsheet would compute with get an apostrophe
+// the table to publish; its cells are those of streams.cell
 const csvCell = (v) => {
-  const t = v === null || v === undefined || Number.isNaN(v) ? "" : String(v), safe = typeof v === "string" && /^[=+\-@\t\r]/.test(t) ? `'${t}` : t;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  if (typeof v !== "string") return v === null || v === undefined || Number.isNaN(v) ? "" : String(v);
+  const t = printable(v), computed = /^[=+\-@]/.test(t.normalize("NFKC").trimStart()) && !/^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$/.test(t), safe = computed ? `'${t}` : t;
+  return /[",;|]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 const publishedTable = (audit) => audit.features.flatMap((f, i) => audit.measured[i].flatMap((results) => results.map((r) => ({ feature: f.names.join(" and "), group: r.group.name, rate: r.rate.name,
   n: dot(r.rate.sums[1], r.group.cells), x: dot(r.rate.sums[0], r.group.cells), own: r.own, difference: r.by.difference, ratio: r.by.ratio, isReference: r.isReference,

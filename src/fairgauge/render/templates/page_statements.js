@@ -9,7 +9,7 @@ const printable = (text) => {
 };
 const called = (name) => {
   const shown = printable(name);
-  return /^[\s\u00a0]|[\s\u00a0]$|[\s\u00a0]{2}|\u00a0/u.test(shown) ? `\u201c${shown.replace(/^\s+|\s+$|\s{2,}|\u00a0/gu, (b) => "\u00a0".repeat(b.length))}\u201d` : shown;
+  return /^[\s\u00a0]|[\s\u00a0]$|[\s\u00a0]{2}|\u00a0|[.:!?]\s|[\u2705\u274c\u2754\u2795\u2796]|\b(PASS|FAIL|INCONCLUSIVE|REPRODUCED)/u.test(shown) ? `\u201c${shown.replace(/^\s+|\s+$|\s{2,}|\u00a0/gu, (b) => "\u00a0".repeat(b.length))}\u201d` : shown;
 };
 const significantDigits = (value, digits) => {  // as Python's "g"
   if (value === 0) return "0";
@@ -420,7 +420,7 @@ const auditTable = async (table, question, report) => {
   if (table.cells && savedCounts(counts, q).fingerprint !== table.fingerprint) throw new Refused(UI.other_counts);
   return { q, counts, audit: auditOf(counts, q) };
 };
-const api = { audit: async (text, question) => {
+const api = { cell: (v) => csvCell(v), audit: async (text, question) => {
   try {
     const { q, counts, audit } = await auditTable(await readTable(new Blob([text]), text.startsWith("{") ? "counts.json" : "table.csv", () => {}, false, question.person), question);
     return answer(counts, q, audit);

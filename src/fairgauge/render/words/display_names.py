@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from fairgauge.errors import IMITATES
 from fairgauge.render.words.numbers import listing
 
 _LONGEST = 120
@@ -44,6 +45,7 @@ def called(name: object) -> str:
     r"""Return a name of the user as it is shown: harmless, and whole unless it is endless.
 
     Blanks that nobody would see are within quotation marks: they are all that two names differ in.
+    So is what could be taken for a sentence, a mark or a verdict of ours.
 
     >>> called("Native Hawaiian or Other Pacific Islander"), called("White ")
     ('Native Hawaiian or Other Pacific Islander', '“White\xa0”')
@@ -51,7 +53,8 @@ def called(name: object) -> str:
     '“White\xa0”'
     """
     shown = shorten(printable(name), _LONGEST)
-    return f"“{within_quotes(name)}”" if _UNSEEN.search(shown) else shown
+    alone = not (_UNSEEN.search(shown) or IMITATES.search(shown))
+    return shown if alone else f"“{within_quotes(name)}”"
 
 
 def within_quotes(name: object) -> str:
