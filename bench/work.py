@@ -244,7 +244,7 @@ def checks(rows: int) -> Work:
     from fairgauge.api import audit
 
     unchecked: dict[str, Any] = {
-        "likely_mistakes": lambda *_: (), "repeated_rows": lambda *_: (),
+        "likely_mistakes": lambda *_: (), "notes_of_files": lambda *_: (),
         "with_noted_rows": lambda _data, _source, cube, spec: replace(cube, question=spec),
     }  # fmt: skip
     checked = {name: getattr(audit, name) for name in unchecked}

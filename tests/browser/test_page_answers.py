@@ -14,7 +14,6 @@ from tests.unit.render.test_hostile_names import CELLS
 
 import fairgauge as fg
 from fairgauge.api.choosing import recommend, specification
-from fairgauge.enums import DiagnosticCode
 from fairgauge.question.kits import four_fifths_rule
 from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.page import first_page
@@ -284,8 +283,8 @@ def test_a_person_in_several_rows_is_stated_and_withholds_a_pass(tmp_path):
         ]
     assert passed["repeated"] is None
     assert [v["outcome"] for v in passed["verdicts"]] == ["pass"]
-    found = audited(cases[0], tmp_path / "ids.csv").diagnostics
-    assert [d.feature for d in found if d.code is DiagnosticCode.REPEATED_ID] == ["Candidate ID"]
+    found = audited(cases[0], tmp_path / "ids.csv").doubts
+    assert [(d.code, d.column) for d in found] == [("rows_that_repeat_people", "Candidate ID")]
 
 
 def test_the_four_fifths_rule_is_the_same_wherever_it_is_asked(tmp_path):

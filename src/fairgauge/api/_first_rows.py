@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, Observed
+from fairgauge.api._repeated_people import unasked_columns
 from fairgauge.cube.plan import Plan, plan
-from fairgauge.enums import DiagnosticCode, Observation, Task, Threshold, Uncounted
+from fairgauge.enums import DiagnosticCode, Task, Threshold
 from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
@@ -22,38 +21,8 @@ from fairgauge.scan.source import Readable, Source, can_look_at_rows
 from fairgauge.values import Value, is_number, name_of
 
 _FIRST_ROWS = 1_000
-_EMAIL = r"e-?mail([_\s]?address|-?adresse)?|courriel|correo([_\s]electr[o\u00f3]nico)?"
-_PEOPLE = re.compile(
-    r"user|customer|client|patient|person(al)?|subject|session|applicant|employee"
-    r"|[ck]andidat(?!ur)[aeo]?|borrower|member|student|claimant|card[_\s]?holder|bewerber|kunde"
-    r"|antragsteller|ssn|mrn|policy[_\s]?holder|talent[_\s]?profile"
-    r"|(?<![a-z])(cif|i?tin|dni|matricule)(?![a-z])"
-    r"|(?<![a-z])(insured|payee|party|tax|individual)[_\s]?(id|no|nbr|num|number|key)"
-    r"|(?<![a-z])(pat|cust|policy|mitarbeiter)[_\s]?(id|no|nr|num(mer)?|number|key)",
-    re.IGNORECASE,
-)
-# what a person may have several of: such a column repeats people, and counts none
-_ACCOUNT = r"(?<![a-z])(account|acct)[_\s]?(id|no|nbr|num|number|key)"
-_REPEATING = re.compile(rf"{_PEOPLE.pattern}|{_ACCOUNT}", re.IGNORECASE)
-# several words, of which the last is no identifier's: numbers are of people, as their incomes
-_ATTRIBUTE = (
-    rf"(?i)(?!.*({_EMAIL}|(?<![a-z])(id|profile|matricule|dni)(?![a-z]))).*[_\s]"
-    r"(?!.*(id|no|nb?r|num(mer|ber)?|key|ref|hash|ssn|mrn|tin|cif)\.?$)[^_\s]+"
-)
-_IDENTIFIER = (
-    rf"(?i)(.*[_\s])?(id|uuid|guid|{_EMAIL}|{_REPEATING.pattern})((e?n|in)?[_\s-]?(id|no|nb?r"
-    rf"|number|nummer|ref|key|hash|{_EMAIL})\.?)?"
-)
-# those who decide, and may be employees
-_STAFF = re.compile(r"employee|recruiter|manager|reviewer|interviewer|owner|agent|officer")
-_MOST_IDENTIFIERS = 3
 # different numbers of a label up to which they may be codes of classes
 _FEW_AMOUNTS = 20
-# a column with fewer distinct values than this share of its rows is no identifier, unless its name
-# is one of people or sessions, and it has more values than the next.
-_FEWEST_DIFFERENT = 0.1
-# distinct values, above which a column that is named for people or sessions is an identifier.
-_FEW_PEOPLE = 10
 
 
 def plan_rows(source: Source, spec: Spec) -> tuple[Spec, Plan]:
@@ -95,60 +64,11 @@ def _refuse_no_number(labels: Sequence[Value], predictions: Sequence[Value], spe
         )
 
 
-def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterator[Diagnostic]:
-    """Warn where a column that names people or sessions repeats and no cluster is declared.
-
-    Columns are recognised by their names (``user_id``, ``patient``). Only the first rows are read,
-    so that rows of one person that are far apart are missed. What is advised depends on the verb.
-    """
-    named = _unasked_identifiers(source, spec)
-    read = read_rows(source, named, _FIRST_ROWS) if named else {}
-    for column, values in read.items():
-        known = [value for value in values if value is not None]
-        different, few = len(set(known)), _FEWEST_DIFFERENT * len(known)
-        amounts = re.fullmatch(_ATTRIBUTE, column) and all(map(is_number, known))
-        if amounts or any(isinstance(v, float) and not v.is_integer() for v in known):
-            continue
-        if _REPEATING.search(column):
-            few = min(few, _FEW_PEOPLE)
-        if few < different < len(known):
-            asked = verb or ("score" if spec.score else None)  # people have no single score
-            found = {"verb": asked} if asked else {}
-            yield Diagnostic.warning(
-                DiagnosticCode.REPEATED_ID, column, distinct=different, rows=len(known), **found
-            )
-
-
-def _unasked_identifiers(source: Source, spec: Spec) -> list[str]:
-    if spec.cluster or spec.design or spec.count or not can_look_at_rows(source):
-        return []
-    used = {column for _, column in spec.columns()}
-    named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
-    named.sort(key=lambda column: re.fullmatch(_ATTRIBUTE, column) is not None)
-    return named[:_MOST_IDENTIFIERS]
-
-
 def read_ahead(source: Source, asked: Plan, spec: Spec) -> None:
     """Read the first rows of all columns that are looked at by one query, if it takes queries."""
     if getattr(source, "looks", False) and isinstance(source, Readable):
         axes = [axis.column for axis in asked.axes if axis.limited]
-        source.fetch([*dict.fromkeys([*axes, *_unasked_identifiers(source, spec)])], _FIRST_ROWS)
-
-
-def other_people(source: Source, cube: Cube, spec: Spec) -> Iterator[Observed]:
-    """Yield the columns of people that repeat, where that of persons may be of decisions."""
-    stated, emails = spec.person or "", re.compile(_EMAIL, re.IGNORECASE)
-    if (
-        not stated
-        or _PEOPLE.search(stated)
-        or emails.search(stated)
-        or cube.excluded.get(Uncounted.SAME_PERSON)
-    ):
-        return
-    for each in repeated_ids(source, replace(spec, cluster=None)):
-        name = str(each.feature)
-        if (_REPEATING.search(name) or emails.search(name)) and not _STAFF.search(name.casefold()):
-            yield Observed(Observation.REPEATED, name, None, each["distinct"], each["rows"])
+        source.fetch([*dict.fromkeys([*axes, *unasked_columns(source, spec)])], _FIRST_ROWS)
 
 
 def _median_score(source: Source, spec: Spec) -> float:
@@ -175,9 +95,10 @@ def _median_score(source: Source, spec: Spec) -> float:
     return float(np.median(known))
 
 
-def notes_of_files(data: object, columns: Sequence[str]) -> Iterator[Diagnostic]:
-    """Warn of copied files, and note how many are skipped, and what ``columns`` are called."""
+def notes_of_files(data: object, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of copied files; note how many are skipped, and what columns that are asked for mean."""
     paths, skipped = opened_files(data)
+    columns = [column for _, column in spec.columns()]
     for files in copied_files(data):
         yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
     if skipped:

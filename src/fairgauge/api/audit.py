@@ -8,7 +8,9 @@ from dataclasses import fields, replace
 from typing import Any, Never, Unpack, cast
 
 from fairgauge.api import _first_rows as first_rows
-from fairgauge.checks.missingness_checks import doubtful_identifiers
+from fairgauge.api._first_rows import notes_of_files
+from fairgauge.api._repeated_people import columns_that_repeat_people
+from fairgauge.checks.missingness_checks import doubtful_identifiers, repeated_people
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
 from fairgauge.checks.rows import likely_mistakes, mark_few, with_accepted, with_unstated, withhold
@@ -137,7 +139,7 @@ def audit(
     cube, source, spec = count_data(data, arrays, options)
     question_checks.check_known(cube, spec)
     mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
-    repeated = with_accepted(repeated_rows(data, source, spec, cube), spec)
+    repeated = with_accepted(notes_of_files(data, spec), spec)
     stated = with_unstated(spec, mistakes)
     of_limits = question_checks.limits_of_the_better_off(
         spec.rules, spec.catalogue, stated.favourable or Favourable.POSITIVE
@@ -246,10 +248,9 @@ def count(
         data, note = late_labels(data, ask(**asked))
         if note is not None:
             warnings.warn(note, UserWarning, stacklevel=2)
-    cube, source, spec = count_data(data, arrays, asked)
-    if source is not None:
-        for each in first_rows.repeated_ids(source, spec):
-            warnings.warn(each.message, UserWarning, stacklevel=2)
+    cube, _, spec = count_data(data, arrays, asked)
+    for each in repeated_people(cube, spec):
+        warnings.warn(each.message, UserWarning, stacklevel=2)
     return cube
 
 
@@ -287,8 +288,8 @@ def counted_with_warnings(
     Rows of one person cannot be seen in counts, and scores that are those of another value are
     better known before the counts of many days are added up.
     """
-    cube, source, spec = count_data(data, (), options)
-    found = (*doubtful_identifiers(cube, spec), *repeated_rows(data, source, spec, cube))
+    cube, _, spec = count_data(data, (), options)
+    found = (*doubtful_identifiers(cube, spec), *notes_of_rows(data, cube, spec))
     if spec.score is None or spec.label is None:
         return cube, found
     try:
@@ -384,12 +385,12 @@ def check_groups(
 
 def with_noted_rows(data: object, source: Source, cube: Cube, spec: Spec) -> Cube:
     """Return counts with their question, and with what the rows show that counts do not."""
-    repeated = first_rows.other_people(source, cube, spec)
     copies: Copies
     if files := first_rows.copied_files(data):
         copies = ("times", max(map(len, files))), ("files", sum(map(len, files)))
     else:
         copies = find_copies(source, cube, spec)
+    repeated = () if copies else columns_that_repeat_people(source, cube, spec)
     return replace(cube, question=spec, copies=copies, observed=(*cube.observed, *repeated))
 
 
@@ -423,19 +424,10 @@ def count_data(
     return with_hidden_clusters(cube), source, spec
 
 
-def repeated_rows(
-    data: object, source: Source | None, spec: Spec, cube: Cube, verb: str | None = None
-) -> Iterator[Diagnostic]:
-    """Warn of copied files, repeated rows, and people of many rows.
-
-    The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
-    an audit.
-    """
-    yield from first_rows.notes_of_files(data, [column for _, column in spec.columns()])
-    # of copies every identifier stands twice, and where people are stated another column has them
-    held = cube.copies or cube.seen(Observation.REPEATED) or spec.person
-    if source is not None and not held:
-        yield from first_rows.repeated_ids(source, spec, verb)
+def notes_of_rows(data: object, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of what rows show before an audit of their counts does."""
+    yield from notes_of_files(data, spec)
+    yield from repeated_people(cube, spec)
 
 
 def measure_and_judge(

@@ -29,7 +29,7 @@ from fairgauge.results.report import Report
 from fairgauge.statements.compared import measure
 
 _OF_ROWS = (
-    DiagnosticCode.COPIED_FILES, DiagnosticCode.REPEATED_ID,
+    DiagnosticCode.COPIED_FILES, DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE,
     DiagnosticCode.ALIKE_IDENTIFIERS, DiagnosticCode.PLACEHOLDER_IDENTIFIER,
     DiagnosticCode.PEOPLE, DiagnosticCode.PEOPLE_UNCLEAR,
 )  # fmt: skip

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from fairgauge.api.audit import count_data, counted_people, repeated_rows
+from fairgauge.api._first_rows import notes_of_files
+from fairgauge.api.audit import count_data, counted_people
 from fairgauge.checks import rows as data_checks
 from fairgauge.cube.cube import Cube
 from fairgauge.question.options import Options
@@ -55,9 +56,9 @@ class Run:
 
     def row_notes(self) -> tuple[Diagnostic, ...]:
         """Return what the rows show that counts alone do not."""
-        repeated = repeated_rows(self.data, self.source, self.spec, self.cube, self.verb)
+        of_files = notes_of_files(self.data, self.spec)
         return data_checks.with_accepted(
-            [*counted_people(self.cube, self.spec), *repeated], self.spec
+            [*counted_people(self.cube, self.spec), *of_files], self.spec
         )
 
     def withhold(

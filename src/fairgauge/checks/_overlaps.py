@@ -27,7 +27,7 @@ def groups_that_overlap(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of groups whose every count is the sum of those of others, whatever they are called."""
     for grouping in group_columns(cube, spec).values():
         axis, outcomes = grouping.axis, cube.plan.outcomes
-        if not counts_together(cube, axis, *outcomes):
+        if len(grouping.groups) < 3 or not counts_together(cube, axis, *outcomes):
             continue
         table = cube.marginal([axis, *outcomes])
         table = table.where(grouping.group_of[table.codes[:, 0]] >= 0)
@@ -37,8 +37,8 @@ def groups_that_overlap(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         np.add.at(cells, (of_group, cell), table.cases.astype(np.int64))
         amounts = [np.bincount(of_group, table.sums[each], several).tolist()
                    for each in ("y", "p") if each in table.sums]  # fmt: skip
-        names = group_names([GroupId.of(each) for each in grouping.groups])
         for at, parts in sums_of_others(cells.tolist(), amounts):
+            names = group_names([GroupId.of(each) for each in grouping.groups])
             if not words.is_total(names[at], names):  # of which another check warns
                 yield Diagnostic.warning(
                     DiagnosticCode.GROUPS_THAT_OVERLAP, axis.column, value=names[at],

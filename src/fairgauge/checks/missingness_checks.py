@@ -218,6 +218,15 @@ def copied_rows(cube: Cube) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, None, **dict(cube.copies))
 
 
+def repeated_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of columns by which several rows are of one person, unless people are stated."""
+    for each in () if spec.person or spec.cluster else cube.seen(Observation.REPEATED):
+        yield Diagnostic.warning(
+            DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE, column=each.column, distinct=each.rows,
+            rows=each.cases - each.rows, total=each.cases, score=spec.score is not None,
+        )  # fmt: skip
+
+
 def _largest_gap_of_shares(
     cube: Cube, axis: Axis, absent: Mask, roles: Sequence[Role], level: float
 ) -> dict[str, Any]:

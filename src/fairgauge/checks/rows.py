@@ -95,6 +95,7 @@ OF_OUTCOMES = (
     ),
     *OF_VALUES[:2],
     DataCheck(lambda c: groups_that_overlap(c.cube, c.spec), exact=True),
+    DataCheck(lambda c: missing.repeated_people(c.cube, c.spec), exact=True),
     DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
     DataCheck(lambda c: missing.identifiers_as_weights(c.spec)),
@@ -294,6 +295,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
         Doubt(_OF_CONDITION if note.get("line") else _SPELT_CONDITION, note["rows"])
     ],
     DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
+    DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE: _rows_without("person of their own"),
     DiagnosticCode.DOUBLED_ROWS: _rows_without("content of their own: they may be copies"),
     **dict.fromkeys(_OF_VERDICTS, lambda *_: ()),
 }

@@ -132,8 +132,8 @@ class Observed:
         that of their order: of people whose last decision is unknown); "placeholder" of an
         identifier that probably stands for unknown ones and counts as one person or cluster (an
         empty text: it may be someone's); "spellings" of identifiers that differ from another one in
-        spelling alone, and count as others; "repeated" of a column of people that has ``rows``
-        values in ``cases`` of the first rows, where the column of persons has no name of one.
+        spelling alone, and count as others; "repeated" of a column by which ``cases`` rows are of
+        ``rows`` people.
         Of conditions: "left out" of rows that they exclude, by the value of each axis (a number in
         place of a value: of so many values together; of no column: all); "not met" of all that do
         not meet them; "undecided" of those that have no value of a condition's column and that no

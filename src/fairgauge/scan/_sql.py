@@ -54,6 +54,7 @@ class Columns:
     ``sets``: whether the engine knows grouping sets.
     ``batched``: the columns whose values are in batches of rows what DuckDB groups by.
     ``whole``: the columns of whole numbers, where they can be looked up in a list.
+    ``fractions``: those of numbers that may have fractions, which identify nobody.
     ``moment``: writes a key as the last of some times that is not after it, if the engine can.
     ``double_or_nan``: the expression as a double that may be NaN, if that is cheaper.
     """
@@ -67,6 +68,7 @@ class Columns:
     sets: bool = True
     batched: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
+    fractions: frozenset[str] = frozenset()
     moment: Callable[[str, Sequence[dt.datetime]], str] | None = None
     double_or_nan: Callable[[str], str] | None = None
 

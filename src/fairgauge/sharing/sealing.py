@@ -555,7 +555,7 @@ def _library() -> tuple[ModuleType, Any]:
 STATED = ("created", "tool.version", "data.source", "spec.document")
 """The fields of a report that do not follow from its counts."""
 OF_ROWS_ALONE = {
-    DiagnosticCode.REPEATED_ID, DiagnosticCode.FEATURE_DISTANCE, DiagnosticCode.SAMPLED,
+    DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE, DiagnosticCode.FEATURE_DISTANCE, DiagnosticCode.SAMPLED,
     DiagnosticCode.COPIED_FILES, DiagnosticCode.SKIPPED_FILES, DiagnosticCode.LINES_ABOVE,
     DiagnosticCode.MERGED_CELLS, DiagnosticCode.DECLARED_MISSING, DiagnosticCode.COLUMN_LABEL,
     DiagnosticCode.UNUSED_WEIGHTS,

@@ -53,7 +53,7 @@ ON_ONE_SIDE = (ReasonCode.ANSWERS_CONTRADICT, ReasonCode.UNSHOWN_PROBABILITIES,
 def audit_page(report: Any) -> Page:
     """Return the first page of an audit."""
     made = _Audit(report)
-    repeated = bool(made.notes[DiagnosticCode.REPEATED_ID])
+    repeated = bool(made.notes[DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE])
     return replace(made.page(repeated=repeated), grid=made.grid())
 
 

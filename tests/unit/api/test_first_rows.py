@@ -1,63 +1,50 @@
-"""What the first rows tell: fractions are a regression, repeated ids are no clusters."""
+"""What rows show before they are counted: people in several rows, and the median score."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode
-from fairgauge.results.scopes import Diagnostic
+from fairgauge.enums import DiagnosticCode, Outcome
 
-ROWS = 40
-
-
-def table(**more: object) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"y": [0, 1] * (ROWS // 2), "p": [0, 1, 1, 0] * (ROWS // 4), "g": [*"ab"] * (ROWS // 2)}
-        | more
-    )
+CODE = str(DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE)
 
 
-def warned(frame: pd.DataFrame, **more: object) -> list[Diagnostic]:
-    report = fg.audit(frame, label="y", prediction="p", sensitive="g", **more)
-    return [d for d in report.diagnostics if d.code is DiagnosticCode.REPEATED_ID]
+def of_people(people: int, *, most: int, alike: float, seed: int) -> pl.DataFrame:
+    """Return rows in disorder of people who have up to so many, each with their own rate."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(people), rng.integers(1, most + 1, people))
+    own = rng.normal(0, alike, people)[who]
+    made = {"who": who * 7 + 11, "g": rng.choice([*"abc"], people)[who],
+            "p": (rng.random(len(who)) < 1 / (1 + np.exp(-own))) * 1}  # fmt: skip
+    return pl.DataFrame(made).sample(fraction=1, shuffle=True, seed=seed)
 
 
-@pytest.mark.parametrize("column", [
-    "user_id", "id", "Patient", "session id", "customer_number", "mrn", "policy_no", "patient_nbr",
-    "email", "cardholder", "Kundennummer", "user_hash", "borr_ssn", "CIF", "acct_nbr", "DNI",
-    "Profile Email", "Correo electrónico", "ID Candidato", "Bewerber-ID", "E-Mail-Adresse",
-    "Courriel", "Talent Profile"])  # fmt: skip
-def test_an_id_that_repeats_is_told(column):
-    (warning,) = warned(table(**{column: [i // 2 for i in range(ROWS)]}))
-    assert (warning.level, warning.feature) == ("warning", column)
-    assert (warning["distinct"], warning["rows"]) == (20, 40)
-    assert f"set cluster='{column}' (--cluster)" in warning.message
-
-
-def test_who_counts_is_told_as_no_audit_of_the_counts_can_be():
-    rows, asked = table(user_id=[i // 2 for i in range(ROWS)]), {"label": "y", "sensitive": "g"}
-    with pytest.warns(UserWarning, match="column 'user_id' has 20 distinct values in the first 40"):
-        cube = fg.count(rows, **asked)
-    assert not [d for d in fg.audit(cube).diagnostics if d.code is DiagnosticCode.REPEATED_ID]
-    assert fg.count(rows, **asked, cluster="user_id").rows == ROWS  # without a warning
-
-
-def test_people_of_many_rows_are_told_where_the_name_is_of_people():
-    """Of 20 rows a person the first thousand hold 50 people; they were taken for categories."""
-    many = pd.concat([table()] * 25, ignore_index=True)
-    many = many.assign(x=np.random.default_rng(1).random(1_000))
-    ids = [i // 20 for i in range(1_000)]
-    assert [each["distinct"] for each in warned(many.assign(user_id=ids))] == [50]
-    assert not warned(many.assign(branch_id=ids, recruiter_email=ids, Hausnummer=ids, Kunden=ids))
-    assert not warned(many.assign(client=[i % 10 for i in range(1_000)]))
-    amounts = ("Income of Applicant", "months_as_customer", "number_of_loans_customer")
-    assert not warned(many.assign(**dict.fromkeys(amounts, ids), patient=[i / 3 for i in ids]))
-    (of_person,) = warned(many.assign(**dict.fromkeys(amounts, ids), user_id=ids))
-    assert of_person.feature == "user_id"  # of the first three
+@pytest.mark.each_value
+@pytest.mark.parametrize("name", ["student_id", "x"])
+@pytest.mark.parametrize("order", [None, "who", "g"])
+@pytest.mark.parametrize("place", ["frame", "csv", "parquet"])
+def test_rows_that_repeat_people_leave_no_pass(name, order, place, tmp_path):
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "favourable": "positive",
+             "rules": "selection_rate.ratio >= 0.5"}  # fmt: skip
+    for people, most, alike in ((24, 300, 1), (1_500, 4, 2)):
+        rows = of_people(people, most=most, alike=alike, seed=people)
+        rows = (rows.sort(order) if order else rows).rename({"who": name})
+        if place != "frame":
+            getattr(rows, f"write_{place}")(path := tmp_path / f"rows.{place}")
+        data = rows if place == "frame" else path
+        doubted, clustered = fg.audit(data, **asked), fg.audit(data, **asked, cluster=name)
+        (found,) = doubted.doubts
+        assert (found.code, found.column, found.rows) == (CODE, name, len(rows) - people)
+        assert (doubted.verdict, clustered.doubts) == ("inconclusive", ())
+        assert fg.audit(data, **asked, accept=f"{CODE}:{name}").verdict is Outcome.PASS
+        with pytest.warns(UserWarning, match=f"{people:,} different values of '{name}'"):
+            cube = fg.count(data, **asked)
+        assert fg.audit(cube).doubts == doubted.doubts
+        alone = rows.with_columns(pl.Series("p", np.random.default_rng(1).permutation(rows["p"])))
+        assert not fg.audit(alone, **asked).doubts  # of a name that repeats, as Ann does
 
 
 @pytest.mark.parametrize("code", [999, -1, "N/A"])

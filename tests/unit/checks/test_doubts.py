@@ -44,7 +44,7 @@ PLANTED = {
     DiagnosticCode.UNDECIDED_OUTCOMES: ("p", {"p": every("Pending", WORDS)}, {"positive": "yes"}),
     DiagnosticCode.UNFAVOURABLE_POSITIVE: ("denied", {"denied": P}, {"prediction": "denied"}),
     DiagnosticCode.NEVER_REPEATS: (
-        "claim_no", {"claim_no": range(N), "insured_no": [i // 5 for i in range(N)]},
+        "claim_no", {"claim_no": range(N), "insured": [i // 10 * 2 + i % 2 for i in range(N)]},
         {"person": "claim_no"}),
     DiagnosticCode.STRATUM_IS_OUTCOME: (
         "h", {"h": ["xy"[each ^ (i % 97 < 2)] for i, each in enumerate(P)]},

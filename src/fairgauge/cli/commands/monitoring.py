@@ -208,7 +208,7 @@ def _keep_specification(
 
 def _count_period(data: DataArguments, spec: MonitorSpec) -> Cube:
     # count the rows, or take counts as they are; warn of what the rows show
-    from fairgauge.api.audit import count_data, repeated_rows
+    from fairgauge.api.audit import count_data, notes_of_rows
     from fairgauge.cube.cube import Cube
     from fairgauge.render.documents.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
@@ -221,8 +221,8 @@ def _count_period(data: DataArguments, spec: MonitorSpec) -> Cube:
     options: Any = {key: value for key, value in kept.items() if value not in ([], {}, None)}
     try:
         with progress("Counting rows"):
-            cube, source, asked = count_data(rows, (), options)
-            found = [*repeated_rows(named, source, asked, cube)]
+            cube, _, asked = count_data(rows, (), options)
+            found = [*notes_of_rows(named, cube, asked)]
     except EmptyDataError as error:
         message = f"{error}; add no period without rows: the report lists it as absent"
         raise EmptyDataError(message) from None

@@ -1,0 +1,171 @@
+"""Rows that repeat people: columns whose every value is in one group, with outcomes alike."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from fairgauge.cube.cube import CountTable, Cube, Observed
+from fairgauge.cube.plan import OUTCOMES, Axis, Plan
+from fairgauge.enums import Observation, Role, Uncounted
+from fairgauge.question.specification import Spec
+from fairgauge.scan.row_codes import numbers_of
+from fairgauge.scan.source import Readable, Source, can_look_at_rows
+from fairgauge.stats.arrays import Index
+from fairgauge.values import Value
+
+# rows that are looked at first, and of a column that hardly repeats in them; how many columns
+_FIRST_ROWS, _MORE_ROWS, _MOST_LOOKED_AT, _MOST_COUNTED = 2_000, 20_000, 40, 3
+# people, by their number and by how many there would be if each had as many rows
+_FEWEST_PEOPLE = 10
+# of rows that repeat a value, the part whose group is that of others with it, and of which fewer
+# may be so by coincidence
+_IN_ONE_GROUP, _COINCIDENCE, _FEWEST_AGAIN = 0.98, 1e-3, 10
+# how many times as many pairs of a value and its group as values the first rows may have
+_HARDLY_MORE = 1.1
+# the design effect of outcomes from which on they are alike, and by how many standard errors
+_ALIKE, _SURELY = 1.1, 3.0
+# the variance of the rows of a person, as a part of their mean, that it is by coincidence
+_EVENLY = 0.5
+# the part of the rows from which on a group is of several people
+_LARGE = 0.05
+_DATE = re.compile(r"\d{4}-\d\d")
+
+
+def columns_that_repeat_people(source: Source, cube: Cube, spec: Spec) -> tuple[Observed, ...]:
+    """Return the columns that repeat people, each with how many it has, and the rows of these.
+
+    The first rows show which columns may; of these the whole data are counted. Names do not matter.
+    """
+    if cube.min_cell is not None or cube.excluded.get(Uncounted.SAME_PERSON):
+        return ()
+    features = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE]
+    found = []
+    for column in _promising(source, spec, features):
+        scores = [a for a in cube.plan.axes if a.role is Role.SCORE]
+        axes = (*features, *(cube.plan.outcomes or scores), Axis(Role.CLUSTER, column))
+        moments = tuple(m for m in cube.plan.moments if m.name in ("y", "yy", "p", "pp"))
+        of_all = Plan(axes, (tuple(range(len(axes))),), cube.plan.asked, moments)
+        counted = source.count(of_all, spec.max_groups)
+        if people := people_in_rows(counted):
+            found.append(Observed(Observation.REPEATED, column, None, *people))
+    return tuple(found)
+
+
+def unasked_columns(source: Source, spec: Spec) -> list[str]:
+    """Return the columns of which the first rows are looked at, whether these repeat people."""
+    if spec.cluster or spec.design or spec.count or not can_look_at_rows(source):
+        return []
+    used = {column for _, column in spec.columns()}
+    used |= getattr(getattr(source, "written", None), "fractions", frozenset())
+    return [column for column in source.columns if column not in used][:_MOST_LOOKED_AT]
+
+
+def _promising(source: Source, spec: Spec, features: Sequence[Axis]) -> list[str]:
+    # the columns of whose values each has one group in the first rows
+    unasked, groups = unasked_columns(source, spec), [axis.column for axis in features]
+    if not (unasked and groups and isinstance(source, Readable)):
+        return []
+    found = {}
+    first, _ = source.fetch([*groups, *unasked], _FIRST_ROWS)
+    of_groups, fewest = first[: len(groups)], _FEWEST_PEOPLE if len(first[0]) < _FIRST_ROWS else 2
+    for column, values in zip(unasked, first[len(groups) :], strict=True):
+        different, again = _values_of_one_group(values, of_groups)
+        if 0 < again < _FEWEST_AGAIN and fewest == 2:
+            *others, more = source.fetch([*groups, column], _MORE_ROWS)[0]
+            different, again = _values_of_one_group(more, others)
+        if different >= fewest and again >= _FEWEST_AGAIN:
+            found[column] = different
+    return sorted(found, key=lambda column: -found[column])[:_MOST_COUNTED]
+
+
+def _values_of_one_group(
+    values: Sequence[object], groups: Sequence[Sequence[object]]
+) -> tuple[int, int]:
+    # how many values there are and how many rows repeat one, if nearly every value has one group
+    # of a feature; numbers with fractions are amounts
+    if any(isinstance(value, float) and value % 1 for value in values):
+        return 0, 0
+    different = len({*values} - {None})
+    pairs = min(len({*zip(values, of, strict=True)}) for of in groups)
+    alike = pairs <= _HARDLY_MORE * different
+    return (different, len(values) - values.count(None) - different) if alike else (0, 0)
+
+
+def people_in_rows(counted: Cube) -> tuple[int, int] | None:
+    """Return how many people rows are of, and how many rows, where clusters are people.
+
+    Then nearly all rows of one are in one group, though several have each group, whose people are
+    no interval of numbers or dates; and outcomes of one are alike, or all have about as many rows.
+    """
+    (axis,) = (each for each in counted.plan.axes if each.role is Role.CLUSTER)
+    for feature in (each for each in counted.plan.axes if each.role is Role.FEATURE):
+        table = counted.tables[0].known([feature, axis])
+        (group, person), rows = table.codes_of([feature, axis]).T, table.sums["rows"]
+        several = int(group.max(initial=0)) + 1
+        pairs, at = np.unique(person * several + group, return_inverse=True)
+        (who, which), of_pair = np.divmod(pairs, several), np.bincount(at, rows)
+        order = np.argsort(of_pair, kind="stable")
+        n, own = np.bincount(who, of_pair), np.zeros(int(who.max(initial=-1)) + 1, dtype=np.int64)
+        own[who[order]] = which[order]  # the last one written is the largest
+        inside = np.bincount(who[which == own[who]], of_pair[which == own[who]], len(n))
+        held, total = np.flatnonzero(n), float(n.sum())
+        of_group, of_people = np.bincount(own, n, several), np.bincount(own[held], None, several)
+        by_chance = float(((of_group / max(total, 1.0)) ** 2).sum())  # two rows are of one group
+        if (
+            len(held) < _FEWEST_PEOPLE
+            or total**2 < _FEWEST_PEOPLE * float((n**2).sum())
+            or inside[n > 1].sum() < _IN_ONE_GROUP * n[n > 1].sum()
+            or (total - len(held)) * math.log(by_chance) > math.log(_COINCIDENCE)
+            or (of_people[of_group >= _LARGE * total] < 2).any()
+            or _are_intervals([counted.levels[axis][i] for i in held.tolist()], own[held])
+        ):
+            continue
+        evenly = n[held].var() <= _EVENLY * n[held].mean()
+        if evenly or any(_are_alike(table, *of, person, own) for of in _outcomes(counted)):
+            return len(held), int(total)
+    return None
+
+
+def _are_intervals(values: Sequence[Value], group: Index) -> bool:
+    # whether groups are those of numbers or dates between others, as bands of ages are
+    if all(isinstance(value, str) and _DATE.match(value) for value in values):
+        order = np.argsort(np.array(values))
+    elif np.isnan(numbers := numbers_of(values)).any():
+        return False
+    else:
+        order = np.argsort(numbers)
+    return int(np.count_nonzero(np.diff(group[order]))) < len(np.unique(group))
+
+
+def _outcomes(counted: Cube) -> Iterator[tuple[Axis, str]]:
+    # what is counted of each, and the name of its sum where it is averaged
+    for axis in counted.plan.axes:
+        if axis.role in (*OUTCOMES, Role.SCORE):
+            yield axis, {Role.LABEL: "y", Role.PREDICTION: "p"}.get(axis.role, "")
+
+
+def _are_alike(table: CountTable, axis: Axis, name: str, person: Index, own: Index) -> bool:
+    # whether outcomes of a person vary less than those of its group, by the analysis of variance
+    code, rows = table.codes_of([axis])[:, 0], table.sums["rows"] * 1.0
+    if name in table.sums:
+        sums, squares = table.sums[name], table.sums[name * 2]
+    else:  # of a score its place; of others whether it is the most frequent one
+        rows = rows * (code >= 0)
+        x = code if axis.grid else code == np.bincount(code[code >= 0], rows[code >= 0]).argmax()
+        sums, squares = rows * x, rows * x**2
+    n, s = np.bincount(person, rows), np.bincount(person, sums)
+    held = n > 0
+    of_person = float((s[held] ** 2 / n[held]).sum())
+    every, together = np.bincount(own, n), np.bincount(own, s)
+    groups = every > 0
+    of_group = float((together[groups] ** 2 / every[groups]).sum())
+    people, total = np.count_nonzero(held) - np.count_nonzero(groups), float(n.sum())
+    variance = (float(squares.sum()) - of_group) / max(total - np.count_nonzero(groups), 1.0)
+    if people < 1 or variance <= 0:
+        return False
+    effect = (of_person - of_group) / people / variance
+    return bool(effect >= _ALIKE and (effect - 1) * math.sqrt(people / 2) >= _SURELY)
