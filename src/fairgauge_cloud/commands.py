@@ -65,6 +65,11 @@ data_options = add_options(
 @click.argument("config", metavar="CONFIG")
 @folder_option
 @data_options
+@click.option(
+    "--predictions",
+    metavar="FILE",
+    help="What the model answered, one answer a row, as CONFIG's predictor reads it.",
+)
 @click.option("--check", is_flag=True, help="Only report what is wrong with CONFIG, and stop.")
 @flags_for("confidence", "method", "replicates", "seed")
 @prints_report
@@ -74,14 +79,16 @@ def clarify(
     maps: tuple[str, ...],
     dataset: str | None,
     first_row: str,
+    predictions: str | None,
     check: bool,
     out: Output,
     **settings: Any,
-) -> None:
+) -> int:
     """Run the bias part of an analysis_config.json on local files.
 
     Writes analysis.json as the service does and the report of the same counts, with confidence
-    intervals, as fairgauge.json and report.html into DIR, and prints the report.
+    intervals, as fairgauge.json and report.html into DIR, and prints the report. The exit code is 3
+    if a method that CONFIG asks for is not computed.
 
     \b
     fairgauge clarify analysis_config.json -o results --map s3://my-bucket=data
@@ -90,39 +97,47 @@ def clarify(
     from fairgauge_cloud._files import Places, read_maps
     from fairgauge_cloud.clarify.analysis import Job, result_paths, write_results
     from fairgauge_cloud.clarify.clarify_config import ConfigError, load_config
-    from fairgauge_cloud.clarify.dataset import load_dataset
+    from fairgauge_cloud.clarify.dataset import load_dataset, with_answers
 
     _ = out.shown  # refuses options that contradict each other, before any work
+    answered = predictions is not None
     try:
-        asked = load_config(Path(config), has_dataset=dataset is not None)
+        asked = load_config(Path(config), has_dataset=dataset is not None, has_answers=answered)
     except ConfigError as error:
         print_message(error.title, prefix="")
         raise
     places = Places(read_maps(maps), Path(config).parent)
+    name = asked.methods.report.name if asked.methods.report else "report"
+    if not check:
+        folder = made_folder(output)
+        read = [config, predictions] if predictions else [config]
+        check_outputs([str(path) for path in result_paths(folder, name)], read)
+    made = load_dataset(asked, places, dataset, first_row)
+    if predictions is not None:
+        made = with_answers(made, asked, Path(predictions), first_row)
+    job = Job(asked, made)
+    if missing := asked.not_computed:
+        print_message(missing, prefix="Not computed: ")
     if check:
-        job = Job(asked, load_dataset(asked, places, dataset, first_row))
         print_notices(job.notices)
         print_result("the configuration fits the data")
-        return
-    folder = made_folder(output)
-    name = asked.methods.report.name if asked.methods.report else "report"
-    check_outputs([str(path) for path in result_paths(folder, name)], [config])
-    job = Job(asked, load_dataset(asked, places, dataset, first_row))
+        return UNDECIDED if missing else 0
     report = job.report(**given_options(settings))
     print_notices(job.notices)
     write_results(job.results, report, folder, name)
     if report is not None:
         out.print_warnings(report.diagnostics)
         print_result(render(report, **out.shown))
+    return UNDECIDED if missing else 0
+
+
+VIOLATED, UNDECIDED = 1, 3
 
 
 def print_notices(notices: Iterable[str]) -> None:
     """Print what a reader should know of how a configuration was read."""
     for notice in notices:
         print_message(notice, prefix="Note: ")
-
-
-VIOLATED, UNDECIDED = 1, 3
 
 
 @click.command("clarify-monitor", cls=Command)
@@ -166,6 +181,8 @@ def clarify_monitor(current: str, baseline: str, output: str, **flags: Any) -> i
         config = check_config(asked, has_dataset=dataset is not None)
         job = Job(config, load_dataset(config, places, dataset, flags["first_row"]))
         found, report, stops = job.results, job.report(), job.stops
+        if missing := config.not_computed:
+            print_message(missing, prefix="Not computed: ")
         print_notices(job.notices)
         write_results(found, report, folder, "report")
     drift = compare(values_of(found, current), values_of(read_results(Path(baseline)), baseline))

@@ -277,9 +277,9 @@ def test_a_good_configuration_checks_in_silence(folder: Any) -> None:
     asked["methods"]["shap"] = {"num_samples": 5}
     folder.json("good.json", asked)
     result = folder.run("clarify", "good.json", "--check")
-    assert result.exit_code == 0
+    assert result.exit_code == 3
     assert result.stdout == "the configuration fits the data\n"
-    assert "methods.shap: explanations are out of scope" in result.stderr
+    assert "Not computed: shap (explanations are out of scope)" in result.stderr
     assert "segment_config: segments are not measured" in result.stderr
     assert "predictor: ignored, because fairgauge calls no model" in result.stderr
     assert not (folder.path / "analysis.json").exists()

@@ -102,7 +102,7 @@ def test_every_format_gives_the_same_numbers(bucket: Any, config: dict[str, Any]
 def test_what_is_ignored_is_said(bucket: Any) -> None:
     bucket.clarify(CSV, "--map", "s3://bucket=.")
     notices = bucket.notes
-    assert "methods.shap, methods.pdp: explanations are out of scope" in notices
+    assert "shap, pdp (explanations are out of scope)" in notices
     assert "predictor: ignored, because fairgauge calls no model" in notices
 
 

@@ -80,7 +80,69 @@ def test_without_predictions_the_first_stage_is_measured(folder: Any) -> None:
     folder.csv("data.csv", [("facet", "label"), *((f, y) for f, y, _ in ROWS)])
     found = folder.clarify(config(methods=both(), predictor={"endpoint_name": "live"}))
     assert list(found) == ["version", "pre_training_bias_metrics"]
-    assert "not computed, because there are no predictions" in folder.notes
+    assert "Not computed: post_training_bias (there are no predictions" in folder.notes
+    folder.clarify(config(methods=both()), "-q")
+    assert folder.notes.startswith("Not computed: post_training_bias")
+
+
+SURE = [0.9 if y == 1 else 0.2 for *_, y in ROWS]
+# how a model answers, as a file has it, and how a configuration reads it
+ANSWERS = {
+    "label": ("text/csv", {"label": 1}, [["x", y] for *_, y in ROWS]),
+    "score": ("text/csv", {}, [[s] for s in SURE]),
+    "score by place": ("text/csv", {"probability": 1}, [["x", s] for s in SURE]),
+    "scores": (
+        "text/csv", {"label_headers": [0, 1]}, [[1 - s, s] for s in SURE],
+    ),
+    "label in lines": ("application/jsonlines", {"label": "of.label"},
+                       [{"of": {"label": y}} for *_, y in ROWS]),
+    "score in lines": ("application/jsonlines", {"probability": "p"}, [{"p": s} for s in SURE]),
+    "labels and scores": (
+        "application/jsonlines", {"label": "names", "probability": "p"},
+        [{"names": [1, 0], "p": [s, 1 - s]} for s in SURE],
+    ),
+    "document": ("application/json", {"label": "all[*].y"}, {"all": [{"y": y} for *_, y in ROWS]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_answers_of_the_model_are_its_predictions(folder: Any, name: str) -> None:
+    kind, read, answers = ANSWERS[name]
+    folder.csv("data.csv", [("facet", "label", "given"), *ROWS])
+    asked = config(methods=both(), label="label")
+    expected = folder.clarify(asked | {"predicted_label": "given"})
+    folder.csv("data.csv", [("facet", "label"), *((f, y) for f, y, _ in ROWS)])
+    {"csv": folder.csv, "jsonlines": folder.lines, "json": folder.json}[kind.partition("/")[2]](
+        "answers", answers
+    )
+    asked["predictor"] = {"endpoint_name": "live", "accept_type": kind} | read
+    found = folder.clarify(asked, "--predictions", "answers")
+    assert found == expected
+    assert "Not computed" not in folder.notes
+    assert "predictor: ignored" not in folder.notes
+    half = folder.json("half.json", asked | {"probability_threshold": 0.95})
+    if "score" in name and "scores" not in name:
+        result = folder.run("clarify", half, "--predictions", "answers", "-o", "other")
+        assert folder.read("other/analysis.json") != expected, result.output
+
+
+@pytest.mark.parametrize(
+    ("read", "answers", "message"),
+    [
+        ({"label": 0}, [[1]] * (len(ROWS) - 1), "333 answers and the data 334 rows"),
+        ({"label": 0}, [["y"], *[[1]] * len(ROWS)], "--first-row header"),
+        ({"label": 3}, [[1]] * len(ROWS), "predictor.label: must be the place of one of 1 columns"),
+        ({}, [["yes"]] * len(ROWS), "answer 1: a probability must be a number"),
+        ({}, [[0.5, 0.5]] * len(ROWS), "2 probabilities and 0 labels"),
+    ],
+)
+def test_answers_that_do_not_fit_are_one_error(
+    folder: Any, read: dict[str, Any], answers: list[list[Any]], message: str
+) -> None:
+    folder.csv("data.csv", [("facet", "label"), *((f, y) for f, y, _ in ROWS)])
+    folder.csv("answers.csv", answers)
+    asked = folder.json("bad.json", config(methods=both(), predictor=read))
+    assert message in folder.fails("clarify", asked, "--predictions", "answers.csv")
 
 
 @pytest.mark.parametrize("name", ["2024-report", "my.report", "loans 2026"])

@@ -12,6 +12,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    PrivateAttr,
     StrictBool,
     StrictFloat,
     StrictInt,
@@ -37,6 +38,12 @@ _STAGES = {
     "pre_training_bias": (REGISTERED_PRE, PRE_TRAINING),
     "post_training_bias": (REGISTERED_POST, POST_TRAINING),
 }
+ANSWERED = {"answered": True}
+"""The context of a configuration whose model has answered."""
+_PREDICTIONS = (
+    "name predicted_label or predicted_label_dataset_uri, or the file of what the model answered, "
+    "--predictions FILE"
+)
 _REPORT_NAME = re.compile(r"\w[\w.\- ]*")
 
 
@@ -97,8 +104,17 @@ class Methods(_Part):
     asymmetric_shapley_value: object = None
 
 
+class Predictor(BaseModel):
+    """How the answers of the model are read; what calls it is left alone."""
+
+    accept_type: StrictStr | None = None
+    label: NameOrIndex | None = None
+    probability: NameOrIndex | None = None
+    label_headers: list[StrictStr | StrictInt] | None = None
+
+
 class AnalysisConfig(_Part):
-    """An ``analysis_config.json``, schema version 1.0."""
+    """An ``analysis_config.json``, schema version 1.0; validated in the context ``ANSWERED``."""
 
     version: StrictStr = "1.0"
     dataset_type: DatasetType
@@ -120,29 +136,39 @@ class AnalysisConfig(_Part):
     group_variable: NameOrIndex | None = None
     time_series_data_config: object = None
     methods: Methods
-    predictor: object = None
+    predictor: Predictor | None = None
+    _answered: bool = PrivateAttr(default=False)
+
+    def model_post_init(self, context: object) -> None:
+        self._answered = context is ANSWERED
+
+    @property
+    def has_predictions(self) -> bool:
+        """Return whether the data have predictions."""
+        return self.predicted_label is not None or self.predicted_label_dataset_uri is not None
 
     @property
     def lacks_predictions(self) -> bool:
         """Return whether post-training metrics are asked for, and there are no predictions."""
-        given = self.predicted_label is not None or self.predicted_label_dataset_uri is not None
-        return self.methods.post_training_bias is not None and not given
+        asked = self.methods.post_training_bias is not None
+        return asked and not self.has_predictions and not self._answered
+
+    @property
+    def not_computed(self) -> str:
+        """Return which methods are asked for and not computed, and why; empty if none is."""
+        explained = [name for name in _EXPLAIN if getattr(self.methods, name) is not None]
+        found = [f"{', '.join(explained)} (explanations are out of scope)"] if explained else []
+        if self.lacks_predictions:
+            found.insert(0, f"post_training_bias (there are no predictions: {_PREDICTIONS})")
+        return ", ".join(found)
 
     @property
     def notices(self) -> list[str]:
         """Return what is ignored or read otherwise, a line each."""
         found = []
-        if self.lacks_predictions:
-            found.append(
-                "methods.post_training_bias: not computed, because there are no predictions; name "
-                "predicted_label or predicted_label_dataset_uri"
-            )
-        explained = [name for name in _EXPLAIN if getattr(self.methods, name) is not None]
-        if explained:
-            found.append(f"methods.{', methods.'.join(explained)}: explanations are out of scope")
         if self.segment_config is not None:
             found.append("segment_config: segments are not measured, only the whole data set")
-        if self.predictor is not None:
+        if self.predictor is not None and not self._answered:
             found.append("predictor: ignored, because fairgauge calls no model")
         if self.dataset_type == "application/parquet":
             found.append("dataset_type: 'application/parquet' is read as 'application/x-parquet'")
@@ -159,32 +185,42 @@ class AnalysisConfig(_Part):
         }
 
 
-def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
+def read_config(
+    text: str, *, has_dataset: bool = False, has_answers: bool = False
+) -> AnalysisConfig:
     """Read a configuration from its JSON."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         message = f"Unable to load analysis configuration as JSON. {error}"
         raise ConfigError(Problem("", message)) from None
-    return check_config(found, has_dataset=has_dataset)
+    return check_config(found, has_dataset=has_dataset, has_answers=has_answers)
 
 
-def check_config(found: object, *, has_dataset: bool = False) -> AnalysisConfig:
+def check_config(
+    found: object, *, has_dataset: bool = False, has_answers: bool = False
+) -> AnalysisConfig:
     """Return a configuration; every mistake in it is raised at once."""
     if not isinstance(found, dict):
         raise ConfigError(Problem("", f"{NOT_VALID} It must be an object, not {quote(found)}"))
     try:
-        config = AnalysisConfig.model_validate(found)
+        config = AnalysisConfig.model_validate(found, context=ANSWERED if has_answers else None)
     except ValidationError as error:
         raise ConfigError(problems_of(error, AnalysisConfig)) from None
-    if problems := list(_find_problems(config, has_dataset)):
+    problems = list(_find_problems(config, has_dataset))
+    if has_answers and config.has_predictions:
+        problems.append(Problem("--predictions", "the data have predictions (predicted_label)"))
+    if problems:
         raise ConfigError(problems)
     return config
 
 
-def load_config(path: Path, *, has_dataset: bool = False) -> AnalysisConfig:
+def load_config(
+    path: Path, *, has_dataset: bool = False, has_answers: bool = False
+) -> AnalysisConfig:
     """Read a configuration file."""
-    return read_config(read_text(path, MOST_OF_CONFIGURATION), has_dataset=has_dataset)
+    text = read_text(path, MOST_OF_CONFIGURATION)
+    return read_config(text, has_dataset=has_dataset, has_answers=has_answers)
 
 
 def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
@@ -230,7 +266,7 @@ def _find_problems(config: AnalysisConfig, has_dataset: bool) -> Iterator[Proble
          "is required for bias metrics: the positive values, or one exclusive lower bound"),
         (not config.facet, "facet", "is required for bias metrics: name at least one"),
         (config.lacks_predictions and not methods.pre_training_bias, "methods.post_training_bias",
-         "needs predictions: name predicted_label or predicted_label_dataset_uri"),
+         f"needs predictions: {_PREDICTIONS}"),
     ]  # fmt: skip
     yield from (Problem(path, message) for is_wrong, path, message in rows if is_wrong)
     if not asks:

@@ -26,7 +26,7 @@ from fairgauge_cloud._files import (
     plain_key,
     read_parquet_files,
 )
-from fairgauge_cloud.clarify.clarify_config import AnalysisConfig
+from fairgauge_cloud.clarify.clarify_config import AnalysisConfig, Predictor
 
 _LOOK = 200
 
@@ -324,3 +324,100 @@ def _predicted_of(config: AnalysisConfig, names: list[str], others: list[str]) -
         message = f"no column {quote(asked)} in its file.{hint} It has {listing(others)}"
         raise SpecError(Problem("predicted_label", message))
     return found
+
+
+_THRESHOLD = 0.5
+_LINES, _DOCUMENT = "application/jsonlines", "application/json"
+
+
+def with_answers(made: Dataset, config: AnalysisConfig, path: Path, first_row: str) -> Dataset:
+    """Return the data with what the model answered, one answer a row, in the rows' order.
+
+    A score is 1 above ``probability_threshold`` (.5); of several the label of the greatest counts.
+    """
+    asked = config.predictor or Predictor()
+    kind = (asked.accept_type or config.dataset_type).lower()
+    paths = {"label": asked.label, "probability": asked.probability}
+    columns: dict[str, list[Any]]
+    if kind == "text/csv":
+        rows = [*csv_rows(path)][first_row == "header" :]
+        columns = {key: _csv_answers(rows, at, f"predictor.{key}") for key, at in paths.items()
+                   if at is not None} or {"probability": rows}  # fmt: skip
+    elif kind in (_LINES, _DOCUMENT):
+        document: Any = [*json_lines(path)] if kind == _LINES else json_document(path)
+        searches = {
+            key: compiled_path(of, f"predictor.{key}")
+            for key, of in paths.items() if isinstance(of, str)
+        }  # fmt: skip
+        columns = {
+            key: [*map(of.search, document)] if kind == _LINES else of.search(document) or []
+            for key, of in searches.items()
+        }
+    else:
+        message = (
+            f"must be 'text/csv', {_LINES!r} or {_DOCUMENT!r} to read answers, not {quote(kind)}"
+        )
+        raise SpecError(Problem("predictor.accept_type", message))
+    if not columns:
+        message = "names neither label nor probability, where the answers have them"
+        raise SpecError(Problem("predictor", message))
+    rows_of_data = max(map(len, made.table.values()))
+    for found in columns.values():
+        if not isinstance(found, list) or len(found) != rows_of_data:
+            answers = len(found) if isinstance(found, list) else 1
+            header = "; if the first row names columns: --first-row header"
+            hint = header * (kind == "text/csv" and answers == rows_of_data + 1)
+            raise DataError(
+                f"{quote(path)} has {answers:,} answers and the data {rows_of_data:,} rows; "
+                f"give one for each row, in their order{hint}"
+            )
+    labels, scores = columns.get("label"), columns.get("probability")
+    values = [
+        _answered_label(config, asked, of_row, f"{quote(path)}, answer {number:,}")
+        for number, of_row in enumerate(
+            zip(labels or [None] * rows_of_data, scores or [None] * rows_of_data, strict=True), 1
+        )
+    ]
+    name = PREDICTED if PREDICTED not in made.names else "predictor.label"
+    if kind == "text/csv" and labels:
+        column = code_columns([[text] for text in labels], [name], {name})[name]
+    else:
+        column = from_values(name, values)
+    return replace(
+        made, names=[*made.names, name], table={**made.table, name: column}, predicted=name,
+        outside=(*made.outside, name),
+    )  # fmt: skip
+
+
+def _csv_answers(rows: list[list[str]], at: str | int, path: str) -> list[Any]:
+    if not isinstance(at, int) or not 0 <= at < len(rows[0] if rows else ()):
+        width = len(rows[0]) if rows else 0
+        raise SpecError(Problem(path, f"must be the place of one of {width} columns, from 0"))
+    return [row[at] for row in rows]
+
+
+def _answered_label(
+    config: AnalysisConfig, asked: Predictor, answer: tuple[Any, Any], where: str
+) -> object:
+    label, score = answer
+    if label is not None and not isinstance(label, list):
+        return label
+    names = label or asked.label_headers
+    listed = score if isinstance(score, list) else [] if score is None else [score]
+    try:
+        scores = [float(each) for each in listed]
+    except (TypeError, ValueError):
+        raise DataError(f"{where}: a probability must be a number, not {quote(score)}") from None
+    if label and len(label) == 1:
+        return label[0]
+    if not scores:
+        return None
+    if len(scores) == 1 and not names:
+        limit = config.probability_threshold
+        return int(scores[0] > (_THRESHOLD if limit is None else limit))
+    if not names or len(names) != len(scores):
+        raise DataError(
+            f"{where}: {len(scores)} probabilities and {len(names or ())} labels; name the label "
+            "of each in predictor.label_headers"
+        )
+    return names[scores.index(max(scores))]
