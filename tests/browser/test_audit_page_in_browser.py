@@ -248,7 +248,7 @@ def test_ages_are_cut_where_somebody_says(open_page, tmp_path):
         warnings.simplefilter("ignore")
         cube = fg.count(tmp_path / "aged.csv", config=question)
     assert saved(page, "#save-counts") == cube.to_json()
-    assert "(30, 45.5]" in page.inner_text("#tables")
+    assert "above 30 to 45.5" in page.inner_text("#tables")
 
 
 def test_a_page_with_answers_asks_the_rest(open_page):

@@ -29,6 +29,7 @@ from fairgauge.render._document_tree import Unit
 from fairgauge.render.streams import toml_of_all
 from fairgauge.render.words import ASKED, in_language, numbers
 from fairgauge.render.words.display_names import (
+    BAND,
     called,
     capitalised,
     group_called,
@@ -42,7 +43,6 @@ from fairgauge.start.compiled import compile_once
 from fairgauge.start.records import dataclass
 from fairgauge.values import is_number, reading, spelling
 
-_BAND = re.compile(r"([(\[])(?!-inf,\sinf)(-inf|-?[\d.]+), (inf|-?[\d.]+)([)\]])")
 _PLACE = re.compile(r"{([^{}]*)}")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _HUNDRED = 100
@@ -293,13 +293,19 @@ class Grammar:
 
     def quoted(self, value: str) -> str:
         """Return a value, in quotation marks where a sentence would read on through it."""
-        if band := _BAND.fullmatch(value):
-            opens, low, high, closes = band.groups()
-            kind = f"below{closes}" if low == "-inf" else f"between{opens}{closes}"
-            kind = f"above{opens}" if high == "inf" else kind
-            return str(self.terms["bands"][kind]).format(low=low, high=high)
+        if band := self.band(value):
+            return band
         pronoun = value.casefold().partition(" ")[0] in self.people["pronouns"]
         return f"“{called(value)}”" if pronoun else called(value)
+
+    def band(self, value: str) -> str | None:
+        """Return a range of numbers in words; None of what is none."""
+        if (band := BAND.fullmatch(value)) is None:
+            return None
+        opens, low, high, closes = band.groups()
+        kind = f"below{closes}" if low == "-inf" else f"between{opens}{closes}"
+        kind = f"above{opens}" if high == "inf" else kind
+        return str(self.terms["bands"][kind]).format(low=low, high=high)
 
     def heading(self, side: Side) -> str:
         """Return people as a table calls them: by their value where nobody gave them a name."""

@@ -23,6 +23,12 @@ const grammarOf = (language, asked) => {
   const unit = words.unit || "rows", noun = words.noun || (unit in terms.plural ? people.noun : unit);
   const which = people[noun === unit && !people.nouns.includes(noun) ? "that" : "who"], fold = (t) => t.toLowerCase();
   const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
+  const bandText = (value) => {
+    const band = /^([([])(?!-inf, inf)(-inf|-?[\d.]+), (inf|-?[\d.]+)([)\]])$/.exec(value);
+    if (!band) return null;
+    const [, opens, low, high, closes] = band;
+    return filled(terms.bands[high === "inf" ? `above${opens}` : low === "-inf" ? `below${closes}` : `between${opens}${closes}`], { low, high });
+  };
   const listing = (items, last = "and", most = 8) => {
     items = items.map(String);
     const joined = terms[{ between: "and_between" }[last] ?? last];
@@ -41,12 +47,7 @@ const grammarOf = (language, asked) => {
     const named = every.filter((v) => Object.hasOwn(known, fold(v))), same = named.filter((v) => known[fold(v)] === found && v !== value);
     return same.length || (!(found in people.plain) && new Set(named.map((v) => known[fold(v)])).size < 2) ? null : found;
   };
-  const quotedValue = (value) => {
-    const band = /^([([])(?!-inf, inf)(-inf|-?[\d.]+), (inf|-?[\d.]+)([)\]])$/.exec(value);
-    if (!band) return people.pronouns.includes(fold(value).split(" ")[0]) ? `\u201c${called(value)}\u201d` : called(value);
-    const [, opens, low, high, closes] = band, kind = high === "inf" ? `above${opens}` : low === "-inf" ? `below${closes}` : `between${opens}${closes}`;
-    return filled(terms.bands[kind], { low, high });
-  };
+  const quotedValue = (value) => bandText(value) ?? (people.pronouns.includes(fold(value).split(" ")[0]) ? `\u201c${called(value)}\u201d` : called(value));
   const byDefault = (side) => {
     const usable = people.nouns.includes(noun) || which !== people.who, own = ![undefined, null, "rows", "cases", "people"].includes(words.unit) && !words.noun;
     const adjectives = [], others = [];
@@ -79,9 +80,13 @@ const grammarOf = (language, asked) => {
   const kindOf = (e) => (e.decides && !(words.label_positive || words.label_negative) ? "decision" : e.kind);
   const event = (e) => {
     let kind = kindOf(e), word = words[KEYS_OF[kind][e.positive]];
-    const other = kind === "decision" && words[KEYS_OF.decision[!e.positive]];
-    if (!word && other) word = filled(people.not, { word: other });
+    const own = word, opposite = words[KEYS_OF[kind][!e.positive]];
+    if (!word && kind === "decision" && opposite) word = filled(people.not, { word: opposite });
     if (!word) [kind, word] = ["value", equals(e)];
+    if (e.once) {
+      const unsaid = !e.positive && word !== own && word !== equals(e);
+      word = filled(people[e.positive ? "once" : unsaid ? "never" : "always"], { word: unsaid ? opposite : word });
+    }
     return Object.fromEntries(Object.entries(table.events[kind]).map(([key, text]) => [key, filled(text, { word, which })]));
   };
   const joined = (who, among) => {
@@ -154,10 +159,11 @@ const grammarOf = (language, asked) => {
   };
   const at = (item, path) => path.split(".").reduce((v, key) => v?.[key], item);
   const num = (v, digits = 4) => localised(significantDigits(v, digits)).replace("-", "\u2212");
+  const was = (e) => [event(e).aux, event(e).part].filter(Boolean).join(" ");
   F = { name, whom: (s, side = "who", kase) => joined(side === "some" ? some(s.who, kase) : name(s[side], kase), s.of?.among), such, some, now: (e) => [event(e).now, event(e).part].filter(Boolean).join(" "),
-    was: (e) => [event(e).aux, event(e).part].filter(Boolean).join(" "), aux: (e) => event(e).aux, part: (e) => event(e).part, who: (e) => event(e).who, equals, count: amount,
+    was, often: (e) => was(e) + (e.once ? "," : ""), aux: (e) => event(e).aux, part: (e) => event(e).part, who: (e) => event(e).who, equals, count: amount,
     both: (e) => { const [a, b] = kindOf(e) === "decision" ? ["positive", "negative"] : ["label_positive", "label_negative"], [x, y] = [words[a], words[b]]; return x || y ? `${x || y} ${terms.or} ${x && y ? y : terms.not}` : equals(e); },
-    of: (v, of) => `${amount(v)} ${v === 1 ? terms.plural[of] ?? of.replace(/s$/, "") : terms.many[of] ?? of}`, called, cap: (t) => (/^.[ -]/u.test(t) ? t : t.charAt(0).toUpperCase() + t.slice(1)),
+    of: (v, of) => `${amount(v)} ${v === 1 ? terms.plural[of] ?? of.replace(/s$/, "") : terms.many[of] ?? of}`, called: (t) => String(t).split(" & ").map((part) => bandText(part) ?? called(part)).join(" & "), cap: (t) => (/^.[ -]/u.test(t) ? t : t.charAt(0).toUpperCase() + t.slice(1)),
     after_number: (people, n) => (n === "1" ? `${people} (n = 1)` : `${n} ${people}`), series: listing, counted, range: rangeText, pick, num, feature, names, by_side: bySide, level: (r) => significantDigits(100 * r.level, 4), space: (t) => (t ? ` ${t}` : ""), judged: judgedName,
     points: (v) => { const t = fixed(100 * v, 1); return localised(Number(t) === 0 ? "0.0" : v > 0 ? `+${t}` : t).replace("-", "\u2212"); }, pct: (v) => localised(`${fixed(100 * v, 1)}%`), abs: Math.abs,
     replace: (t, from, to, most) => (most === 1 ? t.replace(from, () => to) : t.replaceAll(from, to)), length: (v) => v.length, list: (v) => [...v], items: (v) => Object.entries(v ?? {}), min: (v) => Math.min(...v),
@@ -186,10 +192,10 @@ const wordsOf = (q, repeated) => {
   return repeated && !found.noun ? { ...found, noun: found.unit } : found;
 };
 const eventOf = (q, [kind, positive]) => {
-  const column = kind === "decision" ? q.decision.name : q.label?.name ?? "label";
-  if (q.above !== null) return { kind, positive, column, values: [significantDigits(q.above, 6)], op: "above", decides: false };
-  if (!q.stated.length) return { kind, positive, column, values: [positive ? "1" : "0"], op: "=", decides: false };
-  return { kind, positive, column, values: q.stated.map((v) => (typeof v === "number" ? significantDigits(v, 6) : String(v))), op: positive ? "=" : "not", decides: false };
+  const column = kind === "decision" ? q.decision.name : q.label?.name ?? "label", more = { decides: false, once: q.person !== null };
+  if (q.above !== null) return { kind, positive, column, values: [significantDigits(q.above, 6)], op: "above", ...more };
+  if (!q.stated.length) return { kind, positive, column, values: [positive ? "1" : "0"], op: "=", ...more };
+  return { kind, positive, column, values: q.stated.map((v) => (typeof v === "number" ? significantDigits(v, 6) : String(v))), op: positive ? "=" : "not", ...more };
 };
 const isSame = (a, b) => a === b || Math.abs(a - b) <= Math.max(1e-9 * Math.max(Math.abs(a), Math.abs(b)), 1e-12);
 const lowerOf = (who, than) => (who?.rate == null || than?.rate == null || Number.isNaN(who.rate) || Number.isNaN(than.rate) || isSame(who.rate, than.rate) ? null : who.rate < than.rate);

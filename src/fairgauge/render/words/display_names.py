@@ -20,7 +20,8 @@ _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _BARE = re.compile(r"(?i)yes|no|true|false|[-+]?\d+([.:/-]\d+)*")
 _UNSEEN = re.compile("^[ \u00a0]+|[ \u00a0]+$| {2,}")
-_RANGE = re.compile(r"[(\[][-\d.inf]+, [-\d.inf]+[)\]]")
+BAND = re.compile(r"([(\[])(?!-inf,\sinf)(-inf|-?[\d.]+), (inf|-?[\d.]+)([)\]])")
+"""A range of numbers as a group is named that was cut."""
 
 
 def printable(text: object) -> str:
@@ -51,8 +52,17 @@ def called(name: object) -> str:
     ('Native Hawaiian or Other Pacific Islander', '“White\xa0”')
     >>> called("White\N{NO-BREAK SPACE}")
     '“White\xa0”'
+
+    Ranges of numbers are in words, those of an intersection, too.
+
+    >>> called("(60, inf)"), called("Female & (-inf, 40]")
+    ('above 60', 'Female & up to 40')
     """
     shown = shorten(printable(name), _LONGEST)
+    if BAND.search(shown):
+        from fairgauge.render.grammar import spoken  # which names groups itself
+
+        shown = " & ".join(spoken().band(part) or part for part in shown.split(" & "))
     alone = not (_UNSEEN.search(shown) or IMITATES.search(shown))
     return shown if alone else f"“{within_quotes(name)}”"
 
@@ -95,7 +105,7 @@ def group_called(group: object, feature: object, *, apart: bool = True) -> str:
     >>> group_called("Female", "sex"), group_called("yes", "smoker")
     ('Female (sex)', 'smoker = yes')
     >>> group_called("(25, 40]", "age")
-    'age (25, 40]'
+    'age above 25 to 40'
     >>> group_called("Female", "sex", apart=False)
     'Female'
     >>> group_called("Female", None)
@@ -105,7 +115,7 @@ def group_called(group: object, feature: object, *, apart: bool = True) -> str:
         return called(group)
     if _BARE.fullmatch(str(group)):
         return f"{called(feature)} = {called(group)}"
-    if _RANGE.fullmatch(str(group)):
+    if BAND.fullmatch(str(group)):
         return f"{called(feature)} {called(group)}"
     return f"{called(group)} ({called(feature)})" if apart else called(group)
 
