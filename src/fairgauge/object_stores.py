@@ -161,9 +161,13 @@ def open_unzipped(place: Place) -> Iterator[IO[bytes]]:
             yield file
             return
         import gzip
+        import zlib
 
         with gzip.GzipFile(fileobj=file) as unzipped:
-            yield cast("IO[bytes]", unzipped)
+            try:
+                yield cast("IO[bytes]", unzipped)
+            except zlib.error as error:
+                raise DataError(f"{quote(place)} is damaged: {error}") from None
 
 
 _WITH_PASSWORD = re.compile(r"\w+://[^/@]*:.*@", re.DOTALL)

@@ -25,7 +25,7 @@ from fairgauge_check.printed import is_like_a_row
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
-MOST_CELLS, MOST_ROWS = 20_000, 1_000
+MOST_CELLS, MOST_ROWS, _MOST_COLUMNS = 20_000, 1_000, 200
 _MOST_UNPACKED, _MOST_TEXT = 10_000_000, 1_000_000
 SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
@@ -180,11 +180,11 @@ def _grids(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
     # the tables of rows whose first is a header; none where there is no table
     filled = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
     width = max(map(len, filled), default=0)
-    if len(filled) * width > MOST_CELLS or len(filled) > MOST_ROWS + 1:
+    if len(filled) * width > MOST_CELLS or len(filled) > MOST_ROWS + 1 or width > _MOST_COLUMNS:
         raise DataError(
             f"a table has {len(filled):,} rows and {len(filled) * width:,} cells, at most "
-            f"{MOST_ROWS:,} rows and {MOST_CELLS:,} cells are read; for rows of data, use "
-            "fairgauge audit"
+            f"{MOST_ROWS:,} rows, {_MOST_COLUMNS} columns and {MOST_CELLS:,} cells are read; for "
+            "rows of data, use fairgauge audit"
         )
     padded = [row + [""] * (width - len(row)) for row in filled]
     found: list[Grid] = []

@@ -5,23 +5,31 @@ As a script it tries some files of each kind in this process: ``test_damaged_fil
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 import os
 import random
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.needs import EVERY_CASE
 
+from fairgauge.scan import input_files
+from fairgauge_check import table_files
+
 SECONDS, BYTES = 10, 500_000_000
-KINDS = ("rows", "saved", "asked", "published")
+KINDS = ("rows", "packed", "saved", "asked", "published")
 CASES = 250 if EVERY_CASE else 13
 SEEDS = ("1", "2", "3") if EVERY_CASE else ("2",)
 
@@ -43,6 +51,13 @@ def test_of_every_kind(seed):
     assert not [each for each in done.stdout.splitlines() if " at most " not in each], done.stdout
 
 
+def test_every_reader_has_a_row_in_the_page_on_trust():
+    page = Path(__file__).parents[2] / "docs" / "explanations" / "trust.md"
+    text = page.read_text(encoding="utf-8").lower()
+    named = {*input_files.FORMATS, *input_files.ARCHIVES, *table_files.SUFFIXES} - TEXTS
+    assert not [suffix for suffix in named if f"`{suffix}`" not in text]
+
+
 def files(kind: str) -> dict[str, list[str]]:
     """Write a whole file of every format of a kind; return the command that reads each."""
     import polars as pl
@@ -60,6 +75,14 @@ def files(kind: str) -> dict[str, list[str]]:
         table.write_ipc("a.arrow", compression="uncompressed")
         names = ("a.csv", "a.tsv", "a.jsonl", "a.json", "a.parquet", "a.arrow")
         return {name: ["audit", name, *ASKED] for name in names}
+    if kind == "packed":
+        write_packed(table)
+        with closing(sqlite3.connect("a.db")) as base, base:
+            base.execute("CREATE TABLE rows (y, p, sex)")
+            base.executemany("INSERT INTO rows VALUES (?, ?, ?)", table.rows())
+        names = ("a.zip", "a.csv.bz2", "a.csv.zst", "a.csv.gz", "a.xlsx", "a.eval", *STATISTICAL)
+        found = {name: ["audit", name, *ASKED] for name in names}
+        return found | {"a.db": ["audit", "sqlite:///a.db", "--table", "rows", *ASKED]}
     if kind == "saved":
         cube = fg.count(table, label="y", prediction="p", sensitive="sex", rules=["DI >= 0.8"])
         cube.save("a.cube.json")
@@ -109,6 +132,36 @@ def files(kind: str) -> dict[str, list[str]]:
     }.items():
         Path(name).write_text(text)
     return {name: ["check", name] for name in ("a.html", "a.md", "b.csv", "a.xlsx")}
+
+
+# of CSV, JSON lines, Parquet, Arrow, HTML and Markdown, which the page calls so
+TEXTS = {".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".arrow",
+         ".feather", ".ipc", ".html", ".htm", ".md"}  # fmt: skip
+STATISTICAL = ("a.sav", "a.dta", "a.xpt")
+
+
+def write_packed(table: Any) -> None:
+    """Write rows as archives, a workbook, a log of an evaluation, files of statistics packages."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyreadstat
+
+    rows = Path("rows.csv").read_bytes()
+    Path("a.csv.bz2").write_bytes(bz2.compress(rows))
+    Path("a.csv.gz").write_bytes(gzip.compress(rows))
+    with pa.CompressedOutputStream("a.csv.zst", "zstd") as file:
+        file.write(rows)
+    with zipfile.ZipFile("a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("rows.csv", rows)
+    table.write_excel("a.xlsx")
+    with zipfile.ZipFile("a.eval", "w", zipfile.ZIP_DEFLATED) as log:
+        log.writestr("_journal/start.json", '{"eval": {"task": "t", "model": "m"}}')
+        for i, row in enumerate(table.to_dicts()):
+            log.writestr(f"samples/{i}_epoch_1.json", json.dumps({"id": i, "metadata": row}))
+    frame = pd.DataFrame(ROWS)
+    for name in STATISTICAL:
+        kind = name[2:].replace("xpt", "xport")
+        getattr(pyreadstat, f"write_{kind}")(frame, name)
 
 
 NASTY = [b"[" * 100_000, b"{" * 5_000, b"9" * 6_000, b"\x00" * 50, b'"', b"|" * 100_000, b"1e999",

@@ -265,23 +265,30 @@ class FolderStore:
                 folders = [entry.name for entry in entries if entry.is_dir()]
             return sorted(folder for folder in folders if (self.folder / folder / file).is_file())
 
+    def _place(self, name: str) -> Path:
+        # a history that somebody sent must not lead elsewhere, where others read and write
+        place = self.folder / name
+        if place.is_symlink() or (place.parent != self.folder and place.parent.is_symlink()):
+            raise DataError(f"{quote(place)} is reached by a link, which a history does not follow")
+        return place
+
     def read(self, name: str) -> str | None:
         with _explain_errors(f"{self.name}/{name}", "read"):
-            if not (self.folder / name).exists():
+            if not (place := self._place(name)).exists():
                 return None
-            content = read_limited(self.folder / name, MOST_SAVED, "a file of a history")
+            content = read_limited(place, MOST_SAVED, "a file of a history")
             return content.decode("utf-8", "replace")
 
     def read_all(self, names: Sequence[str]) -> list[str | None]:
         return [self.read(name) for name in names]
 
     def create(self, name: str, text: str) -> bool:
-        target = self.folder / name
+        target = self._place(name)
         with _explain_errors(str(target), "write"):
             return create_whole(target, text, self.folder)
 
     def replace(self, name: str, text: str) -> None:
-        target = self.folder / name
+        target = self._place(name)
         with _explain_errors(str(target), "write"):
             replace_whole(target, text, self.folder)
 

@@ -115,7 +115,7 @@ class Spec:
     preset: str | None = option(None, types.PRESET, "Preset of a regulation, whose options hold unless they are given", syntax="See: fairgauge presets.", described=True)
     features: tuple[str, ...] = option((), types.COLUMNS, "Columns for the metrics that compare rows")
     task: enums.Task | None = option(None, types.word(enums.Task, "T"), "Task of the model, otherwise inferred from the labels", counted=True)
-    confidence: float = option(0.95, types.number(0.5, 1, inside=True, metavar="C"), "Confidence level", effect="the intervals of the two reports have different confidence levels", comparable=False)
+    confidence: float = option(0.95, types.number(0.5, 0.999999, metavar="C"), "Confidence level", effect="the intervals of the two reports have different confidence levels", comparable=False)
     method: enums.Method = option(enums.Method.DEFAULT, types.word(enums.Method, "M"), "Method of the confidence intervals", effect="the intervals are computed differently")
     multiplicity: enums.Multiplicity = option(enums.Multiplicity.PER_DECISION, types.word(enums.Multiplicity, "M"), "What the confidence level of a verdict of fail covers: each comparison, or all together (Holm)", effect="the verdicts control different error rates")
     seed: int = option(0, types.number(0, whole=True), "Random seed for resampling methods")

@@ -164,3 +164,13 @@ def test_duckdb_reads_the_history_as_a_partitioned_table(tmp_path):
         "hive_partitioning = true) order by 1"
     ).fetchall()
     assert found == [(name, 300 + i) for i, name in enumerate(day_names(3))]
+
+
+def test_a_history_leads_nowhere_by_a_link(tmp_path):
+    cube = fg.count({"y": [1, 0] * 20, "g": ["a", "b"] * 20}, label="y", sensitive="g")
+    fg.History(tmp_path / "one").add("2026-01-01", cube)
+    (tmp_path / "two").mkdir()
+    for target in (tmp_path / "one").iterdir():
+        (tmp_path / "two" / target.name).symlink_to(target)
+    with pytest.raises(fg.DataError, match="reached by a link, which a history does not follow"):
+        fg.History(tmp_path / "two").add("2026-01-01", cube)

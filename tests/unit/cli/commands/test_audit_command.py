@@ -97,7 +97,7 @@ column: COLUMN=VALUE, in Python {'column': value} or of an intersection \
 {'a*b': [value of a, value of b]}
   metrics[1]: no metric named 'true_postive_rate'. Did you mean 'true_positive_rate'? \
 See: fairgauge metrics
-  confidence: must be a number between 0.5 and 1, not 95
+  confidence: must be a number between 0.5 and 0.999999, not 95
   method: 'boot' is not allowed. Did you mean 'bootstrap'? \
 Use default, exact, bootstrap or bayes
   seed: must be a whole number, 0 or greater, not 'x'
