@@ -113,14 +113,30 @@ def of_regression(**more: Any) -> Any:
     return fg.audit(prices(), **{"sensitive": "race", "task": "regression"} | more)
 
 
-def of_models() -> Any:
-    """Return two models on the loans: the second is nearer to what happened."""
+def two_models() -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return two models on the loans, the second nearer to what happened, and the question."""
     rng = np.random.default_rng(5)
     table = loans().with_columns(
         new=pl.when(pl.Series(rng.random(len(loans())) < 0.5)).then("repaid").otherwise("approved")
     )
     asked_of = {key: LOANS[key] for key in ("label", "prediction", "positive")}
-    return fg.compare_models(table, **asked_of, candidate="new", sensitive="sex", words=OF_SEX)
+    return table, {**asked_of, "candidate": "new", "sensitive": "sex", "words": OF_SEX}
+
+
+def of_models() -> Any:
+    """Return the comparison of both."""
+    table, question = two_models()
+    return fg.compare_models(table, **question)
+
+
+def of_alternatives() -> Any:
+    """Return whether the second is an alternative to the first, of a search of two."""
+    table, question = two_models()
+    table = table.with_columns(
+        other=pl.when(pl.col("sex") == "Male").then("new").otherwise("approved")
+    )
+    question |= {"candidate": ["new", "other"], "retrained": True}
+    return fg.alternatives(table, reference={"sex": "Male"}, **question)
 
 
 def scored() -> pl.DataFrame:
@@ -221,6 +237,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "hostile": sample_reports.hostile,
     "compared reports": lambda: fg.compare(of_loans(), of_loans(prediction="repaid")),
     "models": of_models,
+    "alternatives": lambda: of_alternatives(),
     "thresholds": lambda: fg.thresholds(
         scored(), label="repaid", positive="yes", score="score", sensitive="sex",
         words=OF_SEX, rules=RULES[:1],

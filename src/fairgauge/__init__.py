@@ -22,6 +22,7 @@ from fairgauge.start import __version__
 TYPE_CHECKING = False  # that of typing, whose import takes longer than all else here
 if TYPE_CHECKING:
     import fairgauge.integrations.mlflow as mlflow  # noqa: F401 - used as fg.mlflow
+    from fairgauge.api.alternatives import alternatives
     from fairgauge.api.audit import audit, count
     from fairgauge.api.comparing import compare, compare_models
     from fairgauge.api.decomposing import why
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from fairgauge.question.features import above, cut, probabilities
     from fairgauge.question.rules import Rule, rule
     from fairgauge.question.specification import Spec
+    from fairgauge.results.alternatives import Alternatives
     from fairgauge.results.comparison import Change
     from fairgauge.results.estimates import Estimate, Finding
     from fairgauge.results.gap_decomposition import Decomposition
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from fairgauge.sharing.sealing import seal, verify
 
 _NAMES_OF = {
+    "api.alternatives": "alternatives",
     "api.audit": "audit count",
     "api.comparing": "compare compare_models",
     "api.decomposing": "why",
@@ -86,6 +89,7 @@ _NAMES_OF = {
     "question.features": "above cut probabilities",
     "question.rules": "Rule rule",
     "question.specification": "Spec",
+    "results.alternatives": "Alternatives",
     "results.comparison": "Change",
     "results.estimates": "Estimate Finding",
     "results.gap_decomposition": "Decomposition",
@@ -101,11 +105,11 @@ _NAMES_OF = {
 _HOME = {name: module for module, names in _NAMES_OF.items() for name in names.split()}
 
 __all__ = [
-    "FN", "FP", "TN", "TP", "AuditPage", "Change", "Cube", "CubeError", "DataError",
+    "FN", "FP", "TN", "TP", "Alternatives", "AuditPage", "Change", "Cube", "CubeError", "DataError",
     "Decomposition", "DuplicateCountsWarning", "Estimate", "Exploration", "FairgaugeError",
-    "Finding", "History", "HistoryHealth", "MissingExtra", "MonitorReport", "PairsAudit",
-    "Planned", "Report", "Rule", "RulesNotMet", "Spec", "SpecError", "SubgroupSearch",
-    "ThresholdChoice", "__version__", "above", "audit", "compare", "compare_models", "confusion",
+    "Finding", "History", "HistoryHealth", "MissingExtra", "MonitorReport", "PairsAudit", "Planned",
+    "Report", "Rule", "RulesNotMet", "Spec", "SpecError", "SubgroupSearch", "ThresholdChoice",
+    "__version__", "above", "alternatives", "audit", "compare", "compare_models", "confusion",
     "count", "cut", "explore", "find", "load", "metric", "metrics", "monitor", "monitor_doctor",
     "page", "pairs", "plan", "probabilities", "protect", "quotient", "rate", "rule", "scorer",
     "seal", "sql", "statistic", "thresholds", "verify", "why",

@@ -361,8 +361,10 @@ Performance = StrEnum("Performance", {
 })  # fmt: skip
 """Whether a candidate is as good as the model in use, within a stated margin."""
 
-ChosenBy = StrEnum("ChosenBy", "MARGIN INTERVAL VALUE")
-"""What met the goal and kept the rate in the half of the rows that chose a threshold."""
+AlternativesVerdict = StrEnum("AlternativesVerdict", {
+    "SHOWN": "shown", "NONE_SHOWN": "none shown", "NOT_JUDGED": "not judged",
+})  # fmt: skip
+"""Whether any candidate is shown to be as good and less discriminatory."""
 
 Worse = StrEnum("Worse", "HIGHER LOWER")
 """Which side of what a subgroup is compared with is the worse one."""

@@ -277,13 +277,14 @@ def test_no_group_silences_what_thresholds_fail(added: list[tuple[float, int]]) 
         {"g": ["C"] * len(added), "y": [y for _, y in added], "s": [round(s, 2) for s, _ in added]},
         schema=own.schema,
     )
-    found = []
+    found, named = [], [0.5, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8]
     for data in (own, pl.concat([own, more])):
         choice = fg.thresholds(
-            data, label="y", score="s", positive=1, sensitive="g", threshold=0.5,
+            data, label="y", score="s", positive=1, sensitive="g", threshold=named,
             reference=NAMED, rules=["selection_rate.difference >= -0.05"],
         )  # fmt: skip
-        found.append({each.threshold: str(each.outcome) for each in choice["g"].frontier})
+        outcomes = {each.threshold: str(each.outcome) for each in choice["g"].frontier}
+        found.append({each: outcomes[each] for each in named})
     fails = [at for at, outcome in found[0].items() if outcome == "fail"]
     assert 0.5 in fails
     assert not [f"{at}: {found[1][at]}" for at in fails if found[1][at] != "fail"]

@@ -15,6 +15,7 @@ import pytest
 import fairgauge as fg
 
 PUBLIC = [
+    "Alternatives",
     "AuditPage",
     "Change",
     "Cube",
@@ -45,6 +46,7 @@ PUBLIC = [
     "ThresholdChoice",
     "__version__",
     "above",
+    "alternatives",
     "audit",
     "compare",
     "compare_models",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -408,7 +409,7 @@ def count_data(
         check_held(data, spec)
         return data, None, spec
     source, named = open_rows(data, options)
-    spec = ask_rows(source, **named)
+    spec = ask_rows(source, **_with_matched_candidates(source.columns, named))
     source = chosen_rows.chosen_rows(chosen_rows.add_probability_columns(source, spec), spec)
     spec, of_rows = first_rows.plan_rows(source, spec)
 
@@ -422,6 +423,22 @@ def count_data(
     chosen_rows.check_cells(cube, source, spec)
     cube = with_noted_rows(data, source, cube, spec)
     return with_hidden_clusters(cube), source, spec
+
+
+def _with_matched_candidates(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    # a candidate with an asterisk stands for the columns that it matches, in their order
+    given = options.get("candidate")
+    asked = [given] if isinstance(given, str) else given or ()
+    if not any("*" in str(each) for each in asked):
+        return dict(options)
+    in_use = (options.get("prediction"), options.get("score"), options.get("label"))
+    every = [
+        column
+        for each in asked
+        for column in ((each in columns and [each]) or fnmatch.filter(columns, each) or [each])
+        if column not in in_use
+    ]
+    return {**options, "candidate": list(dict.fromkeys(every))}
 
 
 def notes_of_rows(data: object, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

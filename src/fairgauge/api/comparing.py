@@ -140,31 +140,9 @@ def compare_models(
     >>> print(found["boosted"].verdict)
     dominates
     """
-    if options.get("rules"):
-        message = (
-            "judge one model: name by how much a candidate may be worse (margins=..., --margin "
-            "disparity=0.05), and audit the chosen one by its rules (fairgauge audit)"
-        )
-        raise SpecError(Problem("rules", message))
-    run = start_run("compare-models", data, with_config(config, options), models=True)
+    run = count_models("compare-models", data, with_config(config, options))
     cube, spec = run.cube, run.spec
-    if not spec.candidate:
-        message = (
-            "name the columns of the candidates' decisions (candidate=..., --candidate COL); two "
-            "reports are compared by fg.compare(old, new), fairgauge compare OLD NEW"
-        )
-        raise SpecError(Problem("candidate", message))
-    question_checks.check_known(cube, spec)
-    excluded = excluded_rows(cube, spec)
-    rows = excluded.get(NO_CLUSTER, 0)
-    if rows >= max(1, MANY_UNCLUSTERED * cube.read):
-        column = quote(spec.cluster or "")
-        raise DataError(
-            f"{rows:,} of {cube.read:,} rows have no identifier in {column}, and changes that are "
-            "theirs would be in no confidence interval; give each its own, or "
-            f"exclude them ({flag_of('where', {spec.cluster: {NOT: [None]}})})"
-        )
-    models = _models(cube, spec)
+    models = models_of(cube, spec)
     candidates = compare_candidates(cube, spec)
     for name, notes, counts, asked in models:  # without a name: the model in use
         judged = replace(asked, margins=spec.margins)
@@ -179,14 +157,42 @@ def compare_models(
         task=decide_task(cube, spec),
         old=Origin(
             **made, name=in_use, source=run.name, fingerprint=cube.digest, rows=cube.rows,
-            excluded=excluded,
+            excluded=excluded_rows(cube, spec),
         ),
         spec=with_unstated(spec, models[0][1]).to_dict(),
         confidence=spec.confidence,
         candidates=candidates,
         own=spec.catalogue.described,
-        diagnostics=_comparison_notes(run, models),
+        diagnostics=comparison_notes(run, models),
     )  # fmt: skip
+
+
+def count_models(verb: str, data: object, options: Options) -> Run:
+    """Count the rows by the decisions of all models; refuse what neither can be compared by."""
+    if options.get("rules"):
+        message = (
+            "judge one model: name by how much a candidate may be worse (margins=..., --margin "
+            "disparity=0.05), and audit the chosen one by its rules (fairgauge audit)"
+        )
+        raise SpecError(Problem("rules", message))
+    run = start_run(verb, data, options, models=True)
+    cube, spec = run.cube, run.spec
+    if not spec.candidate:
+        message = (
+            "name the columns of the candidates' decisions (candidate=..., --candidate COL); two "
+            "reports are compared by fg.compare(old, new), fairgauge compare OLD NEW"
+        )
+        raise SpecError(Problem("candidate", message))
+    question_checks.check_known(cube, spec)
+    rows = excluded_rows(cube, spec).get(NO_CLUSTER, 0)
+    if rows >= max(1, MANY_UNCLUSTERED * cube.read):
+        column = quote(spec.cluster or "")
+        raise DataError(
+            f"{rows:,} of {cube.read:,} rows have no identifier in {column}, and changes that are "
+            "theirs would be in no confidence interval; give each its own, or "
+            f"exclude them ({flag_of('where', {spec.cluster: {NOT: [None]}})})"
+        )
+    return run
 
 
 _OF_ALL_MODELS = (DiagnosticCode.MISSING_GROUPS, DiagnosticCode.MISSING_STRATA)
@@ -194,8 +200,8 @@ _OF_ALL_MODELS = (DiagnosticCode.MISSING_GROUPS, DiagnosticCode.MISSING_STRATA)
 _Model = tuple[str, tuple[Diagnostic, ...], Cube, Spec]
 
 
-def _comparison_notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
-    # every note once: what lacks a group or a stratum, as of the first model
+def comparison_notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
+    """Return every note once: what lacks a group or a stratum, as of the first model."""
     cube, spec = run.cube, run.spec
     metrics = spec.catalogue.expand(models[0][-1].metrics)
     notes = [*assumed_positive(cube, spec, decide_task(cube, spec), metrics)]
@@ -215,7 +221,8 @@ def _comparison_notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
     return tuple(stated.values())
 
 
-def _models(cube: Cube, spec: Spec) -> list[_Model]:
+def models_of(cube: Cube, spec: Spec) -> list[_Model]:
+    """Return the model in use, without a name, and the candidates, with what checks find."""
     task, in_use = decide_task(cube, spec), replace(spec, candidate=(), margins=(), rules=())
     candidates = [axis.column for axis in candidate_axes(cube)]
     of_scores = (each for each in coded_numbers(cube, spec) if each["column"] in candidates)

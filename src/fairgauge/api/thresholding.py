@@ -9,7 +9,7 @@ from fairgauge.api.running import run_verb
 from fairgauge.catalogue.directions import better_of
 from fairgauge.checks.outcome_checks import assumed_positive
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import Profile, Task, Threshold
+from fairgauge.enums import Profile, Task
 from fairgauge.errors import problems_where, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds, reference_notes
 from fairgauge.question.options import Options, with_options
@@ -28,14 +28,16 @@ def thresholds(
 ) -> ThresholdChoice:
     """Find the threshold of a score, closest to today's, that meets a fairness rule.
 
-    Every threshold is weighed by the counts of scores alone: one random half of the rows chooses,
-    the other half measures what the choice changes against today's threshold.
+    Today's threshold is judged first, as an audit judges it: where it meets the rule, it is the
+    answer. Otherwise candidates are those named and at most 20 quantiles of the score, which no
+    outcome has a part in, and claims about them hold for all of them together, on all rows.
 
     Parameters
     ----------
     data : frame, path, glob, list of paths, or Cube
         As of `fairgauge.audit`, with a label, a score and sensitive features; thresholds are chosen
-        for each feature and intersection by itself. Of the options, ``rules`` is the one rule that
+        for each feature and intersection by itself. Of the options, ``threshold`` is the one in use
+        today, and after it others to consider; ``rules`` is the one rule that
         every group must meet, a difference or a ratio of a rate of decisions, such as
         ``"selection_rate.ratio >= 0.8"``; and ``margins`` is the one rate of all rows that may be
         worse, and by how much at most (default ``{"accuracy": 0.01}``).
@@ -45,7 +47,7 @@ def thresholds(
     Returns
     -------
     ThresholdChoice
-        The frontier of all common thresholds; the choice, what it changes and its price.
+        The candidates; the choice, what it changes and its price.
 
     Raises
     ------
@@ -59,10 +61,10 @@ def thresholds(
     >>> import fairgauge as fg, polars as pl
     >>> rows = pl.DataFrame({
     ...     "sex": ["F", "F", "F", "F", "M", "M", "M", "M"], "repaid": [1, 1, 0, 0, 1, 1, 0, 0],
-    ...     "score": [0.45, 0.45, 0.3, 0.1, 0.9, 0.6, 0.3, 0.1], "n": [50] * 8,
+    ...     "score": [0.45, 0.45, 0.3, 0.1, 0.9, 0.6, 0.3, 0.1], "n": [500] * 8,
     ... })
     >>> found = fg.thresholds(
-    ...     rows, label="repaid", score="score", sensitive="sex", count="n",
+    ...     rows, label="repaid", score="score", threshold=0.5, sensitive="sex", count="n",
     ...     rules="selection_rate.ratio >= 0.8",
     ... )
     >>> found.today, found["sex"].common.threshold, found["sex"].common.value_meets
@@ -88,14 +90,13 @@ def _choose_by_rule(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
         kept=rate,
         margin=margin,
         confidence=spec.confidence,
-        seed=spec.seed,
         **chosen | {"diagnostics": (*assumed, *of_reference, *chosen["diagnostics"])},
         **common,
     )
 
 
 def _check_thresholds(spec: Spec) -> None:
-    cuts = () if isinstance(spec.threshold, Threshold) else spec.threshold
+    cuts = spec.threshold if isinstance(spec.threshold, tuple) else ()
     problems = problems_where(
         (spec.score is None, "score", "name the column of the score that is decided by"),
         (spec.label is None, "label", "name the column of the label; thresholds are chosen by it"),
@@ -103,7 +104,8 @@ def _check_thresholds(spec: Spec) -> None:
          "leave it out: decisions follow from the score and its threshold"),
         (spec.profile is not Profile.DOCUMENTED, "profile",
          "thresholds are chosen by the documented formulas"),
-        (len(cuts) != 1, "threshold", "give the one threshold in use today"),
+        (not cuts, "threshold", "give the threshold in use today, and after it others to consider"),
+        (spec.seed, "seed", "leave it out: nothing is drawn at random"),
         (len(spec.rules) != 1, "rules",
          "name the one rule to meet, such as 'selection_rate.ratio >= 0.8' (--rule RULE)"),
         (len(spec.margins) > 1, "margins",

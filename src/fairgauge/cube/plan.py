@@ -550,7 +550,7 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     # threshold; otherwise at a threshold too
     closed = Closed.RIGHT if spec.profile.as_smclarify else Closed.LEFT
     if not isinstance(spec.threshold, Threshold):
-        cuts = spec.threshold
+        cuts = tuple(sorted(spec.threshold))
     elif median is None:
         message = "the median of the scores is not known; count the rows with fairgauge.count"
         raise SpecError(Problem("threshold", message))

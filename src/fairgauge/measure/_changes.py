@@ -23,7 +23,7 @@ from fairgauge.results.scopes import Interval
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.paired import Quantity, distance, distance_limits
+from fairgauge.stats.paired import At, Quantity, distance, distance_limits
 from fairgauge.stats.rows_to_decide import times_the_rows
 from fairgauge.stats.significance import holm, holm_levels, normal_quantile
 
@@ -36,13 +36,15 @@ class MeasuredDisparities:
 
     ``distance_at`` returns the limits of the changes of their distances from "no difference" at a
     critical value of each; ``crossing_p`` are the p-values of not changing sides; ``reach`` is by
-    how much further they may be, whatever the rows hold that are excluded.
+    how much further they may be, whatever the rows hold that are excluded. ``shift_at`` returns the
+    limits of the changes themselves.
     """
 
     records: tuple[DisparityChange, ...]
     distance_at: Callable[[Array], Limits] | None = None
     crossing_p: Array | None = None
     reach: Array | float = 0.0
+    shift_at: At | None = None
 
 
 def rate_records(
@@ -92,7 +94,8 @@ def measured_disparities(
     """
     disparities = disparity_changes(metric, change, inside=inside)
     records = tuple(changed_disparities(metric, disparities, bases, spec.confidence))
-    return MeasuredDisparities(records, disparities.distance_tested_at, disparities.crossing_p())
+    shift_at, tested_at = disparities.shift.at, disparities.distance_tested_at
+    return MeasuredDisparities(records, tested_at, disparities.crossing_p(), shift_at=shift_at)
 
 
 def changed_disparities(

@@ -1,18 +1,16 @@
-"""Choose thresholds: what every threshold of a score comes to, from its histogram alone.
+"""Choose thresholds: what some thresholds of a score come to, from its histogram alone.
 
-Thresholds are chosen by one random half of every group, and what a choice changes is measured in
-the other half, so that nothing is claimed for the very rows that it was fitted to. Where a
-threshold can be chosen with a margin, it is: a threshold at the very limit of the goal in one half
-is beyond it in the other as often as not. Decisions today and at another threshold are those of two
-models on the same rows, and compared as such: whether a rate is kept is a test of non-inferiority.
+The candidates are the threshold of today, those that are named, and quantiles of the score, which
+no outcome has a part in. Today's is judged first, as an audit judges it. That another one meets the
+goal and keeps the rate is a claim; all claims hold together, on all rows (`claims.shown_claims`).
+Decisions today and at another threshold are those of two models on the same rows, and compared as
+such: whether a rate is kept is a test of non-inferiority.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -27,7 +25,6 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import (
     Accepts,
     Better,
-    ChosenBy,
     DiagnosticCode,
     Outcome,
     Profile,
@@ -36,15 +33,15 @@ from fairgauge.enums import (
     Task,
 )  # fmt: skip
 from fairgauge.errors import Problem, SpecError, problems_where, quote, refuse
+from fairgauge.inference.claims import shown_claims
 from fairgauge.inference.contrast_intervals import insufficient_sides, statistic_interval
-from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval, generator
+from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval
 from fairgauge.inference.missing_values import (
     large_uncounted,
     missing_groups,
     missing_outcomes,
     uncounted_rows,
 )
-from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.paired_changes import StatisticChange, confusion, statistic_change
 from fairgauge.inference.possible import contrast_range, worst_case_limits
 from fairgauge.measure._changes import interval_of, measured_disparities, rate_records
@@ -73,7 +70,6 @@ from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multinomial import random_parts
 from fairgauge.stats.paired import PairedTable
 from fairgauge.stats.significance import tukey_level
 
@@ -102,6 +98,7 @@ def _counts_by_label(of: Array, positive: Mask) -> Array:
 
 
 _ROUNDING, _DIGITS = 1e-12, 12
+_QUANTILES = 20
 # what cannot be asked, and what to do instead
 _NOT_COUNTED = {
     "cluster": "choose from one row of each cluster, and audit the chosen threshold with clusters",
@@ -129,7 +126,7 @@ def choose_thresholds(
           for option, instead in _NOT_COUNTED.items()),
     )  # fmt: skip
     refuse(problems)
-    (outcome,) = resolution.outcomes
+    outcome = resolution.outcomes[0]
     without = large_uncounted(cube, resolution.features, spec)
     rate = spec.catalogue.rate(kept)
     return {
@@ -181,8 +178,8 @@ class Excluded:
 
     As in an audit, a goal is met only if it would be whatever these rows are, and missed unless
     their groups could change that. Each of them may count for a rate, against it, or not at all, so
-    that ends are at least as far apart as any table puts them. They are those of both halves. So
-    are rows whose label may be no decision, which rates count as negative.
+    that ends are at least as far apart as any table puts them. So may rows whose label may be no
+    decision, which rates count as negative.
 
     ``ungrouped, incomplete``: the rows without a group, and those without a label or a score.
     """
@@ -286,7 +283,10 @@ class Excluded:
 
 
 class _Chooser:
-    """The histogram of one feature, halved, the goal, and the rate that is kept within a margin."""
+    """The histogram of one feature, the goal, and the rate that is kept within a margin.
+
+    ``cuts`` are the candidates in ascending order, and ``today`` the place of today's among them.
+    """
 
     def __init__(
         self,
@@ -302,49 +302,44 @@ class _Chooser:
         self.counts, self.margin, self.spec = counts, margin, spec
         histogram = counts.histogram
         assert histogram is not None
-        names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
-        of_label = [_counts_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
-        by_label = np.stack(of_label)
-        assert isinstance(self.spec.threshold, tuple)
-        self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
-        self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
-        cases = by_label[-1]
-        # each group by itself, from the scores that it has: names and other groups decide nothing
-        firsts = np.zeros(cases.shape)
-        for first, each in zip(firsts, cases, strict=True):
-            held = each > 0
-            first[held], _ = random_parts(each[held], generator(self.spec, "halves", each[held]))
-        halves = []
-        for half in (firsts, cases - firsts):
-            held = by_label * np.nan_to_num(quotient(half, cases))
-            at_cuts = rows_accepted(held, histogram, self.cuts, accepts(outcome))
-            halves.append(Half(at_cuts, held.sum(axis=-1), self.today))
-        self.first, self.second = halves
+        assert isinstance(spec.threshold, tuple)
+        _check_between_bins(histogram, spec.threshold)
+        self.cuts = np.unique([*spec.threshold, *_quantile_cuts(histogram)])
+        self.today = int(np.searchsorted(self.cuts, spec.threshold[0]))
+        names = ("w", "w2", "n") if spec.weight else ("n", "n", "n")
+        decision = accepts(outcome)
+        of_label = [_counts_by_label(histogram.counts[n], outcome.labels) for n in names]
+        by_label = np.stack(of_label)[..., :2, :]
+        self._accepted = rows_accepted(by_label, histogram, self.cuts, decision)
+        self._total = by_label.sum(axis=-1)
         self._lower = kept.better is Better.LOWER
         # as in an audit, intervals hold for all pairs where the data choose the reference
-        level, groups = spec.confidence, int(admissible_groups(counts, spec).sum())
-        if spec.reference is ReferenceRule.BEST and groups >= FEWEST_GROUPS:
-            level = tukey_level(groups, level)
-        self._usual = np.asarray(critical(level))
+        groups = int(admissible_groups(counts, spec).sum())
+        best = spec.reference is ReferenceRule.BEST and groups >= FEWEST_GROUPS
+        self._chosen_among = groups if best else 0
         # those of an audit at each threshold, rows without a label included: (groups, cuts, 3, 2)
-        scored = _counts_by_label(histogram.counts[names[0]], outcome.labels)
-        yes = rows_accepted(scored, histogram, self.cuts, accepts(outcome))
-        no = scored.sum(axis=-1, keepdims=True) - yes
+        yes = rows_accepted(of_label[0], histogram, self.cuts, decision)
+        no = of_label[0].sum(axis=-1, keepdims=True) - yes
         known = np.moveaxis(np.stack([yes, no], axis=-1), 1, 2)
         self._margins = known[:-1]
         both = add_others(known)[..., :2, :].swapaxes(-1, -2)
         self._both = both.reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
         self._rest = Excluded(counts, outcome, spec, without)
-        small = small_groups([counts], self.spec)
+        small = small_groups([counts], spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
-        everywhere = self._disparities(self.first, np.arange(len(self.cuts)), self._usual)
-        self._chosen_for = ~everywhere.insufficient.all(axis=1, keepdims=True)
-        _check_between_bins(histogram, self.spec.threshold[0])
+        self._every = np.arange(len(self.cuts))
+        everywhere = self._disparities(self._every, spec.confidence)
+        self._judged = ~everywhere.insufficient.all(axis=1, keepdims=True)
 
     def chosen(self) -> FeatureThresholds:
-        """Return the frontier and the choices."""
-        common, frontier = self._choose_common(), tuple(self._frontier())
-        effect = None if common is None else self._effect(*common)
+        """Return the candidates and the choice."""
+        others = self._every != self.today
+        shown, _ = shown_claims(
+            lambda level: self._hold(level) & others, int(others.sum()), self.spec.confidence
+        )
+        frontier = tuple(self._frontier(shown))
+        cut = self._choose(shown)
+        effect = None if cut is None else self._effect(cut)
         return FeatureThresholds(
             feature=self.counts.feature,
             groups=self.counts.groups,
@@ -353,49 +348,53 @@ class _Chooser:
             outcome=self._explain_no_common(frontier) if effect is None else effect.outcome,
         )
 
-    def _choose_common(self) -> tuple[int, ChosenBy] | None:
-        # nothing was searched for where it is today's, so that its intervals need no margin
-        if self._allowed_cuts(np.array([self.today]), ChosenBy.INTERVAL).all():
-            return self.today, ChosenBy.INTERVAL
-        far = np.abs(self.cuts - self.cuts[self.today])
-        for by in ChosenBy:
-            allowed = np.flatnonzero(self._allowed_cuts(np.arange(len(self.cuts)), by))
-            if len(allowed):
-                return int(allowed[far[allowed].argmin()]), by
-        return None
+    def _choose(self, shown: Mask) -> int | None:
+        if self._hold(self.spec.confidence)[self.today]:
+            return self.today
+        if shown.any():
+            far = np.abs(self.cuts - self.cuts[self.today])
+            return int(np.where(shown, far, np.inf).argmin())
+        # today's, where only rows that are excluded leave it open
+        counted = self._hold(self.spec.confidence, excluded=False)
+        return self.today if counted[self.today] else None
 
     def _explain_no_common(self, frontier: Sequence[OperatingPoint]) -> Outcome:
-        _, most = self._gain(self.second, np.arange(len(frontier)), critical(self.spec.confidence))
+        # that each misses a limit needs no adjustment: the claim is false only where all are
+        _, most = self._gain(self.spec.confidence)
         kept = most >= -self.margin - _ROUNDING
         open_ = {frontier[i].outcome for i in np.flatnonzero(kept).tolist()} - {Outcome.FAIL}
         if not open_:
             return Outcome.FAIL
         return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
 
-    def _allowed_cuts(self, cuts: Index, by: ChosenBy) -> Mask:
-        # By wider intervals than those that are shown, by these, or by the values alone. Where it
-        # is by how many standard errors the wider ones are to hold in the other half with a power
-        # of `POWER`, if nothing were searched for: the values of two halves differ by the root of 2
-        # standard errors.
-        wider = math.sqrt(2.0) * NormalDist().inv_cdf(POWER) if by is ChosenBy.MARGIN else 0.0
-        gaps = self._disparities(self.first, cuts, self._usual + wider)
-        gaps = replace(gaps, compared=gaps.compared & self._chosen_for)
-        allowed = gaps.passing
-        if by is ChosenBy.VALUE:
-            allowed = gaps.meet & (gaps.compared & ~gaps.insufficient).any(axis=0)
-        z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
-        least = self._least_gain(self._gain(self.first, cuts, z)[0], cuts)
-        kept = (cuts == self.today) | (least >= -self.margin - _ROUNDING)  # no decision changes
-        return np.asarray(allowed & kept)
+    def _hold(self, confidence: float, *, excluded: bool = True) -> Mask:
+        # at which thresholds every group with sufficient data meets the goal and the rate is kept,
+        # by intervals at a confidence level; whatever excluded rows are, unless told otherwise
+        gaps = self._disparities(self._every, confidence)
+        limits = gaps.limits if excluded else gaps.limits[:1]
+        gaps = replace(gaps, compared=gaps.compared & self._judged, limits=limits)
+        least = self._gain(confidence)[0]
+        least = self._least_gain(least, self._every) if excluded else least
+        kept = (self._every == self.today) | (least >= -self.margin - _ROUNDING)
+        return np.asarray(gaps.passing & kept)
 
     def _least_gain(self, gain: Array, cuts: Index) -> Array:
         cells = self._both[len(self.counts.groups) + 1]
         return self._rest.least_gain(self.kept, gain, cells[cuts], cells[self.today])
 
-    def _gain(self, half: Half, cuts: Index, z: float) -> Limits:
-        change = change_of(self.kept, half.decided(cuts).sum(axis=1))
-        low, high = change.difference.at(np.full(len(cuts), z))
+    def _gain(self, confidence: float) -> Limits:
+        change = change_of(self.kept, self._decided(self._every).sum(axis=1))
+        low, high = change.difference.at(np.full(len(self.cuts), critical(confidence)))
         return (-high, -low) if self._lower else (low, high)
+
+    def _decided(self, cuts: Index) -> Array:
+        # the rows by label and the decisions of today and at each: (3, groups + 1, n, 3, 2, 2)
+        old, new = self._accepted[..., [self.today]], self._accepted[..., cuts]
+        both = np.minimum(old, new)  # decisions of one score are nested
+        neither = self._total[..., None] - np.maximum(old, new)
+        table = np.moveaxis(np.stack([both, old - both, new - both, neither], axis=-1), 2, 3)
+        missing = np.zeros((*table.shape[:3], 1, 4))
+        return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
 
     def _references(self, cuts: Index) -> tuple[References, ...]:
         margins = self._margins[:, cuts]
@@ -406,8 +405,10 @@ class _Chooser:
 
         return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
-    def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
-        sides = np.stack([add_others(each) for each in half.decided(cuts).sum(axis=-2)])
+    def _disparities(self, cuts: Index, confidence: float) -> Disparities:
+        many = self._chosen_among
+        z = np.asarray(critical(tukey_level(many, confidence) if many else confidence))
+        sides = np.stack([add_others(each) for each in self._decided(cuts).sum(axis=-2)])
         places, metric = np.arange(len(cuts)), self.metric
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         limits_of = mover_difference if metric.by == "difference" else mover_ratio
@@ -430,16 +431,19 @@ class _Chooser:
             ((low, high), *self._rest.reached(metric, self._both[:, cuts], against, (low, high))),
         )  # fmt: skip
 
-    def _frontier(self) -> Iterator[OperatingPoint]:
-        every, level = np.arange(len(self.cuts)), self.spec.confidence
-        whole = _interval_of(self.kept, self.second.decided(every).sum(axis=(1, -2)))
-        low, high = whole.at(self._usual)
+    def _frontier(self, shown: Mask) -> Iterator[OperatingPoint]:
+        every, level = self._every, self.spec.confidence
+        whole = _interval_of(self.kept, self._decided(every).sum(axis=(1, -2)))
+        low, high = whole.at(np.asarray(critical(level)))
         references = self._references(every)
-        disparities = self._disparities(self.second, every, self._usual)
+        disparities = self._disparities(every, level)
+        # what passes by its own interval passes only where that of all candidates does, too
+        sure = shown | self._disparities(every, 1 - (1 - level) / max(len(every) - 1, 1)).passing
+        sure[self.today] = True
         least, most = disparities.limits[0]
         outcomes, meet, deciding = disparities.outcomes, disparities.meet, disparities.deciding
         for i, cut in enumerate(self.cuts.tolist()):
-            at = (deciding[i], i)
+            at, outcome = (deciding[i], i), self._rest.passing(outcomes[i])[0]
             yield OperatingPoint(
                 threshold=cut,
                 performance=as_number(whole.estimate[i]),
@@ -449,13 +453,13 @@ class _Chooser:
                 disparity=as_number(disparities.value[at]),
                 disparity_interval=interval_of(least[at], most[at], level, ()),
                 value_meets=bool(meet[i]),
-                outcome=self._rest.passing(outcomes[i])[0],
+                outcome=outcome if sure[i] or outcome is not Outcome.PASS else Outcome.INCONCLUSIVE,
             )
 
-    def _effect(self, cut: int, chosen_by: ChosenBy) -> ThresholdEffect:
+    def _effect(self, cut: int) -> ThresholdEffect:
         cuts = np.array([cut])
         names, level = self.counts.groups, self.spec.confidence
-        sides = np.stack([add_others(each[:, 0]) for each in self.second.decided(cuts)])
+        sides = np.stack([add_others(each[:, 0]) for each in self._decided(cuts)])
         tables = sides[:, [len(names) + 1, *range(len(names))]]  # of all rows, and of the groups
         performance, (rate,) = self._rates(self.kept, tables[:, :1])
         stated = (self._rates(self.spec.catalogue.rate(name), tables)[1] for name in _STATED)
@@ -477,9 +481,11 @@ class _Chooser:
         changes = measured_disparities(
             self.metric, change_of(self.metric.of, compared), bases, self.spec, inside=inside
         )
-        measured = self._disparities(self.second, cuts, self._usual)
+        measured = self._disparities(cuts, level)
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
-        keeps, of_kept = self._keeps(cut, low, high)
+        # another threshold than today's is chosen only where the rate is shown to be kept
+        same = Outcome.PASS, None
+        keeps, of_kept = same if cut == self.today else self._rest.passing(Outcome.PASS)
         outcome, of_goal = self._rest.judged(measured)
         if rate.interval is not None:
             ends = (-high, -low) if self._lower else (low, high)
@@ -492,7 +498,6 @@ class _Chooser:
                 for each, why in zip(changes.records, measured.why[groups, 0], strict=True)
             ),
             rates=tuple(chain(*stated)),
-            chosen_by=chosen_by,
             value_meets=bool(measured.meet[0]),
             goal_outcome=outcome,
             kept_outcome=keeps,
@@ -507,25 +512,26 @@ class _Chooser:
         change, no_rows = change_of(row, tables), Reason.of(ReasonCode.NO_ROWS)
         return change, [*rate_records(change, bases, self.spec.confidence, lambda *_: no_rows)]
 
-    def _keeps(self, cut: int, low: float, high: float) -> tuple[Outcome, Reason | None]:
-        # with the rows that could change that
-        if cut == self.today:
-            return Outcome.PASS, None
-        if low < -self.margin:
-            return (Outcome.FAIL if high < -self.margin else Outcome.INCONCLUSIVE), None
-        (least,) = self._least_gain(np.array([low]), np.array([cut])).tolist()
-        reason = self._rest.reason(Outcome.PASS) if least < -self.margin else None
-        return self._rest.passing(Outcome.PASS, reason)
+
+def _quantile_cuts(histogram: Histogram) -> Array:
+    # of all scores, whoever has them and whatever came of it
+    rows = histogram.counts["n"].reshape(-1, len(histogram.low)).sum(axis=0)
+    below = np.cumsum(rows) / max(rows.sum(), 1.0)
+    shares = np.arange(1, _QUANTILES + 1) / (_QUANTILES + 1)
+    held = np.flatnonzero(rows)
+    at = held[np.searchsorted(below[held], shares)] if len(held) else held
+    return np.asarray(np.unique(histogram.low[at]))
 
 
-def _check_between_bins(histogram: Histogram, threshold: float) -> None:
-    inside = (histogram.low < threshold) & (threshold < histogram.high)
-    for low, high in zip(histogram.low[inside], histogram.high[inside], strict=True):
-        message = (
-            f"the scores between {low:.12g} and {high:.12g} are counted together, and the "
-            f"threshold {threshold:g} lies among them; give {low:.12g} or {high:.12g}"
-        )
-        raise SpecError(Problem("threshold", message))
+def _check_between_bins(histogram: Histogram, thresholds: Sequence[float]) -> None:
+    for threshold in thresholds:
+        inside = (histogram.low < threshold) & (threshold < histogram.high)
+        for low, high in zip(histogram.low[inside], histogram.high[inside], strict=True):
+            message = (
+                f"the scores between {low:.12g} and {high:.12g} are counted together, and the "
+                f"threshold {threshold:g} lies among them; give {low:.12g} or {high:.12g}"
+            )
+            raise SpecError(Problem("threshold", message))
 
 
 _FAR = 1e200
@@ -615,27 +621,6 @@ def _metric_of(goal: Rule) -> Contrast:
         ">= 0.8'"
     )
     raise SpecError(Problem("rules[0]", message))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Half:
-    """A random half of the rows; arrays have the weights, their squares and the cases first.
-
-    What is ``accepted`` at each threshold is of shape (3, groups + 1, labels, cuts).
-    """
-
-    accepted: Array
-    total: Array
-    today: int
-
-    def decided(self, cuts: Index) -> Array:
-        """Return the rows by label and both decisions: (3, groups + 1, n, 3, 2, 2)."""
-        old, new = self.accepted[..., [self.today]], self.accepted[..., cuts]
-        both = np.minimum(old, new)  # decisions of one score are nested
-        neither = self.total[..., None] - np.maximum(old, new)
-        table = np.moveaxis(np.stack([both, old - both, new - both, neither], axis=-1), 2, 3)
-        missing = np.zeros((*table.shape[:3], 1, 4))
-        return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
 
 
 def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:

@@ -66,7 +66,7 @@ def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
         "which values are positive (fairgauge.above, --positive '>x')",
     }
     refuse([Problem(path, why) for path, why in refused.items() if isinstance(why, str)])
-    measured = [_Models(cube, axis, spec).measured() for axis in candidate_axes(cube)]
+    measured = [PairedModels(cube, axis, spec).measured() for axis in candidate_axes(cube)]
     return _changes.judge_candidates(measured, spec)
 
 
@@ -161,7 +161,7 @@ class PairedSlice:
         return ClusterCounts(cells.cluster[inside], flat, weights[inside])
 
 
-class _Models:
+class PairedModels:
     """The model in use and a candidate, and what is asked of both.
 
     Slices by feature (None: of all rows) are made once.
@@ -192,7 +192,7 @@ class _Models:
 
     def measured(self) -> MeasuredCandidate:
         """Return what the candidate changes, before it is judged."""
-        disparities = tuple(self._disparities())  # first: it refuses features with too many cells
+        disparities = tuple(self.disparities())  # first: it refuses features with too many cells
         # where all rows are decided alike; of no consequence where no disparity is of decisions
         reason = None
         if any("prediction" in metric.needs for metric, _ in self.asked):
@@ -209,7 +209,7 @@ class _Models:
             reclassified=tuple(self._count_reclassified()),
         )
         groups = tuple(self._group_tests(disparities))
-        return MeasuredCandidate(candidate, disparities, tuple(self._margin_tests()), groups)
+        return MeasuredCandidate(candidate, disparities, tuple(self.margin_tests()), groups)
 
     # ---- rows that are excluded
 
@@ -318,11 +318,12 @@ class _Models:
             for sliced in self.slices(feature):
                 groups = np.arange(len(sliced.counts.groups))
                 for statistic, scope in self._statistics_of_scope(sliced, statistics):
-                    yield from self._rate_changes(sliced, statistic, scope, groups)
+                    yield from self.rate_changes(sliced, statistic, scope, groups)
 
-    def _rate_changes(
+    def rate_changes(
         self, sliced: PairedSlice, statistic: Statistic, scope: ClassScope, which: Index
     ) -> Iterator[RateChange]:
+        """Yield what becomes of a rate of some groups."""
         bases = [
             RateChange(
                 rate=statistic.name,
@@ -349,7 +350,8 @@ class _Models:
 
     # ---- disparities
 
-    def _disparities(self) -> Iterator[MeasuredDisparities]:
+    def disparities(self) -> Iterator[MeasuredDisparities]:
+        """Yield what becomes of every disparity, by feature."""
         for feature in range(len(self.resolution.features)):
             for sliced in self.slices(feature):
                 for metric in self.contrasts:
@@ -412,7 +414,8 @@ class _Models:
 
     # ---- margins
 
-    def _margin_tests(self) -> Iterator[MeasuredMargins]:
+    def margin_tests(self) -> Iterator[MeasuredMargins]:
+        """Yield the tests of the rates of all rows that have a margin."""
         sliced = self.slices(None)[-1 if self.classes else None :]  # all classes at once
         for (name, margin), each in product(_changes.rate_margins(self.spec), sliced):
             of = [*self._statistics_of_scope(each, [self.spec.catalogue.rate(name)])]
@@ -460,7 +463,7 @@ class _Models:
         by: Literal["difference", "ratio"],
     ) -> MeasuredMargins:
         which = np.array([sliced.counts.groups.index(group) for group in margins])
-        changes = self._rate_changes(sliced, statistic, scope, which)
+        changes = self.rate_changes(sliced, statistic, scope, which)
         tests = tuple(
             MarginTest(rate=statistic.name, margin=margin, by=by, change=change)
             for margin, change in zip(margins.values(), changes, strict=True)

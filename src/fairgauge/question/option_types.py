@@ -241,8 +241,8 @@ def _read_positive(value: object, at: Location) -> features.Positive:
 
 
 def _read_threshold(value: object, at: Location) -> tuple[float, ...] | enums.Threshold:
-    if not isinstance(value, str):
-        return readers.read_numbers(value, at)
+    if not isinstance(value, str):  # of a search for another threshold the first is today's
+        return readers.read_numbers(value, at, as_stated=True)
     median = at.expect(value in list(enums.Threshold), "numbers or 'median'", value)
     return enums.Threshold(value) if median else ()
 

@@ -232,12 +232,13 @@ def read_number(
     return read
 
 
-def read_numbers(value: object, at: Location) -> tuple[float, ...]:
-    """Read a finite number, or a list of them; ascending, each once."""
+def read_numbers(value: object, at: Location, *, as_stated: bool = False) -> tuple[float, ...]:
+    """Read a finite number, or a list of them; each once, ascending or in the order stated."""
     every, read = located(value, at), read_number(inside=True)
     if not every:
         at.report("must hold at least one number")
-    return tuple(sorted({read(each, where) for each, where in every}))
+    numbers = dict.fromkeys(read(each, where) for each, where in every)
+    return tuple(numbers if as_stated else sorted(numbers))
 
 
 def read_range(value: object, at: Location) -> tuple[float, float]:

@@ -325,7 +325,7 @@ class CountedData:
 class CountedResult(ResultOfRows):
     """A result of a verb that is a function of counts."""
 
-    DERIVED: ClassVar = ("counted", "doubts", "_statements")
+    DERIVED: ClassVar[tuple[str, ...]] = ("counted", "doubts", "_statements")
 
     data: CountedData
     diagnostics: tuple[Diagnostic, ...] = ()

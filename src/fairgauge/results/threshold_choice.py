@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Accepts, ChosenBy, Outcome
+from fairgauge.enums import Accepts, Outcome
 from fairgauge.question.rules import parse_rule
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share
@@ -18,12 +18,13 @@ from fairgauge.start.records import dataclass, replace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatingPoint:
-    """What one threshold comes to, in the half of the rows by which none is chosen.
+    """What one candidate comes to, on all rows.
 
     ``performance``: the rate that is kept, of all rows; None where undefined.
     ``group``: the one that decides the outcome, of several the furthest from the goal.
     ``value_meets``: whether the value of every group's metric meets the goal.
-    ``outcome``: pass where the whole interval of every group does, fail where one is outside it.
+    ``outcome``: pass where the whole interval of every group does, which at another threshold than
+    today's allows for the number of candidates; fail where one is outside it.
     """
 
     threshold: Finite
@@ -39,10 +40,9 @@ class OperatingPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdEffect:
-    """What a choice changes, in the other half of the rows.
+    """What a choice changes.
 
     ``performance, rates``: the kept rate, and the others of all rows and groups, today and then.
-    ``chosen_by``: what met goal and margin in the half that chose: (wider) intervals, or values.
     ``goal_outcome``: pass where the whole interval of every group meets it, fail where one is out.
     ``kept_outcome``: the same of the change and the margin.
     ``goal_reason, kept_reason``: which rows leave either inconclusive that the others alone decide.
@@ -52,7 +52,6 @@ class ThresholdEffect:
     performance: RateChange
     disparities: tuple[DisparityChange, ...]
     rates: tuple[RateChange, ...]
-    chosen_by: ChosenBy
     value_meets: bool
     goal_outcome: Outcome
     kept_outcome: Outcome
@@ -79,8 +78,10 @@ class ThresholdEffect:
 class FeatureThresholds:
     """The thresholds of a score for the groups of one feature.
 
-    ``frontier``: every common threshold, in ascending order.
-    ``common``: the one closest to today's that meets goal and margin, as surely as any does.
+    ``frontier``: the candidates in ascending order: today's threshold, those that were named, and
+    quantiles of the score.
+    ``common``: today's threshold where it meets the goal; else the closest to it that is shown to
+    meet goal and margin, of all candidates together.
     ``outcome``: of the common threshold; without one, fail where all are shown to miss a limit.
     """
 
@@ -93,13 +94,13 @@ class FeatureThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdChoice(CountedResult):
-    """The thresholds of a score: the frontier, and the choice closest to today that meets a goal.
+    """Thresholds of a score: the candidates, and the one closest to today's that meets a goal.
 
     ``choice["sex"]`` is that of one feature. ``accepts`` is how a favourable score compares with
-    its threshold; ``seed`` halved the rows.
+    its threshold.
     """
 
-    KIND: ClassVar = ResultKind(name="thresholds", schema="fairgauge.thresholds/5",
+    KIND: ClassVar = ResultKind(name="thresholds", schema="fairgauge.thresholds/6",
         title="Thresholds of a score", called="a choice of thresholds",
         page="fairgauge.statements.thresholds:thresholds_page")  # fmt: skip
 
@@ -110,7 +111,6 @@ class ThresholdChoice(CountedResult):
     kept: str
     margin: Finite
     confidence: Share
-    seed: int
     features: tuple[FeatureThresholds, ...]
 
     def withheld(self, why: WhyWithheld) -> Self:

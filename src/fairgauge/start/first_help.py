@@ -107,6 +107,7 @@ SECTIONS = {
         "why": "Decompose gaps: composition, and what remains.",
         "compare": "Compare two reports.",
         "compare-models": "Compare candidate models on the same rows.",
+        "alternatives": "Find candidates that are as good and less discriminatory.",
         "thresholds": "Find the threshold of a score that meets a rule.",
         "monitor": "Monitor over time, with a controlled false alarm rate.",
         "pairs": "Compare answers under swapped names.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -62,7 +61,8 @@ class _Thresholds(PageStatements):
         self.place = f"features[{choice.features.index(self.of)}]"
         self.asked = {"title": choice.kept_rate.title, "kept": choice.kept, "margin": choice.margin,
             "share": choice.kept_rate.is_share, "today": choice.today, "goal": choice.goal,
-            "several": len(choice.features) > 1}  # fmt: skip
+            "several": len(choice.features) > 1, "others": len(self.of.frontier) - 1,
+            "wrong": (1 - choice.confidence) / 2}  # fmt: skip
 
     def facts(self, of: FeatureThresholds) -> dict[str, Any]:
         effect = of.common
@@ -87,30 +87,14 @@ class _Thresholds(PageStatements):
         goal, kept_ = effect.goal_outcome, effect.kept_outcome
         return found | {
             "cut": effect.threshold, "moves": effect.threshold != self.choice.today,
-            "by": str(effect.chosen_by), "goal_outcome": str(goal), "kept_outcome": str(kept_),
+            "goal_outcome": str(goal), "kept_outcome": str(kept_),
             "goal_alone": str(_outcome_by_value(goal, effect.goal_reason)),
             "kept_alone": str(_outcome_by_value(kept_, effect.kept_reason)),
             "lost": ends is not None and (ends.low > 0 if lower else ends.high < 0),
-            "lower": lower, "deciding": self.deciding(of, effect),
+            "lower": lower,
             "open": [(what, reason) for what, reason in reasons if reason is not None],
             "insufficient": list(insufficient.items()),
         }  # fmt: skip
-
-    def deciding(self, of: FeatureThresholds, effect: ThresholdEffect) -> list[tuple[str, float]]:
-        # the groups that do not wholly meet the goal, and the rows of each
-        low = -math.inf if self.goal.low is None else self.goal.low
-        high = math.inf if self.goal.high is None else self.goal.high
-        rates, found = self.rates(effect, of.feature), []
-        for each in effect.disparities:
-            ends = each.new_interval
-            rate = rates.get(each.group)
-            if ends is None or each.group is None or rate is None or not rate.n:
-                continue
-            missed = ends.high < low or ends.low > high
-            wanted = effect.goal_outcome is Outcome.FAIL
-            if missed if wanted else not low <= ends.low <= ends.high <= high:
-                found.append((each.group, rate.n))
-        return found
 
     def rates(self, effect: ThresholdEffect, feature: str) -> dict[str | None, RateChange]:
         own = (each for each in effect.rates if each.rate == self.row.name)
@@ -140,12 +124,12 @@ class _Thresholds(PageStatements):
                 "accepts": str(choice.accepts), "event": self.event("decision", True)},
             sources=("goal", "kept", "margin", "today"))  # fmt: skip
         excluded = tuple(excluded_rows(choice.diagnostics))
-        yield Statement(code="halves", facts={"n": choice.data.rows, "excluded": bool(excluded)},
-            sources=("data.rows", "seed"))  # fmt: skip
+        facts_of_rows = {"n": choice.data.rows, "excluded": bool(excluded), **self.asked}
+        yield Statement(code="candidates", facts=facts_of_rows, sources=("data.rows",))
         yield from excluded
         yield from self.found()
         if effect is not None:
-            yield fact("threshold_chosen", f"{self.place}.common.chosen_by", **facts)
+            yield fact("threshold_chosen", f"{self.place}.common", **facts)
         yield from self.certainty()
         yield from (step("what_becomes"), step("unfair"), step("elsewhere"))
         yield from self.steps(facts)
@@ -237,27 +221,15 @@ class _Thresholds(PageStatements):
             if self.of.outcome is Outcome.FAIL:
                 yield step("accept_or_change", **facts)
                 return
-            if self.nearest(self.choice.today).outcome is not Outcome.FAIL:
-                yield step("judge_today", **facts, cut=self.choice.today)
             yield step("wait_or_accept", **facts)
             return
-        if not facts["moves"]:
-            yield step("judge_today", **facts)
         if effect.outcome is Outcome.PASS:
             if facts["moves"]:
                 yield step("audit_new_rows", **facts)
             yield step("follow")
-        elif effect.outcome is Outcome.FAIL:
-            yield step("do_not_rely", **facts)
-        elif facts["open"]:
-            if any(reason.get("alone") for _, reason in facts["open"]):  # of rows
-                yield step("complete_values", **facts)
-        else:
-            if effect.goal_outcome is not Outcome.PASS:
-                yield step("audit_new_rows", **facts)
-            if effect.kept_outcome is Outcome.INCONCLUSIVE:
-                # which an audit at one threshold does not look at
-                yield step("decide_kept", **facts)
+        # of rows, not of a reference
+        elif any(reason.get("alone") for _, reason in facts["open"]):
+            yield step("complete_values", **facts)
 
 
 def _values(one: RateChange | DisparityChange) -> dict[str, Any]:

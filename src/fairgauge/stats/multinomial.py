@@ -358,30 +358,3 @@ def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:
     centre = np.asarray(null, dtype=np.float64)
     beyond = np.minimum((~(values > centre)).sum(0), (~(values < centre)).sum(0))
     return np.asarray(np.minimum(2 * (beyond + 1) / (len(values) + 1), 1.0))
-
-
-# rows below which numpy draws multivariate hypergeometric counts
-_MOST_DRAWN = 1_000_000_000
-
-
-def random_parts(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Split a table of whole counts into two random halves.
-
-    ``counts``: whole numbers: any shape; of an odd number of rows, below 1,000,000,000, the second
-        half has one more.
-
-    >>> first, second = random_parts([[10, 4], [0, 6]], np.random.default_rng(0))
-    >>> int(first.sum()), (first + second).tolist()
-    (10, [[10.0, 4.0], [0.0, 6.0]])
-    """
-    # A random part of N rows has cell counts that are multivariate hypergeometric, so that no rows
-    # are needed to draw one. From 1,000,000,000 rows on, every row is in either part by the toss of
-    # a coin instead; the size of the first then is off by some ten thousand rows.
-    table = np.asarray(counts).astype(np.int64)
-    total = int(table.sum())
-    if total < _MOST_DRAWN:
-        drawn = rng.multivariate_hypergeometric(table.ravel(), total // 2, method="marginals")
-        first = drawn.reshape(table.shape).astype(np.float64)
-    else:
-        first = rng.binomial(table, 0.5).astype(np.float64)
-    return first, table - first

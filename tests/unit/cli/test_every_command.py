@@ -101,6 +101,7 @@ sensitive = "sex"
 monitor.rules = ["selection_rate.ratio >= 0.1"]
 """
 EXAMPLES = {
+    "alternatives": ["t.csv", *QUESTION, "--label", "label", "--candidate", "other"],
     "audit": ["t.csv", *QUESTION],
     "check": ["table.csv"],
     "choose": ["--model", "decision", "--outcomes", "none"],

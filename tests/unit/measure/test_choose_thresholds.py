@@ -3,11 +3,9 @@
 import numpy as np
 import polars as pl
 import pytest
-from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.stats.multinomial import random_parts
 
 
 def scored(n=6_000, gap=0.5, seed=0):
@@ -32,15 +30,13 @@ PEOPLE = scored()
 QUESTION = {"label": "repaid", "score": "score", "sensitive": "sex"}
 
 
-def chosen(data=PEOPLE, rules="selection_rate.ratio >= 0.8", margins=(), **options):
+def chosen(data=PEOPLE, rules="selection_rate.ratio >= 0.75", margins=(), **options):
     margins = dict(margins) or {"accuracy": 0.05}
     return fg.thresholds(data, rules=rules, margins=margins, **{**QUESTION, **options})
 
 
 def test_the_choice_is_the_closest_that_surely_meets_the_goal():
-    """Rows stand for so many that both halves are alike."""
-    many = scored(2_000, seed=1).with_columns(n=pl.lit(200_000))
-    found = chosen(many, count="n")
+    found = chosen(scored(2_000, seed=1).with_columns(n=pl.lit(200)), count="n")
     cut = found["sex"].common.threshold
     outcomes = {p.threshold: p.outcome for p in found["sex"].frontier}
     assert outcomes[cut] is found["sex"].common.outcome is Outcome.PASS
@@ -48,43 +44,58 @@ def test_the_choice_is_the_closest_that_surely_meets_the_goal():
     assert Outcome.PASS not in {o for t, o in outcomes.items() if cut < t <= found.today}
 
 
-def test_a_rate_that_is_not_kept_in_the_other_half_is_no_pass():
+def test_todays_threshold_is_judged_first_as_an_audit_judges_it():
+    """A random half made three answers in eight seeds, and moved a threshold that passes."""
+    for limit in (0.55, 0.6, 0.65, 0.7):
+        goal = f"selection_rate.ratio >= {limit}"
+        found = chosen(rules=goal, margins={"accuracy": 0.2})["sex"]
+        (report,) = fg.audit(PEOPLE, rules=goal, threshold=0.5, **QUESTION).verdicts
+        assert (found.common.threshold == 0.5) is (report.outcome is Outcome.PASS)
+        assert found.common.outcome is Outcome.PASS
+
+
+def test_candidates_are_named_or_quantiles_that_know_no_outcome():
+    found = chosen(threshold=[0.5, 0.333])
+    cuts = [point.threshold for point in found["sex"].frontier]
+    assert (found.today, {0.5, 0.333} < {*cuts}, 10 < len(cuts) <= 22) == (0.5, True, True)
+    turned = chosen(PEOPLE.with_columns(repaid=1 - pl.col("repaid")), threshold=[0.5, 0.333])
+    assert [point.threshold for point in turned["sex"].frontier] == cuts
+    shares = [(PEOPLE["score"] < cut).mean() for cut in cuts if cut not in (0.5, 0.333)]
+    assert np.diff([0, *shares, 1]) == pytest.approx([1 / 21] * 21, abs=0.01)
+    with pytest.raises(fg.SpecError, match="nothing is drawn at random"):
+        chosen(seed=1)
+
+
+def test_another_threshold_must_be_shown_among_all_candidates():
+    """Its own interval meets the goal: of twenty candidates that is no evidence."""
+    found, alone = set(), set()
+    for limit in np.arange(0.70, 0.86, 0.01):
+        of = chosen(rules=f"selection_rate.ratio >= {limit:.2f}", margins={"accuracy": 0.3})["sex"]
+        cut = of.common and of.common.threshold
+        for point in of.frontier:
+            meets = point.disparity_interval.low >= limit
+            assert meets or point.outcome is not Outcome.PASS
+            if meets and 0.1 < point.threshold < 0.5:
+                alone.add((limit, point.threshold))
+                found |= {(limit, point.threshold)} if point.threshold == cut else set()
+    assert found < alone
+
+
+def test_a_rate_that_is_not_kept_is_no_choice():
     """The goal is met at less accuracy: far less, and about as much less as is allowed."""
-    asked = {"rules": "selection_rate.ratio >= 0.8", "threshold": 0.6}
-    data = scored(4_000, gap=0.6, seed=2)
-    outcomes = set()
-    for seed in range(6 if EVERY_CASE else 2):
-        for margin in (0.05, 0.055, 0.06, 0.065, 0.2):
-            found = chosen(data, margins={"accuracy": margin}, seed=seed, **asked)
-            effect = found["sex"].common
-            if effect is None:
-                continue
-            low, high = effect.performance.interval
-            kept = Outcome.PASS if low >= -margin else Outcome.INCONCLUSIVE
-            kept = Outcome.FAIL if high < -margin else kept
-            assert effect.kept_outcome is kept
-            outcomes.add((effect.goal_outcome, kept, effect.outcome, found.exit_code))
-            words = {
-                Outcome.PASS: "the whole confidence interval of the change in accuracy is above −",
-                Outcome.INCONCLUSIVE: "confidence interval of the change in accuracy includes −",
-                Outcome.FAIL: "the whole confidence interval of the change in accuracy is below −",
-            }
-            assert words[kept] in " ".join(str(found).split())
-    assert (Outcome.PASS, Outcome.PASS, Outcome.PASS, 0) in outcomes
-    assert any(kept is Outcome.INCONCLUSIVE for _, kept, _, _ in outcomes)
-    for goal, kept, outcome, code in outcomes:
-        both = {goal, kept}
-        assert (outcome is Outcome.PASS) == (both == {Outcome.PASS}) == (code == 0)
-        assert (outcome is Outcome.FAIL) == (Outcome.FAIL in both) == (code == 1)
-
-
-def test_what_is_shown_is_of_the_other_half():
-    found = chosen()
-    assert found["sex"].common.performance.n == PEOPLE.height / 2
-    today = next(p for p in found["sex"].frontier if p.threshold == found.today)
-    assert today.performance == pytest.approx(found["sex"].common.performance.old)
-    (female,) = [d for d in found["sex"].common.disparities if d.group == "F"]
-    assert female.old < 0.8 < female.new
+    kept = {}
+    data = scored(20_000, gap=0.6, seed=2)
+    for margin in (0.03, 0.1, 0.13, 0.15, 0.2):
+        found = chosen(data, "selection_rate.ratio >= 0.8", {"accuracy": margin}, threshold=0.3)
+        effect = found["sex"].common
+        kept[margin] = effect is not None
+        assert found.exit_code in ((0,) if effect else (1, 3))
+        if effect is not None:
+            assert effect.performance.interval.low > -margin
+            text = " ".join(str(found).split())
+            assert "the whole confidence interval of the change in accuracy is above −" in text
+    assert [*kept.values()] == sorted(kept.values())
+    assert {*kept.values()} == {True, False}
 
 
 def decisions(found, data):
@@ -104,12 +115,11 @@ def test_a_common_threshold_decides_as_the_frontier_shows():
     assert low < accuracy < high
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_group_with_insufficient_data_decides_nothing(seed):
+def test_a_group_with_insufficient_data_decides_nothing():
     """The others meet the goal: it is not met for all, and no model need be changed."""
     tiny = pl.when(pl.int_range(pl.len()) < 3).then(pl.lit("tiny")).otherwise("region")
     data = PEOPLE.with_columns(region=tiny)
-    found = chosen(data, sensitive="region", margins={"accuracy": 0.01}, seed=seed)
+    found = chosen(data, sensitive="region", margins={"accuracy": 0.01})
     common = found["region"].common
     assert common.threshold == found.today
     assert (common.outcome, found.exit_code) == (Outcome.NOT_EVALUATED, 3)
@@ -120,20 +130,10 @@ def test_a_group_with_insufficient_data_decides_nothing(seed):
     assert "change the model" not in text
 
 
-def test_the_seed_halves_and_json_can_be_read_again():
-    assert chosen(seed=1).features != chosen(seed=2).features
+def test_json_can_be_read_again():
     found = chosen()
     assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
     assert "Thresholds compared" in found._repr_html_()
-
-
-def test_halves_add_up():
-    counts = np.arange(24).reshape(2, 3, 4)
-    first, second = random_parts(counts, np.random.default_rng(3))
-    assert (first + second == counts).all()
-    assert first.sum() == counts.sum() // 2
-    assert first.min() >= 0
-    assert second.min() >= 0
 
 
 @pytest.mark.parametrize(
@@ -181,10 +181,7 @@ def test_every_whole_number_is_a_threshold(low, high, cut):
 @SIDES
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (300.0, 800.0)])
 def test_every_stated_threshold_decides_the_rows_as_stated(options, accepts, scale):
-    """Accuracy and ratio are those that the stated thresholds come to on the given scores.
-
-    Rows stand for so many that both halves are alike.
-    """
+    """Accuracy and ratio are those that the stated thresholds come to on the given scores."""
     low, high = scale
     data = of_pd(scored(250, seed=5), options).with_columns(
         n=pl.lit(200_000), score=(low + (high - low) * pl.col("score")).round(3)
@@ -231,7 +228,7 @@ def test_weights_count_as_repeated_rows_do_in_rates_and_widen_intervals():
             )
     weighted = chosen(weight="weight")["sex"]
     rate = weighted.common.performance
-    assert rate.n < PEOPLE.height / 2 * 0.95  # the effective sample size
+    assert rate.n < PEOPLE.height * 0.95  # the effective sample size
     decided = PEOPLE["score"].to_numpy() >= 0.5
     right = decided == PEOPLE["repaid"].to_numpy()
     assert rate.old == pytest.approx(np.average(right, weights=PEOPLE["weight"]), abs=0.02)

@@ -44,7 +44,7 @@ def test_every_threshold_has_the_reference_of_an_audit_at_it(rule, options):
         rule = {"g": "B"}
     rows = scored(**options)
     (choice,) = fg.thresholds(rows, reference=rule, rules=GOAL, **ASKED).features
-    points = choice.frontier[::10]
+    points = choice.frontier[::2]
     audits = fg.audit(
         rows, reference=rule, metrics="selection_rate.ratio",
         threshold=[point.threshold for point in points], **ASKED,

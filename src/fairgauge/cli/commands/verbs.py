@@ -57,6 +57,13 @@ class Verb:
     tables: tuple[str, ...] = ()  # of its result, which --table prints where DATA are files
 
 
+def _read_whole_numbers(_context: object, _option: object, text: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(each) for each in text.split(",")) if text else ()
+    except ValueError:
+        raise click.BadParameter(f"must be whole numbers, such as 10,20,40, not {text}") from None
+
+
 def command_of(name: str, verb: Verb) -> click.Command:
     """Return the command of a row."""
 
@@ -341,18 +348,69 @@ VERBS = {
         --sensitive sex --margin accuracy=0.01 --margin disparity=0.05 -o choice.html
     """,
     ),
+    "alternatives": Verb(
+        function="fairgauge.api.alternatives:alternatives",
+        result_kind="alternatives",
+        question_options=question("strata", "rules", "seed", "replicates", "method", "profile"),
+        own_options={
+            "disparity": {
+                "metavar": "RATE",
+                "default": "selection_rate",
+                "help": "Rate whose gaps are to be smaller, or its difference or ratio "
+                "(default selection_rate).",
+            },
+            "harm": {
+                "metavar": "H",
+                "type": float,
+                "default": 0.02,
+                "help": "Gaps of other groups may grow by less than this (default 0.02).",
+            },
+            "chosen_on": {
+                "metavar": "FILE",
+                "help": "Other rows, on which the one candidate to judge is chosen.",
+            },
+            "retrained": {
+                "is_flag": True,
+                "help": "Candidates are retrainings of one recipe, in the order of training.",
+            },
+            "looks": {
+                "metavar": "N,...",
+                "callback": _read_whole_numbers,
+                "help": "Numbers of retrainings at which it was planned to look.",
+            },
+            "fixed_number": {
+                "is_flag": True,
+                "help": "The number of retrainings was fixed beforehand.",
+            },
+        },
+        help="""Find candidates shown to be as good as the model in use and less discriminatory.
+
+    A candidate is named where every rate with a margin (--margin, default accuracy=0.01) is worse
+    by less than it, the gap of a group that is worse off is smaller, and no other group's gap grows
+    by --harm or more; claims hold for all candidates together. Give every candidate that was looked
+    at on these rows (--candidate 'seed_*' for all that match). Exit codes: 0 a candidate is shown,
+    1 every candidate is shown to be worse, 3 otherwise.
+
+    \b
+    fairgauge alternatives loans.parquet --label repaid --prediction current --candidate 'seed_*'
+        --sensitive sex --reference sex=M --margin accuracy=0.01 -o alternatives.html
+    """,
+    ),
     "thresholds": Verb(
         function="fairgauge.api.thresholding:thresholds",
         result_kind="thresholds",
-        question_options=question("candidate", "profile"),
+        question_options=question("candidate", "profile", "seed", "replicates"),
         help="""Find the threshold of a score, closest to today's, that meets one rule of fairness.
+
+    The first threshold (--threshold) is today's; others after it are candidates, next to 20
+    quantiles of the score.
 
     The rule (--rule) is what every group must meet: a difference or a ratio of a rate of decisions.
     The margin (--margin, default accuracy=0.01) is by how much a rate of all rows may be worse at
-    most. One random half of the rows chooses, the other half measures. Exit codes: 0 the rule is
-    met at the chosen threshold and the rate is kept (the whole confidence intervals of every group
-    and of the change of the rate), 1 no threshold is chosen and each is shown not to do both, or
-    the other half shows that the chosen one does not, 3 otherwise.
+    most. Today's threshold is the answer where it meets the rule; claims about others hold for all
+    candidates together. Exit codes: 0 the rule is met at the chosen threshold and the rate is kept
+    (the whole confidence intervals of every group and of the change of the rate), 1 every candidate
+    is shown not to do both, 3 otherwise.
 
     \b
     fairgauge thresholds loans.parquet --label repaid --score risk --threshold 0.5 --sensitive sex

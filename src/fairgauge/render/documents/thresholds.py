@@ -21,7 +21,7 @@ from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint
 from fairgauge.statements.compared import unit_of
 from fairgauge.statements.thresholds import group_rates, grown_error
 
-_MOST_POINTS, _MOST_DRAWN = 12, 8
+_MOST_DRAWN = 8
 
 
 class _Part:
@@ -46,15 +46,6 @@ class _Part:
                 "group": f"{called(each.group)}{versus(each.reference)}",
                 "outcome": each.outcome,
             }
-
-    @property
-    def some(self) -> list[OperatingPoint]:
-        every = self.of.frontier
-        nearest = [
-            min(range(len(every)), key=lambda i: abs(every[i].threshold - cut)) for cut in self.cuts
-        ]
-        wanted = {*range(0, len(every), max(1, len(every) // _MOST_POINTS)), *nearest}
-        return [every[i] for i in sorted(wanted)]
 
     def common(self) -> Iterator[str]:
         if (effect := self.of.common) is None:
@@ -150,6 +141,6 @@ STREAMS: Mapping[str, Callable[[Any], Any]] = {
     "facts": _facts,
     "frame": lambda choice, **_: {"exhibits": _groups_drawn(choice)},
     "parts": lambda choice: [_Part(choice, each) for each in choice.features],
-    "some": lambda part: part.rows(part.some),
+    "some": lambda part: part.rows(part.of.frontier),
     "frontiers": _frontiers,
 }

@@ -1,0 +1,195 @@
+"""Alternatives: candidates that are as good as the model in use, and less discriminatory.
+
+A claim is of a candidate and a group that is worse off than its reference: every rate with a margin
+is worse by less than it, the gap of the group is smaller and not turned round into as large a one,
+and no other group's gap is larger by as much as the harm that was stated. It needs all of that; the
+claims of all candidates hold together (`claims.shown_claims`). Who lacks a group, an outcome or a
+decision is in the worst case of each part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from fairgauge.catalogue import directions
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.views import candidate_axes
+from fairgauge.enums import Favourable, ReferenceRule, Status, Task
+from fairgauge.inference.claims import shown_claims
+from fairgauge.measure import _changes
+from fairgauge.measure._changes import MeasuredDisparities, MeasuredMargins, interval_of
+from fairgauge.measure.compare_models import PairedModels
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.outcomes import one_decision
+from fairgauge.results.alternatives import Alternative, GapChange, KeptRate
+from fairgauge.results.estimates import DisparityChange, RateChange
+from fairgauge.stats.arrays import Mask
+from fairgauge.stats.intervals import critical
+
+
+def judge_alternatives(
+    cube: Cube, spec: Spec, metric: Contrast, harm: float
+) -> tuple[Alternative, ...]:
+    """Return what every candidate changes, and for whom it is shown to be an alternative.
+
+    ``spec`` has the rates that are kept, with their margins.
+    """
+    axes = candidate_axes(cube)
+    tested = [_TestedCandidate(PairedModels(cube, axis, spec), metric, harm) for axis in axes]
+    claims = sum(int(one.claimed.sum()) for one in tested)
+    starts = np.cumsum([0, *(len(one.claimed) for one in tested)])
+
+    def hold(level: float) -> Mask:
+        return np.concatenate([one.hold(level) for one in tested])
+
+    # the best group of the model in use is the reference by chance, too: claims then hold for each
+    best = spec.reference is ReferenceRule.BEST
+    groups = max((len(e.rates) for e in tested), default=1) if best else 1
+    confidence = 1 - (1 - spec.confidence) / groups
+    shown, _ = shown_claims(hold, claims, confidence)
+    level = 1 - (1 - confidence) / max(claims, 1)
+    return tuple(
+        one.judged(shown[start : start + len(one.claimed)], level)
+        for one, start in zip(tested, starts.tolist(), strict=False)
+    )
+
+
+class _TestedCandidate:
+    """A candidate, and what every claim about it needs."""
+
+    def __init__(self, models: PairedModels, metric: Contrast, harm: float) -> None:
+        self.models, self.metric, self.spec = models, metric, models.spec
+        self.batches = [batch for batch in models.disparities() if batch.distance_at is not None]
+        self.margins = tuple(models.margin_tests())
+        self.records = [record for batch in self.batches for record in batch.records]
+        favourable = self.spec.favourable or Favourable.POSITIVE
+        self.adverse = directions.adverse_sign(metric.of, favourable)
+        self.harm = _changes.margin_distance(harm, metric.by)
+        alike = one_decision(models.cubes.candidate, models.other.outcomes, Task.BINARY)
+        self.reasons = [alike or each.reason for each in self.records]
+        self.rates = tuple(self._rates_of_groups())
+        self.claimed = np.array(
+            [
+                reason is None and each.status is Status.OK and self._is_worse_off(each)
+                for each, reason in zip(self.records, self.reasons, strict=True)
+            ],
+            dtype=bool,
+        )
+
+    def _rates_of_groups(self) -> Iterator[RateChange]:
+        for feature in range(len(self.models.resolution.features)):
+            (sliced,) = self.models.slices(feature)
+            every = np.arange(len(sliced.counts.groups))
+            yield from self.models.rate_changes(sliced, self.metric.of, sliced.class_scope, every)
+
+    def _is_worse_off(self, each: DisparityChange) -> bool:
+        far = self.metric.neutral if each.old is None else each.old
+        far -= self.metric.neutral
+        turned = -far if directions.is_reference_first(self.metric) else far
+        return far != 0 and self.adverse * turned >= 0
+
+    # ---- what the parts of claims come to at a critical value
+
+    def _distances(self, z: float) -> tuple[Array, Array]:
+        # by how much further from no difference gaps may be, at least and at most
+        low, high = [np.empty(0)], [np.empty(0)]
+        for batch in self.batches:
+            assert batch.distance_at is not None
+            size = len(batch.records)
+            least, most = batch.distance_at(np.full(size, z))
+            low.append(np.nan_to_num(least, nan=-np.inf))
+            high.append(np.nan_to_num(most + batch.reach, nan=np.inf))
+        return np.concatenate(low), np.concatenate(high)
+
+    def _kept(self, z: float) -> list[tuple[bool, bool]]:
+        # of every rate whether it is worse by less than its margin, and whether it is by more
+        found = []
+        for batch in self.margins:
+            low, high = (-np.inf, np.inf)
+            if batch.gain is not None:
+                low, high = (float(end[0]) for end in batch.gain.at(np.array([z])))
+            (margin,), reach = (
+                (test.margin for test in batch.tests),
+                np.broadcast_to(batch.reach, 1),
+            )
+            found.append((low - float(reach[0]) > -margin, high < -margin))
+        return found
+
+    def hold(self, level: float) -> Mask:
+        """Return which claims, one for each comparison, hold by intervals at a confidence level."""
+        kept = all(is_kept for is_kept, _ in self._kept(critical(level)))
+        if not kept or not self.claimed.any():
+            return np.zeros(len(self.claimed), dtype=bool)
+        _, most = self._distances(critical(level))
+        harmed = most >= self.harm
+        of_others = harmed.sum() - harmed  # how many other groups may be harmed
+        return np.asarray(self.claimed & (most < 0) & (of_others == 0))
+
+    def judged(self, shown: Mask, level: float) -> Alternative:
+        """Return the candidate; ``level`` is that of intervals that hold for all claims at once."""
+        strict = critical(level)
+        parts = len(self.records) + len(self.margins)
+        of_one = critical(1 - (1 - self.spec.confidence) / max(parts, 1))
+        least, _ = self._distances(of_one)
+        lost = any(is_lost for _, is_lost in self._kept(of_one))
+        larger = least > self.harm
+        limits = [(batch, i) for batch in self.batches for i in range(len(batch.records))]
+        far = [self._distance(each.new) for each in self.records if each.new is not None]
+        return Alternative(
+            name=self.models.name,
+            rows=int(self.models.cubes.joint.tables[0].cases.sum()),
+            performance=tuple(
+                self._kept_rate(batch, kept, strict)
+                for batch, (kept, _) in zip(self.margins, self._kept(strict), strict=True)
+            ),
+            gaps=tuple(
+                self._gap(place, bool(shown[place]), bool(larger[place]), *limits[place], strict)
+                for place in range(len(self.records))
+            ),
+            rates=self.rates,
+            worse=bool(lost or larger.any()),
+            leads=bool((shown & self.hold(level)).any()),
+            greatest_gap=max(far, default=None),
+        )
+
+    def _distance(self, value: float) -> float:
+        if self.metric.by == "difference":
+            return abs(value)
+        return abs(math.log(value)) if value > 0 else math.inf
+
+    def _kept_rate(self, batch: MeasuredMargins, shown: bool, strict: float) -> KeptRate:
+        (test,) = batch.tests
+        change, joint = test.change, None
+        if batch.change is not None and change.interval is not None:
+            low, high = batch.change.difference.at(np.array([strict]))
+            joint = interval_of(low[0], high[0], self.spec.confidence, change.interval.methods)
+        return KeptRate(
+            rate=test.rate, margin=test.margin, old=change.old, new=change.new,
+            change=change.change, interval=change.interval, simultaneous=joint, shown=shown,
+        )  # fmt: skip
+
+    def _gap(
+        self, place: int, shown: bool, larger: bool, batch: MeasuredDisparities, i: int,
+        strict: float,
+    ) -> GapChange:  # fmt: skip
+        each, joint = self.records[place], None
+        assert each.feature is not None
+        assert each.group is not None
+        if batch.shift_at is not None and each.interval is not None:
+            ends = [end[i] for end in batch.shift_at(np.full(len(batch.records), strict))]
+            low, high = np.exp(ends) if each.by == "ratio" else ends
+            joint = interval_of(low, high, self.spec.confidence, each.interval.methods)
+        own = next(r for r in self.rates if (r.feature, r.group) == (each.feature, each.group))
+        shrinks = each.distance is not None and each.distance < 0
+        return GapChange(
+            feature=each.feature, group=each.group, reference=each.reference,
+            old=each.old, new=each.new, change=each.change, interval=each.interval,
+            simultaneous=joint, shown=shown, larger=larger,
+            levelled=shrinks and self.adverse * (own.change or 0.0) >= 0,
+            reason=self.reasons[place],
+        )  # fmt: skip

@@ -1,0 +1,191 @@
+"""Candidates that are as good as the model in use and less discriminatory."""
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import ndtri
+
+import fairgauge as fg
+from fairgauge.stats.retrainings import better_share, mean_least, records_p
+
+# the shares that are selected, by group (M, F) and label
+OLD = [[0.3, 0.8], [0.15, 0.65]]
+BETTER = [[0.3, 0.8], [0.22, 0.75]]
+LESS_ACCURATE = [[0.3, 0.8], [0.2633, 0.67]]
+TURNED = [[0.3, 0.8], [0.52, 0.98]]
+LEVELLED = [[0.17, 0.67], [0.15, 0.64]]
+ASKED = {"label": "y", "prediction": "current", "positive": 1, "sensitive": "g"}
+
+
+def rows(*models, n=4_000, old=OLD, shares=(0.7, 0.3), seed=0, alike=0.9):
+    """Return rows of groups A, B, ... that models decide, whose latent scores are correlated."""
+    rng = np.random.default_rng(seed)
+    group, label = rng.choice(len(shares), n, p=shares), (rng.random(n) < 0.6).astype(int)
+    base, found = rng.standard_normal(n), {"g": np.array([*"ABC"])[group], "y": label}
+    for name, model in zip(["current", *(f"c{k}" for k in range(len(models)))], [old, *models]):  # noqa: B905
+        latent = np.sqrt(alike) * base + np.sqrt(1 - alike) * rng.standard_normal(n)
+        found[name] = (latent < ndtri(np.array(model))[group, label]).astype(int)
+    return pl.DataFrame(found)
+
+
+def judged(data, candidate="c*", **more):
+    return fg.alternatives(data, candidate=candidate, **ASKED | {"reference": {"g": "A"}} | more)
+
+
+def test_who_is_better_in_every_respect_is_shown():
+    """`compare_models` called it "better in what could be tested" in 40 of 40 sets."""
+    better = [[0.2, 0.85], [0.22, 0.83]]
+    shown = [judged(rows(better, seed=seed)).verdict == "shown" for seed in range(12)]
+    assert sum(shown) >= 11
+
+
+def test_one_candidate_has_the_changes_and_intervals_of_compare_models():
+    data = rows(BETTER)
+    compared = fg.compare_models(
+        data, candidate="c0", metrics="selection_rate.difference", margins={"accuracy": 0.01},
+        **ASKED, reference={"g": "A"},
+    )["c0"]  # fmt: skip
+    one = judged(data)["c0"]
+    (gap,), (kept,) = one.gaps, one.performance
+    (disparity,), test = compared.disparities, compared.margins[0]
+    assert (gap.change, gap.interval) == (disparity.change, disparity.interval)
+    assert (kept.change, kept.interval) == (test.change.change, test.change.interval)
+    assert tuple(gap.simultaneous) == pytest.approx(tuple(gap.interval))
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "why"),
+    [
+        (OLD, {}, "a model of the same rates"),
+        (LESS_ACCURATE, {"margins": {"accuracy": 0.01}}, "less accurate by the margin"),
+        (TURNED, {}, "a gap that is turned round into as large a one"),
+        ([[0.0, 0.0], [0.0, 0.0]], {"margins": {"accuracy": 0.9}}, "who accepts nobody"),
+        ([[1.0, 1.0], [1.0, 1.0]], {"margins": {"accuracy": 0.9}}, "who accepts everybody"),
+    ],
+)
+def test_who_is_not_both_is_not_shown(model, more, why):
+    found = judged(rows(BETTER, model, n=30_000), **more)
+    assert found["c0"].shown_for == ("B",)
+    assert found["c1"].shown_for == (), why
+
+
+def test_a_group_that_is_harmed_stands_in_the_way():
+    old = [*OLD, [0.2, 0.7]]
+    new = [[0.3, 0.8], [0.22, 0.72], [0.12, 0.6]]
+    found = judged(rows(new, n=40_000, old=old, shares=(0.5, 0.3, 0.2)))
+    assert (found["c0"].shown_for, found["c0"].worse_for) == ((), ("C",))
+    assert (found.exit_code, found["c0"].worse) == (1, True)
+    assert judged(rows(new, n=40_000, old=old, shares=(0.5, 0.3, 0.2)), harm=0.2).exit_code == 0
+
+
+def test_who_lifts_a_group_is_named_before_who_levels_down():
+    found = judged(rows(LEVELLED, BETTER, n=40_000), margins={"accuracy": 0.06})
+    assert all(one.shown_for for one in found.candidates)
+    assert [gap.levelled for one in found.candidates for gap in one.gaps] == [True, False]
+    assert found.best == "c1"
+
+
+def test_names_and_order_of_candidates_decide_nothing():
+    data = rows(OLD, BETTER, LESS_ACCURATE, BETTER, n=9_000)
+    one = {c.name: c for c in judged(data).candidates}
+    other = judged(data, candidate=["c3", "c1", "c0", "c2"]).candidates
+    assert {c.name: c for c in other} == one
+
+
+def test_turning_the_outcome_round_changes_nothing():
+    data = rows(OLD, BETTER, n=9_000)
+    turned = judged(data, positive=0, favourable="negative")
+    for one, other in zip(judged(data).candidates, turned.candidates, strict=True):
+        assert one.shown_for == other.shown_for
+        assert one.gaps[0].change == pytest.approx(-other.gaps[0].change)
+
+
+def test_intervals_that_hold_together_show_what_is_named():
+    for seed in range(6):
+        found = judged(rows(BETTER, OLD, BETTER, OLD, seed=seed))
+        for one in found.candidates:
+            for each in (*one.performance, *one.gaps):
+                assert each.simultaneous.low < each.interval.low < each.interval.high
+        if found.best is not None:
+            best = found[found.best]
+            assert best.gaps[0].simultaneous.low > 0
+            assert best.performance[0].simultaneous.low > -0.01
+
+
+def test_a_group_of_few_rows_is_named_and_not_judged():
+    found = judged(rows(BETTER, n=600, shares=(0.98, 0.02)))
+    assert (found.verdict, found["c0"].not_judged, found.exit_code) == ("not judged", ("B",), 3)
+
+
+@pytest.mark.parametrize("column", ["g", "y", "c0"])
+def test_no_claim_stands_that_rows_without_a_value_could_undo(column):
+    data = rows(BETTER, n=6_000)
+    kept = pl.int_range(pl.len()) % 10 > 0
+    holes = data.with_columns(pl.when(kept).then(column).alias(column))
+    assert judged(data).verdict == "shown"
+    assert judged(holes).verdict == "none shown"
+
+
+def test_weights_of_one_change_nothing_and_clusters_widen_intervals():
+    data = rows(BETTER, OLD).with_columns(w=pl.lit(1.0), k=pl.int_range(pl.len()) // 40)
+    plain, weighted = judged(data), judged(data, weight="w")
+    for one, other in zip(plain.candidates, weighted.candidates, strict=True):
+        assert one.gaps[0].interval == other.gaps[0].interval
+    copies = pl.concat([data, data.with_columns(k=pl.col("k"))])
+    clustered = judged(copies, cluster="k")["c0"].gaps[0].interval
+    ends, of_copies = (
+        each.high - each.low for each in (clustered, judged(copies)["c0"].gaps[0].interval)
+    )
+    assert ends > of_copies
+
+
+def test_a_candidate_that_was_chosen_on_other_rows_pays_for_no_other(tmp_path):
+    first, data = rows(OLD, BETTER, OLD, n=8_000, seed=1), rows(OLD, BETTER, OLD, n=8_000, seed=2)
+    found = judged(data, chosen_on=first)
+    assert ([c.name for c in found.candidates], found.chosen_among) == (["c1"], 3)
+    gap = found["c1"].gaps[0]
+    assert tuple(gap.simultaneous) == pytest.approx(tuple(gap.interval))
+    with pytest.raises(fg.DataError, match="the same rows"):
+        judged(data, chosen_on=data)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"label": None}, "label: name the column of outcomes"),
+        ({"reference": "others"}, "reference: name a group, or the largest"),
+        ({"margins": {"disparity": 0.1}}, "by how much gaps may grow is harm"),
+        ({"disparity": "roc_auc"}, "disparity: must be a rate of decisions"),
+        ({"harm": 0.0}, "harm: must be above 0"),
+        ({"looks": [2]}, "state retrained, too"),
+        ({"retrained": True, "looks": [5]}, "planned to look at '5'"),
+    ],
+)
+def test_what_has_no_answer_is_refused_in_words(more, message):
+    with pytest.raises(fg.SpecError, match=message):
+        judged(rows(BETTER), **more)
+
+
+def test_a_search_states_what_more_of_one_recipe_could_find():
+    data = rows(*[OLD, LESS_ACCURATE, BETTER] * 4)
+    search = judged(data, retrained=True).search
+    assert dict(search.chance_of_better) == {1: 1 / 13, 10: 10 / 22, 12: 0.5}
+    assert [*search.curve] == sorted(search.curve, reverse=True)
+    of = [judged(data, retrained=True, **how).search.bound
+          for how in ({"fixed_number": True}, {"looks": [6, 12, 24]}, {})]  # fmt: skip
+    assert of == sorted(of)
+    assert judged(data).search is None
+
+
+def test_bounds_of_a_search():
+    rng = np.random.default_rng(0)
+    least = np.minimum.accumulate(rng.random((4_000, 300)), axis=1)
+    bounds = np.array([better_share(k, 0.05) for k in range(1, 301)])
+    assert (least > bounds).any(axis=1).mean() <= 0.05
+    values = rng.random(7)
+    means = [np.mean([min(c) for c in combinations(values, j)]) for j in range(1, 8)]
+    assert mean_least(values) == pytest.approx(means)
+    p = np.array([records_p(rng.random(40)) for _ in range(1_000)])
+    assert (p <= 0.05).mean() <= 0.06
