@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 from itertools import pairwise, takewhile
 from pathlib import Path
+from string import ascii_letters
 from typing import TypeAlias
 
 from fairgauge.start.compiled import toml_table
@@ -99,6 +100,9 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     of_sex = bool(others) and all(_has(each, "man_or_woman") for each in others)
     if of_sex or _has(_fold(column), "of_all_people"):
         return False
+    series = "".join(sorted(names))
+    if len(series) > 2 and series in ascii_letters:  # u, v and w
+        return True
     if name == "NA" and len(names) > 2:  # Namibia, or North America
         return all(re.fullmatch("[A-Z]{2,5}", each) for each in names)
     own = f"{_fold(column)} {_fold(name)}"

@@ -191,6 +191,7 @@ def _read_kit(file: Path) -> Mapping[str, Any]:
     absent = sorted(key for key in needed if rows[key].default is MISSING)
     at, no_limit = f"preset {file}", not (audit.get("rules") or kit.get("no_limit"))
     problems: list[Problem] = []
+    Location(at, problems).report_unknown_keys(found, ["kit", "audit", "example"])
     keys = [("kit", kit, [*rows]), ("audit", audit, [*BY_NAME, *_NOT_OPTIONS])]
     keys += [(f"audit.{n}", _table(audit, n), [*BY_NAME]) for n in ("with_score", "with_amounts")]
     for name, table, allowed in keys:

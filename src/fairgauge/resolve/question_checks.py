@@ -137,6 +137,11 @@ def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if not is_one_of(value, [level for _, level, _ in levels]):
             others = {(c, name_of(v)): n for c, v, n in levels if not is_one_of(v, spec.unknown)}
             yield from unmatched_value(f"unknown[{i}]", name_of(value), others)
+    for column, called in ({} if spec.where else spec.words.groups).items():
+        known = {name_of(level) for of, level, _ in levels if of == column}
+        for value in called if known and isinstance(called, Mapping) else ():
+            if value not in known:
+                yield unmatched_name(f"words.groups.{column}.{value}", value, known)
 
 
 def idle_rules(

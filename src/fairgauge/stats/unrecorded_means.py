@@ -162,9 +162,12 @@ class UnrecordedMean:
         more = cells.p * (1 - cells.p)
         more = more - cells.p @ (inverse @ ((cells.p * n[:, None]).T @ more))
         square = second - 2 * fitted * first + fitted**2 * weight
-        return group_mixture.chi_square_of(
-            more.T @ (y - n * fitted), (more * square[:, None]).T @ more
-        )[2]
+        variance = (more * square[:, None]).T @ more
+        if cells.clusters is not None:
+            cluster, cell, weight, amount = cells.clusters
+            moved = (weight * cells.probable[cell] * (amount - fitted[cell]))[:, None] * more[cell]
+            variance = group_mixture.variance_between_clusters(cluster, moved)[0]
+        return group_mixture.chi_square_of(more.T @ (y - n * fitted), variance)[2]
 
     @cached_property
     def bounds(self) -> SharpBounds:

@@ -176,6 +176,7 @@ class UnrecordedRate:
         parts = mixture.parts if isinstance(mixture, group_mixture.StratifiedMixture) else [mixture]
         tests = [group_mixture.lack_of_fit_test(part.p, part.n, part.theta) for part in parts]
         square, degrees = (sum(test[i] for test in tests) for i in range(2))
+        square = square / self._design_effect
         return float(chi_square_tail(square, degrees)) if degrees else 1.0
 
     @cached_property

@@ -28,10 +28,9 @@ def people(rows, rates=(0.36, 0.55, 0.5), seed=0, concentration=1.0, known=0.0):
 
 def audited(data, rules=(), reference="White", metrics="selection_rate.difference", **asked):
     feature = {k: asked.pop(k) for k in ("known", "known_drawn", "assume") if k in asked}
+    asked = {"prediction": "chosen", "positive": 1, **asked}
     return fg.audit(
         data,
-        prediction="chosen",
-        positive=1,
         sensitive={"race": fg.probabilities(GROUPS, **feature)},
         reference={"race": reference} if reference else "others",
         metrics=metrics,
@@ -211,6 +210,24 @@ def test_an_outcome_that_depends_on_the_probabilities_leaves_bounds_to_decide():
     report = audited(data, [LIMIT], assume="given_group")
     assert outcome_of(report) == "inconclusive"
     assert [e.code for e in report.diagnostics if e.code == "lack_of_fit"]
+
+
+@pytest.mark.parametrize("amounts", [False, True])
+def test_repeated_rows_of_clusters_do_not_lose_the_fit(amounts):
+    """Tables that are as assumed, each row four times: as often as by the rows once, or less."""
+    found = {1: 0, 4: 0}
+    for seed in range(8):
+        once = people(1_500, seed=seed).with_row_index("of")
+        asked = {"assume": "given_group", "cluster": "of"}
+        if amounts:
+            pay = np.random.default_rng(seed).normal(once["chosen"].to_numpy(), 1)
+            once = once.with_columns(chosen=pl.Series(pay))
+            asked |= {"metrics": "mean_label.difference", "label": "chosen", "prediction": None,
+                      "task": "regression", "positive": None}  # fmt: skip
+        for times in found:
+            report = audited(pl.concat([once] * times), **asked)
+            found[times] += "lack_of_fit" in {str(e.code) for e in report.diagnostics}
+    assert found[4] <= found[1] + 1 < 3
 
 
 def widths(report):

@@ -128,6 +128,8 @@ def test_values_are_found_next_to_others():
     assert may_be_group("None", "religion", ["None", "Hindu"])
     assert not may_be_group("None", "Sex", ["None"])
     assert may_be_group("NA", "place", ["NA", "ZA", "BW"])
+    assert may_be_group("u", "arm", ["u", "v", "w"])
+    assert not may_be_group("U", "sex", ["M", "F", "T", "U"])
     assert not may_be_group("NA", "place", ["NA", "Rome", "Bonn"])
 
 

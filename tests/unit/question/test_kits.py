@@ -143,6 +143,17 @@ def test_every_key_of_a_kit_is_in_the_page_of_docs():
     assert {each for each in keys if f"`{each}`" not in page and f"{each} = " not in page} == set()
 
 
+def test_a_table_that_a_kit_does_not_have_is_refused(tmp_path):
+    """Rules at the end of a kit were ignored, and the audit had none."""
+    kit = (KITS / "ugesp.toml").read_text("utf-8")
+    file = tmp_path / "own.toml"
+    file.write_text(kit + '\n[[rules]]\nmetric = "selection_rate.ratio"\nat_least = 0.9\n', "utf-8")
+    with pytest.raises(fg.SpecError, match=r"rules: unknown key.* Allowed: kit, audit"):
+        fg.audit(
+            pl.DataFrame({"y": [1], "g": ["a"]}), prediction="y", sensitive="g", preset=str(file)
+        )
+
+
 def test_the_denials_odds_ratio_is_the_inverse_of_that_of_approvals():
     names = ["denials_odds_ratio", "selection_odds.ratio"]
     for strata, scope in ((None, "overall"), ("good", "pooled")):

@@ -453,3 +453,11 @@ def test_scores_of_a_scale_are_no_codes(code, bounds, values):
     report = fg.audit(scores_with(code, values), **asked)
     assert not [d for d in report.diagnostics if d.code is DiagnosticCode.CODED_NUMBERS]
     assert "clear score" not in str(report)
+
+
+def test_a_value_in_words_that_no_group_has_is_warned_of():
+    data = pl.DataFrame({"sex": ["F", "M"] * 30, "y": [0, 1] * 30})
+    for value, warned in (("Femal", True), ("F", False)):
+        words = {"groups": {"sex": {value: "women"}}}
+        found = fg.audit(data, prediction="y", positive=1, sensitive="sex", words=words).diagnostics
+        assert any(f"words.groups.sex.{value}" in each.message for each in found) == warned

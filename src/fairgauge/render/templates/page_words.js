@@ -12,7 +12,8 @@ const isOpposite = (name, others) => { const text = plainText(name), positive = 
 const mayBeValue = (name, others = []) => isOpposite(name, others) || (plainText(name) === "current" && others.some((each) => isHarm(each))) || PATTERNS.may_be_second.test(bare(name)) || PATTERNS.may_be_outcome.test(plainText(name));
 const mayBeGroup = (name, column, names) => {
   const others = names.filter((each) => each !== name && !meansMissing(each)), ofSex = others.length && others.every((each) => PATTERNS.man_or_woman.test(plainText(each)));
-  const own = `${plainText(column)} ${plainText(name)}`;
+  const own = `${plainText(column)} ${plainText(name)}`, series = [...names].sort().join("");
+  if (!ofSex && !PATTERNS.of_all_people.test(plainText(column)) && series.length > 2 && "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".includes(series)) return true;
   return !ofSex && !PATTERNS.of_all_people.test(plainText(column)) && ((names.length >= 4 && PATTERNS.own_code.test(own)) || PATTERNS.own_word.test(own) || ["none", "nil"].includes(name.trim().toLowerCase()) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))) || (name === "NA" && names.length > 2 && names.every((each) => /^[A-Z]{2,5}$/.test(each))));
 };
 const isTotal = (name, others = []) => (PATTERNS.total.test(plainText(name)) || others.some((each) => PATTERNS.total_of.test(`${plainText(name)}: ${plainText(each)}`))) && !others.some((each) => PATTERNS.part.test(plainText(each)));
