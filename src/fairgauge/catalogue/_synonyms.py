@@ -225,7 +225,19 @@ IN_USE: Mapping[str, tuple[str, ...]] = {
     "SMD": ("selection_smd_overall", "mean_label_smd_overall"),
 }
 """Names of no tool: in laws, and in the words of a field. One of several metrics is ambiguous."""
-NOT_OURS: Mapping[str, str] = dict.fromkeys(
+_OF_ROWS = (
+    "it is the mean of a number of each row; compute that as a column and audit it as the label "
+    "(task regression, mean_label.difference)"
+)
+NOT_OURS: Mapping[str, str] = {
+    **dict.fromkeys(("wer", "word_error_rate", "mape", "smape"), _OF_ROWS),
+    **dict.fromkeys(
+        ("qwk", "quadratic_weighted_kappa", "weighted_kappa"),
+        "there are cohen_kappa of classes without order, and mean_absolute_error and "
+        "mean_squared_error of classes that are numbers (task regression)",
+    ),
+    "median_label": "it compares no groups; median_label.difference and median_label.ratio do",
+} | dict.fromkeys(
     ("mcc", "matthews_corrcoef", "matthews_correlation_coefficient", "matthews_correlation", "matthews",
      "phi_coefficient"),
     "a function of the four cells that is not in the catalogue; fairgauge.statistic makes it a "

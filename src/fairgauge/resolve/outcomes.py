@@ -178,10 +178,14 @@ def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
         held = ways_of_writing(cube.levels[axis], spec.positive_of(axis.column))
         if len(held) > 1:
             ways = " and ".join(", ".join(quote(text) for text in sorted(each)) for each in held)
+            wanted = [v for v in cube.levels[axis] if is_one_of(v, spec.positive_of(axis.column))]
+            others = [value for value in cube.levels[axis] if value not in wanted]
+            line = spec.recoding_line(axis.column, {"positive": wanted, "negative": others})
             raise DataError(
                 f"column {quote(axis.column)} holds {ways}: two ways to write one outcome, of "
                 "which one would count as unfavourable. Use the same values in all files and "
-                "columns of outcomes, or recode one way as the other (recode)"
+                "columns of outcomes, or recode one way as the other (recode); if they are as "
+                f"stated, name them so: {line} with positive = 'positive'"
             )
 
 
@@ -301,8 +305,13 @@ def _describe_absent(
 ) -> str:
     asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
-    cut = re.fullmatch(r">\s*([+-]?[\d.]+)", asked)  # as the command line writes it
-    meant = f" A cut is written fairgauge.above({cut[1]})." if cut else suggest(asked, names)
+    cut = re.fullmatch(r">(=?)\s*([+-]?[\d.]+)", asked)  # as the command line writes it
+    meant = suggest(asked, names)
+    if cut:
+        lower = [n for n in levels if isinstance(n, (int, float)) and n < float(cut[2])]
+        at = f"{max(lower, default=float(cut[2]) - 1):g}" if cut[1] else cut[2]
+        here = ", which here is the same" if cut[1] else ""
+        meant = f" A cut is written fairgauge.above({at}), --positive '>{at}'{here}."
     why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
     leave = errors.remedy_if_absent(value, beside, meant)
     return f"column {quote(column)} has no value {quote(asked)}{why} {values_held(names)}{leave}"

@@ -40,7 +40,6 @@ from fairgauge.statements import compared as comparisons
 from fairgauge.statements import sections
 from fairgauge.statements.compared import OUTCOMES, PageStatements, step, swap_sides, unit_of
 from fairgauge.statements.sections import stated_comparisons
-from fairgauge.values import is_one_of
 
 CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.REMAINS,
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
@@ -504,7 +503,7 @@ class _Audit(PageStatements):
                 event=self.event("decision" if decided else "outcome", True),
                 assumed=bool(self.notes[DiagnosticCode.ASSUMED_POSITIVE]),
                 asked=bool(asked), side=side,
-                of_one=not spec.get("favourable") and is_one_of(1, asked))  # fmt: skip
+                stated=bool(asked or spec.get("favourable")))  # fmt: skip
         if spec.get("preset") and self.favourable in AMOUNTS:
             of = spec.get("label") or spec.get("prediction")
             yield fact("taken_as_better", "spec", of=of, side=side)

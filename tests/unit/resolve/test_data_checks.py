@@ -461,3 +461,31 @@ def test_a_value_in_words_that_no_group_has_is_warned_of():
         words = {"groups": {"sex": {value: "women"}}}
         found = fg.audit(data, prediction="y", positive=1, sensitive="sex", words=words).diagnostics
         assert any(f"words.groups.sex.{value}" in each.message for each in found) == warned
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"prediction": "s", "positive": ">=0.5"}, r"fairgauge\.above\(0\.1\), --positive '>0\.1'"),
+        ({"prediction": "f", "positive": "F"}, r'f = \{positive = \["F"\], negative = \["N"\]\}'),
+        ({"prediction": "y", "positive": 1, "metrics": "qwk"}, "there are cohen_kappa"),
+        ({"prediction": "y", "positive": 1, "metrics": "MAPE"}, "mean_label.difference"),
+        ({"prediction": "y", "positive": 1, "metrics": "median_label"}, "median_label.difference"),
+    ],
+)
+def test_what_is_asked_for_otherwise_is_answered_with_how(options, error):
+    columns = {"s": [0.1, 0.5, 0.7, 0.9], "f": ["F", "N", "F", "F"], "y": [0, 1, 1, 0]}
+    data = pl.DataFrame({"g": ["a", "b"] * 20, **{k: of * 10 for k, of in columns.items()}})
+    with pytest.raises(fg.FairgaugeError, match=error):
+        fg.audit(data, sensitive="g", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "stated"),
+    [({"positive": 1}, True), ({"favourable": "positive"}, True), ({}, False)],
+)
+def test_whether_the_favourable_outcome_is_stated(options, stated):
+    data = pl.DataFrame({"g": ["a", "b"] * 40, "y": [0, 1, 1, 0] * 20})
+    statements = fg.audit(data, prediction="y", sensitive="g", **options).to_dict()["statements"]
+    (found,) = [each for each in statements if each["code"] == "taken_as_better"]
+    assert found["facts"]["stated"] == stated

@@ -360,7 +360,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
   const partly = counts.cells.some((c) => c.codes.includes(-1)) || missing.prediction > 0 || (q.label && missing.label > 0);
   add("rows", { n: counts.read, used: used === every ? null : used, least: false, known: used === every ? [] : ["label", "prediction"].filter((w) => missing[w]).map((w) => (w === "label" ? w : decision)), several: q.features.length > 1, partly });
   add("question", { task: "binary", features: audit.features.map((f) => [f.name, f.names]), within: null, weight: null, decision: eventOf(q, ["decision", true]), outcome: q.label && eventOf(q, ["outcome", true]), prediction: q.decision.name, label: q.label?.name, classes: [] });
-  if (favourable !== "neither" && (q.stated.length || q.above !== null)) add("taken_as_better", { event: eventOf(q, ["decision", true]), assumed: false, asked: true, side: favourable, of_one: !q.favourable && q.stated.some((each) => meaning(each) === 1) });
+  if (favourable !== "neither" && (q.stated.length || q.above !== null)) add("taken_as_better", { event: eventOf(q, ["decision", true]), assumed: false, asked: true, side: favourable, stated: true });
   const [{ names: called_, sizes, refused }] = counts.outcomes, values = refused.map((code) => [q.person ? 0 : sizes[code], called_[code]]).sort((a, b) => b[0] - a[0]);
   if (refused.length > 1) add("not_favourable", { values, side: favourable });
   // ---- what was found, and how certain
