@@ -8,6 +8,7 @@ are nested records, whose columns have dotted names.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -274,9 +275,9 @@ class Parameters(BaseModel):
     dataset_storage_source_uris: Uris | None = None
     dataset: object = None
     columns: list[StrictStr] = []
-    predictions_format: Literal["jsonl"] = "jsonl"
+    predictions_format: Literal["jsonl", "csv", "bigquery"] = "jsonl"
     predictions_gcs_source: Uris | None = None
-    predictions_bigquery_source: object = None
+    predictions_bigquery_source: Uris | None = None
     thresholds: Annotated[
         list[Threshold], BeforeValidator(lambda v: v if isinstance(v, list) else [v])
     ] = [0.5]
@@ -341,8 +342,6 @@ def _contradictions(asked: Parameters) -> list[Problem]:
           for key in ("dataset_storage_source_uris", "predictions_gcs_source")),
         (asked.dataset is not None, "dataset",
          "names a data set of Vertex AI; export it, and give dataset_storage_source_uris"),
-        (asked.predictions_bigquery_source is not None, "predictions_bigquery_source",
-         "names a table of BigQuery; export it as JSON lines: predictions_gcs_source"),
         (all(each is None for each in sources), "",
          "name the data (dataset_storage_source_uris) or predictions (predictions_gcs_source)"),
         (not asked.thresholds, "thresholds", "name at least one, or leave it out for 0.5"),
@@ -478,7 +477,26 @@ def _first_of_keys(found: dict[str, Any], keys: Sequence[str]) -> Any:
     return found[next((key for key in keys if key in found), keys[0])]
 
 
-def _read_lines(files: Sequence[Path]) -> Records:
+def _read_scores(files: Sequence[Path], target: str) -> Records:
+    # as batch predictions of tables are in CSV: a column TARGET_CLASS_scores of each class
+    rows: list[dict[str, object]] = []
+    for path in files:
+        lines = csv_rows(path)
+        names = next(lines)
+        of = re.compile(rf"{re.escape(target)}_(.+)_scores?")
+        classes = {name: found[1] for name in names if (found := of.fullmatch(name))}
+        if not classes:
+            message = f"{quote(path)} has no scores: no column {quote(f'{target}_CLASS_scores')}."
+            raise DataError(f"{message} It has {listing(names, 8)}")
+        for line in lines:
+            row = {name: value or None for name, value in zip(names, line, strict=True)}
+            scores = [row.pop(name) for name in classes]
+            made = {"classes": [*classes.values()], "scores": scores} if any(scores) else None
+            rows.append({**row, PREDICTION: made})
+    return Records(str(files[0]), rows)
+
+
+def _read_lines(files: Sequence[Path], _: str) -> Records:
     rows: list[dict[str, object]] = []
     for path in files:
         for record in json_lines(path):
@@ -537,14 +555,20 @@ def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[E
     asked = config.asked
     in_data, in_predictions = (
         [path for uri in uris or () for path in places.files(uri)]
-        for uris in (asked.dataset_storage_source_uris, asked.predictions_gcs_source)
+        for uris in (
+            asked.dataset_storage_source_uris,
+            asked.predictions_gcs_source or asked.predictions_bigquery_source,
+        )
     )
     results = [path for path in in_predictions if path.name.startswith("prediction.results")]
-    predictions = _read_lines(results or in_predictions) if in_predictions else None
+    predictions = None
+    if in_predictions:
+        read = _read_scores if asked.predictions_format == "csv" else _read_lines
+        predictions = read(results or in_predictions, asked.target_field_name)
     data = predictions
     if in_data:
         is_csv = asked.dataset_format == "csv"
-        data = _table(in_data, asked.columns) if is_csv else _read_lines(in_data)
+        data = _table(in_data, asked.columns) if is_csv else _read_lines(in_data, "")
     assert data is not None
     target = data.column(asked.target_field_name, "target_field_name")
     classes = sorted(name_of(canonical(level)) for level in target.levels)

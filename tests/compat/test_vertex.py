@@ -196,6 +196,28 @@ def test_several_positive_labels_add_their_scores(folder: Any) -> None:
     assert found["model_bias"][0]["confusion"]["slice_a"] == {"tp": 2, "fn": 0, "fp": 1, "tn": 0}
 
 
+def test_batch_predictions_as_csv_and_as_bigquery_has_them(applicants: Any) -> None:
+    lines = [record(*case) for case in cases(STATES)]
+    names = ["state", "admitted", "admitted_yes_scores", "admitted_no_scores"]
+    scores = [line["prediction"]["scores"] for line in lines]
+    table = [
+        [line["instance"]["state"], line["instance"]["admitted"], yes, no]
+        for line, (no, yes) in zip(lines, scores, strict=True)
+    ]
+    name = applicants.csv("prediction.results-00000-of-00001.csv", [names, *table])
+    as_csv = asked(predictions_format="csv", predictions_gcs_source=name)
+    assert_printed(run(applicants, as_csv)[0])
+    rows = [{**line["instance"], "predicted_admitted": line["prediction"]} for line in lines]
+    applicants.lines("t/rows.jsonl", rows)
+    source = "bq://project.data.table"
+    changes = {"predictions_gcs_source": None, "predictions_bigquery_source": source}
+    as_table = asked(predictions_format="bigquery", **changes)
+    assert_printed(run(applicants, as_table, "--map", f"{source}=t")[0])
+    assert "name its folder: --map" in applicants.fails(
+        "vertex", applicants.json("bad.json", as_table)
+    )
+
+
 def test_data_and_predictions_of_their_own(applicants: Any) -> None:
     applicants.csv("data.csv", [("CA", "yes"), ("FL", "no"), ("CA", "no")])
     config = asked(
@@ -324,11 +346,6 @@ def test_yaml_artifacts_and_cloud_parameters(applicants: Any) -> None:
         ({"predictions_gcs_source": None}, "", "name the data"),
         ({"thresholds": []}, "thresholds", "name at least one, or leave it out for 0.5"),
         ({"predictions_gcs_source": []}, "predictions_gcs_source", "names no file"),
-        (
-            {"predictions_bigquery_source": "x"},
-            "predictions_bigquery_source",
-            "export it as JSON lines",
-        ),
     ],
 )
 def test_mistakes_have_their_path(changes: dict[str, Any], path: str, message: str) -> None:
