@@ -95,10 +95,13 @@ class Accepts(StrEnum):
 
     FROM = ">="
     BELOW = "<"
+    UP_TO = "<="
 
     def decides(self, score: float, threshold: float) -> bool:
         """Return whether a score gets the favourable decision."""
-        return score >= threshold if self is Accepts.FROM else score < threshold
+        if score == threshold:
+            return self is not Accepts.BELOW
+        return (score > threshold) is (self is Accepts.FROM)
 
 
 Threshold = StrEnum("Threshold", "MEDIAN")
@@ -198,6 +201,7 @@ DiagnosticCode = StrEnum(
     "ONE_GROUP WEIGHTLESS_GROUPS UNLIKE_AMOUNTS PEOPLE NEVER_REPEATS ALIKE_IDENTIFIERS "
     "PLACEHOLDER_IDENTIFIER PEOPLE_UNCLEAR NOT_RECODED ROWS_LEFT_OUT GROUPS_LEFT_OUT "
     "ALIKE_CONDITION WEIGHT_IS_IDENTIFIER DOUBLED_ROWS COPIED_FILES GROUPS_THAT_OVERLAP "
+    "PLACES_AS_SCORES ROWS_OF_LISTS "
     "SKIPPED_FILES LINES_ABOVE MERGED_CELLS DECLARED_MISSING UNITS_WITHOUT_ROWS COLUMN_LABEL "
     "UNUSED_WEIGHTS "
     "LIMITS_THE_BETTER_OFF LIMITS_OUTSIDE_RANGE FAILS_TOGETHER REFERENCE_DECIDES REFERENCE_TIED "
@@ -224,6 +228,7 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.PLACEHOLDER_IDENTIFIER, DiagnosticCode.WEIGHT_IS_IDENTIFIER,
     DiagnosticCode.GROUPS_LEFT_OUT, DiagnosticCode.ALIKE_CONDITION, DiagnosticCode.DOUBLED_ROWS,
     DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES,
+    DiagnosticCode.PLACES_AS_SCORES, DiagnosticCode.ROWS_OF_LISTS,
     DiagnosticCode.UNLIKE_AMOUNTS, DiagnosticCode.MISSPELT, DiagnosticCode.GROUPS_THAT_OVERLAP,
     DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE,
 }  # fmt: skip

@@ -16,7 +16,7 @@ from fairgauge.catalogue.across import DifferentialFairness, Spread
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast, Imbalance, Metric, RowMetric
 from fairgauge.catalogue.lookup import find_rate, selections_called
-from fairgauge.catalogue.score_statistics import Mean
+from fairgauge.catalogue.score_statistics import Mean, ScoreMean
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic, tested_as
 from fairgauge.enums import Better, Favourable, Profile, Task
 from fairgauge.errors import alternatives, quote
@@ -119,7 +119,7 @@ def better_of(row: Statistic, favourable: Favourable | None) -> Better:
 
     Of a mean of the table's own numbers only the user states it: a price, or a pay.
     """
-    if isinstance(row, Mean) and row.better is Better.NEITHER:
+    if isinstance(row, (Mean, ScoreMean)) and row.better is Better.NEITHER:
         return _OF_AMOUNTS.get(favourable or Favourable.POSITIVE, Better.NEITHER)
     if favourable in (Favourable.NEGATIVE, Favourable.NEITHER) and counts_outcomes(row):
         turned = _TURNED if favourable is Favourable.NEGATIVE else {}
@@ -169,6 +169,7 @@ def adverse_sign(row: Statistic | RowMetric, favourable: Favourable) -> int:
         if row.q is not None:  # a quantile of the table's own numbers
             return AMOUNTS.get(favourable, 0)
         good = {Favourable.POSITIVE: -1, Favourable.NEGATIVE: 1}.get(favourable, 0)
+        good = -1 if favourable in AMOUNTS else good  # of scores, whose best ones are stated
         return good if row.kind in ("top", "exposure") else 0
     if not isinstance(row, Rate):
         return _SIGN_OF_RATE[better_of(row, favourable)]
@@ -179,7 +180,7 @@ def adverse_sign(row: Statistic | RowMetric, favourable: Favourable) -> int:
     event = event_of(row)
     if event not in (TP + FP, TN + FN):
         return 0
-    good = favourable is Favourable.POSITIVE
+    good = favourable is not Favourable.NEGATIVE
     if row.among == (TN + FP if good else TP + FN):
         return 0  # a favourable decision in spite of the outcome may be a gift or a burden
     return -1 if good == (event == TP + FP) else 1

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.directions import depends_on_positive
+from fairgauge.catalogue.directions import AMOUNTS, depends_on_positive
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, p_of_shares
 from fairgauge.checks.names import compact_reading
@@ -559,7 +559,7 @@ def assumed_positive(
     """
     if spec.positive != () or task is not Task.BINARY or not any(map(depends_on_positive, rows)):
         return
-    if spec.favourable is not None and not _word_of_preset(spec):
+    if spec.favourable not in (None, *AMOUNTS) and not _word_of_preset(spec):
         return  # what 1 is for a person is stated
     axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
     if axis is None or axis.bins:
@@ -621,7 +621,7 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
             "is the positive outcome; remove it, and state the values that mean it (--positive)"
         )
         raise SpecError(Problem("words.positive", message))
-    alone = None if axes or negative else spec.score
+    alone = None if axes or negative or spec.favourable in AMOUNTS else spec.score
     if alone and (words.is_of_denials(alone) or words.is_of_risk(alone)):
         yield made(
             DiagnosticCode.UNFAVOURABLE_POSITIVE, column=alone, values=("a high score",),
@@ -639,7 +639,7 @@ def unattested_positive(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     axes = [each for each in _axes_of_outcomes(cube, spec) if not each.bins]
     positive = {axis: spec.positive_of(axis.column) or (1,) for axis in axes}
     assumed = all(any(matches(1, value) for value in of) for of in positive.values())
-    if assumed or spec.words.positive or not (spec.favourable is None or word):
+    if assumed or spec.words.positive or not (spec.favourable in (None, *AMOUNTS) or word):
         return
     others = {a: tuple(v for v in cube.levels[a] if not is_one_of(v, positive[a])) for a in axes}
     attested = [_is_attested(axis, positive[axis], others[axis]) for axis in axes]

@@ -18,6 +18,7 @@ import numpy as np
 
 from fairgauge.checks import missingness_checks as missing
 from fairgauge.checks import names
+from fairgauge.checks import order_checks as orders
 from fairgauge.checks import outcome_checks as outcomes
 from fairgauge.checks._overlaps import groups_that_overlap
 from fairgauge.cube.cube import Cube
@@ -102,6 +103,7 @@ OF_OUTCOMES = (
 )
 CHECKS = (
     *OF_OUTCOMES,
+    DataCheck(lambda c: orders.places_as_scores(c.cube, c.spec), _BINARY, exact=True),
     DataCheck(lambda c: question.uncrossed_features(c.spec)),
     DataCheck(lambda c: question.other_references(c.cube, c.spec, c.task)),
     DataCheck(lambda c: question.single_row_groups(c.cube, c.spec)),
@@ -296,6 +298,13 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     ],
     DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
     DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE: _rows_without("person of their own"),
+    DiagnosticCode.PLACES_AS_SCORES: lambda note, spec, _: [
+        Doubt("clear order: scores may be places", note["rows"], frozenset({need}))
+        for need in _needs("score", spec)
+    ],
+    DiagnosticCode.ROWS_OF_LISTS: lambda _note, _spec, cases: [
+        Doubt("list of their own to be ranked in", cases, frozenset({scopes.RANKING}))
+    ],
     DiagnosticCode.DOUBLED_ROWS: _rows_without("content of their own: they may be copies"),
     **dict.fromkeys(_OF_VERDICTS, lambda *_: ()),
 }

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.enums import Closed, Role, Task, Threshold
+from fairgauge.enums import Closed, Favourable, Role, Task, Threshold
 from fairgauge.errors import DataError, Problem, SpecError, TooManyValues, form_of, quote
 from fairgauge.identity import Part, ValueSet, bins
 from fairgauge.question.features import Above, ByColumn, Feature
@@ -42,7 +42,7 @@ _MOST_JOINT_FEATURES = 3
 _MOST_JOINT_CANDIDATES = 4
 # cuts up to which comparing with each of them is faster than searching
 _MOST_COMPARED = 32
-GRID, _MOST_WHOLE = 1_000, 2_000
+GRID, WHOLE = 1_000, 2_000
 OUTCOMES = (Role.LABEL, Role.PREDICTION)
 LARGEST = 1e70
 """The fourth power of a larger number might not fit: in products of three or more factors, columns
@@ -522,7 +522,7 @@ def steps_of(bounds: tuple[float, float]) -> int:
     (1000, 1008, 1100, 1000)
     """
     width = bounds[1] - bounds[0]
-    whole = all(map(float.is_integer, map(float, bounds))) and width <= _MOST_WHOLE
+    whole = all(map(float.is_integer, map(float, bounds))) and width <= WHOLE
     return int(width) * math.ceil(GRID / width) if whole else GRID
 
 
@@ -556,6 +556,10 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
         raise SpecError(Problem("threshold", message))
     else:
         cuts, closed = (median,), Closed.RIGHT
+    if (
+        spec.favourable is Favourable.LOWER and spec.task is not Task.REGRESSION
+    ):  # the lowest scores, at a threshold too
+        closed = Closed.LEFT if closed is Closed.RIGHT else Closed.RIGHT
     return [*axes, Axis(Role.PREDICTION, spec.score, cuts, closed, spec.score_range)]
 
 

@@ -76,15 +76,18 @@ from fairgauge.stats.significance import tukey_level
 
 def accepts(outcome: OutcomeMasks) -> Accepts:
     """Return which side of a threshold has the favourable decision, as in an audit."""
-    return Accepts.FROM if outcome.turned is None else Accepts.BELOW
+    below = Accepts.UP_TO if outcome.lowest else Accepts.BELOW
+    return Accepts.FROM if outcome.turned is None else below
 
 
 def rows_accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts) -> Array:
     """Return the rows that each threshold accepts: bins, the last axis, become thresholds."""
-    # a score at the threshold is on its upper side
+    # a score at the threshold is on its upper side, unless the lowest are the best
     first = np.searchsorted(histogram.low, cuts, side="left")
+    if decision is Accepts.UP_TO:
+        first = np.searchsorted(histogram.high, cuts, side="right")
     nothing = np.zeros((*counts.shape[:-1], 1))
-    if decision is Accepts.BELOW:
+    if decision is not Accepts.FROM:
         sums = np.concatenate([nothing, np.cumsum(counts, axis=-1)], axis=-1)
     else:
         sums = np.concatenate([np.cumsum(counts[..., ::-1], -1)[..., ::-1], nothing], axis=-1)

@@ -20,7 +20,7 @@ from typing import cast
 import numpy as np
 
 from fairgauge.catalogue.across import Across, is_smallest
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric
 from fairgauge.catalogue.directions import is_ratio
 from fairgauge.enums import (
     OF_PROBABILITIES,
@@ -626,7 +626,9 @@ def reference_notes(
     of_others = spec.reference is ReferenceRule.OTHERS
     for rule in spec.rules:
         metric = rule.definition
-        if not isinstance(metric, Contrast) or metric.turn is None:
+        if not isinstance(metric, (Contrast, RowMetric)) or metric.turn is None:
+            continue
+        if isinstance(metric, RowMetric) and not metric.is_ratio and metric.q is None:
             continue
         low, high = metric.turn((rule.low, rule.high))
         instead = replace(rule, low=low, high=high)  # as seen from the other side

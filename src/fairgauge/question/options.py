@@ -91,7 +91,7 @@ class Spec:
     score_range: tuple[float, float] = option((0.0, 1.0), types.RANGE, "Range of the score", counted=True)
     threshold: tuple[float, ...] | enums.Threshold = option((0.5,), types.THRESHOLD, "Scores from which the prediction is positive, where no prediction is given (default the middle of score_range)", syntax="Several: 0.3,0.5. The median of all rows: median.", counted=True, effect="scores decide differently")
     positive: Positive = option((), types.POSITIVE, "Positive label values (default 1 and true; favourable unless --favourable states otherwise), those of each column, or the number above which a label is positive", syntax="Where label and prediction have other words: decision=Hired and label=yes, by the names of these columns; any other text is a value. A cut of numbers: '>50000'.", counted=True)
-    favourable: enums.Favourable | None = option(None, types.word(enums.Favourable, "F"), "What is better for a person: the positive (default) or the negative outcome, of amounts the higher or the lower one, or neither", effect="who is worse off is another side")
+    favourable: enums.Favourable | None = option(None, types.word(enums.Favourable, "F"), "What is better for a person: the positive (default) or the negative outcome, of amounts and of scores the higher or the lower one (lower of places, where 1 is the best), or neither", effect="who is worse off is another side")
     sensitive: tuple[Feature, ...] = option((), types.FEATURES, "Columns whose values define groups", syntax="COL=V1,V2: these values as one group; the others are judged only where they are named, too. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.", counted=True)
     probabilities: tuple[Probabilities, ...] = option((), types.PROBABILITIES, "Sensitive features that are not recorded, with the columns of the probabilities of their groups", syntax="'race: Black=p_black, White=p_white; known=COL; known_drawn=random; assume=given_group'. Columns of another file, by place or surname: '...; table=FILE; on=COL'. Repeatable.", counted=True, effect="the groups are estimated from other probabilities, or under another assumption")
     recode: Recodings = option((), types.RECODE, "Categories of the values of a column, by which they are counted", syntax="A file (.toml, .yaml, .json), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}', of ranges of numbers 'age = {inside = \"25-60\", outside = \"<25 or >60\"}'. Repeatable; those of one column are joined.", effect="values are in other groups or outcomes", comparable=False)
@@ -101,6 +101,7 @@ class Spec:
     count: Column = option(None, types.COLUMN, "Column of the number of cases that a row stands for", counted=True, effect="the rows stand for different numbers of cases")
     weight: Column = option(None, types.COLUMN, "Column of sampling weights", counted=True, effect="the rows have different weights")
     cluster: Column = option(None, types.COLUMN, "Column identifying clusters of non-independent rows (for example user or session)", counted=True, effect="the intervals are computed differently")
+    list: Column = option(None, types.COLUMN, "Column of the lists (of a query, a job, a user) that rows are ranked in: the top is taken in each and added up, and lists are clusters", effect="the rows are ranked in other lists")
     strata_of_sample: Column = option(None, types.COLUMN, "Column of the strata that a survey was sampled within; cluster then names its primary sampling units", counted=True, effect="the intervals are computed differently")
     replicate_weights: syntax.ReplicateWeights | None = option(None, types.REPLICATES, "Replicate weights of a survey, and the rule of their variance", syntax="'PWGTP1-PWGTP80; acs'. Rules: brr, fay K, jk1, jkn FACTORS, acs.", counted=True, effect="the intervals are computed differently")
     lonely: enums.Lonely = option(enums.Lonely.REFUSE, types.word(enums.Lonely, "L"), "Strata of the sample with one sampling unit: no interval, or about the mean of all", effect="the intervals are computed differently")
@@ -131,7 +132,7 @@ class Spec:
     words: Words = option(Words(), types.WORDS, "What the first page calls rows, people, decisions, outcomes and groups", flag="--word", syntax="positive=approved, noun=applicants, groups.sex.F=women. Repeatable.", described=True)
 # fmt: on
 
-    def columns(self) -> list[tuple[str, str]]:
+    def columns(self) -> Sequence[tuple[str, str]]:
         """Return every column asked for, with the path of the question: (path, column)."""
         single = ((o.name, getattr(self, o.name)) for o in OPTIONS if o.type is types.COLUMN)
         asked = [(name, column) for name, column in single if column is not None]
@@ -286,6 +287,7 @@ class Options(TypedDict, total=False):
     count: str | Array | None
     weight: str | Array | None
     cluster: str | Array | None
+    list: str | Array | None
     strata_of_sample: str | Array | None
     replicate_weights: str | None
     lonely: str

@@ -94,6 +94,8 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
     if spec.person is not None and not spec.of_people and spec.cluster is None:
         spec = replace(spec, cluster=spec.person)  # each decision counts: those of a person cluster
+    if spec.list is not None and spec.cluster is None:
+        spec = replace(spec, cluster=spec.list)
     problems += [p for p in _contradictions(spec, given) if _option(p) not in misread]
     if {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
         problems += unmet_needs(spec)
@@ -239,6 +241,8 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
           for i, column in enumerate(spec.features)),
         (spec.person is None and spec.per_person is not default.per_person, "per_person", "needs the column that identifies people (person, --person)"),
         (spec.person and not people and spec.cluster not in (None, spec.person), "cluster", f"the decisions of a person, {quote(spec.person)}, cluster"),
+        (spec.list and not spec.score, "list", "needs the score that rows are ranked by (score, --score COL)"),
+        (spec.list and spec.cluster not in (None, spec.list), "cluster", f"the rows of a list, {quote(spec.list)}, cluster"),
         *((people and getattr(spec, name), name, f"cannot be combined with people, each of whom counts once; to use it, {each}{more}") for name, more in _NOT_OF_PEOPLE.items()),
         (people and not (decided or spec.score), "person", "needs the decisions that count: a prediction or a label"),
         (people and spec.label and spec.prediction, "per_person", f"the positive decision of a person is one of the prediction or of the label, and both are given; remove one, or {each}"),
@@ -282,7 +286,10 @@ _OF_AMOUNTS = (enums.Favourable.HIGHER, enums.Favourable.LOWER, enums.Favourable
 
 def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
     of_amounts, favourable = spec.task is enums.Task.REGRESSION, spec.favourable
-    allowed, what = (_OF_AMOUNTS, "amounts") if of_amounts else (_OF_OUTCOMES, "outcomes")
+    allowed: tuple[enums.Favourable, ...] = _OF_AMOUNTS if of_amounts else _OF_OUTCOMES
+    what = "amounts" if of_amounts else "outcomes"
+    if spec.score and spec.task in (None, enums.Task.BINARY):
+        allowed, what = (*_OF_OUTCOMES[:2], *_OF_AMOUNTS), "scores"
     unstated = of_amounts and favourable in (None, enums.Favourable.POSITIVE)
     if favourable not in (None, *allowed) and not unstated:
         also = "; of amounts, state task = regression (--task regression)" if favourable in _OF_AMOUNTS else ""
@@ -303,7 +310,7 @@ def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
         (own.compared_with and unnamed and not (own.with_amounts and (of_amounts or "prediction" not in given_columns(spec))), "reference", f"the preset {quote(own.name)} compares with {own.compared_with}: name their group ({flag_of('reference', unnamed)})"),
         (alone and "reference" in own.options, "reference", f"names no group of {listing(alone)}: name one of each feature ({flag_of('reference', stated | alone)}), or none, for that of the preset {quote(own.name)} ({own.options.get('reference')})"),
         (of_amounts and own.with_amounts.get("reference", fixed) != fixed, "reference", f"contradicts the preset {quote(own.name)}, whose reference for amounts is {own.with_amounts.get('reference')}; remove it"),
-        (meant != favourable and not (of_amounts and meant == enums.Favourable.POSITIVE), "favourable", f"{favourable} contradicts the preset {quote(own.name)}, in which {quote(own.words.get('positive', meant))} is the favourable outcome; remove it, and state the values that mean it (--positive)"),
+        (meant != favourable and not ((of_amounts or favourable in _OF_AMOUNTS[:2]) and meant == enums.Favourable.POSITIVE), "favourable", f"{favourable} contradicts the preset {quote(own.name)}, in which {quote(own.words.get('positive', meant))} is the favourable outcome; remove it, and state the values that mean it (--positive)"),
     )
 
 

@@ -533,7 +533,9 @@ class Grammar:
         """Return the column and the value that it has: "repaid = yes"."""
         limit = self.terms["at_least" if event.positive else "below"]
         above = ">" if event.positive else "≤"
-        op = {"=": "=", "not": self.terms["other_than"], "from": limit, "above": above}[event.op]
+        to = "≤" if event.positive else ">"
+        ops = {"=": "=", "not": self.terms["other_than"], "from": limit, "above": above, "to": to}
+        op = ops[event.op]
         values = [called(v) for v in event.values] or [self.terms["that_class"]]
         return f"{called(event.column)} {op} {self.listing(values, 'or')}"
 

@@ -56,7 +56,8 @@ class OutcomeMasks:
     ``open_labels, open_predictions`` are those that count as negative, and may be no decision; None
     where there are none. ``undecided``: their names, each with the role of its column.
     ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
-    value: the score of the positive is what is left of it.
+    value, or the lowest are the best: the score of the positive is what is left of it.
+    ``lowest``: whether the lowest are, as places are.
     """
 
     labels: Mask
@@ -64,6 +65,7 @@ class OutcomeMasks:
     threshold: float | None = None
     class_scope: ClassScope = NO_CLASS
     turned: float | None = None
+    lowest: bool = False
     open_labels: Mask | None = None
     open_predictions: Mask | None = None
     undecided: tuple[tuple[str, str], ...] = ()
@@ -120,15 +122,17 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if spec.score_of is not None and present and not is_one_of(spec.score_of, present[0]):
         message = _describe_absent(spec.score_of, present[0], str(spec.label), spec)
         raise SpecError(Problem("score_of", message))
-    of_positive = spec.score_of is None or is_one_of(spec.score_of, wanted)
-    turned = None if of_positive else sum(spec.score_range)
+    lowest = spec.favourable is Favourable.LOWER
+    of_positive = not lowest and (spec.score_of is None or is_one_of(spec.score_of, wanted))
+    order: dict[str, Any] = {"turned": None if of_positive else sum(spec.score_range)}
+    order |= {"lowest": lowest, **_open(cube, spec)}
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        return (OutcomeMasks(labels, mask, turned=turned, **_open(cube, spec)),)
-    bins, of_open = np.arange(prediction.bins), _open(cube, spec)
+        return (OutcomeMasks(labels, mask, **order),)
+    bins = np.arange(prediction.bins)
     return tuple(
-        OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned, **of_open)
+        OutcomeMasks(labels, (bins > i) == of_positive, threshold, **order)
         for i, threshold in enumerate(prediction.cuts)
     )
 

@@ -192,6 +192,7 @@ def scores_of_sides(
     """Return the score histograms of every side, by label; None without scores."""
     if histogram is None:
         return None
+    own = [add_others(histogram.counts[name]).sum(axis=(1, 2)) for name in ("s", "s2")]
     if outcome.turned is not None:
         histogram = histogram.turned(outcome.turned)
     counts = {m: add_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
@@ -200,11 +201,13 @@ def scores_of_sides(
         m: np.stack([each[:, :-1][:, end].sum(axis=1) for end in ends], axis=1)
         for m, each in counts.items()
     }
+    turned = [counts[name].sum(axis=(1, 2)) for name in ("s", "s2")]
+    total, squares = own if outcome.lowest else turned  # a mean place is one of places
     return Scores(
         low=histogram.low, high=histogram.high, centre=histogram.centre, counts=by_label[measure],
         every=counts[measure].sum(axis=1), sums=by_label["s"],
         moments={m: each.sum(axis=2) for m, each in by_label.items() if m in SCORES},
-        total=counts["s"].sum(axis=(1, 2)), squares=counts["s2"].sum(axis=(1, 2)),
+        total=total, squares=squares,
     )  # fmt: skip
 
 
@@ -329,7 +332,9 @@ def references_at(
     values = by_size if rate is None else values_of(rate)
     least = rate is not None and favours_the_least(rate, spec.favourable)
     if best and by_rows is not None:  # amounts, or places in a ranking for a positive outcome
-        values, least = by_rows[:, None], spec.favourable in (Favourable.LOWER, Favourable.NEGATIVE)
+        amounts = spec.task is Task.REGRESSION
+        least = spec.favourable is (Favourable.LOWER if amounts else Favourable.NEGATIVE)
+        values = by_rows[:, None]
     sign = -1.0 if least else 1.0
     chosen, tied, unknown = choose_groups(sizes, large, people, counts.groups, sign * values)
     kind = ReferenceKind.BEST if best else ReferenceKind.LARGEST

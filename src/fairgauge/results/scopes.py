@@ -270,7 +270,7 @@ REFUSALS = "refusals"
 APART = "prediction that differs from the label"
 SCORE_APART = "score apart from the label"
 ALIKE = "outcome that varies within their group"
-STRATUM, FEATURES = "stratum", "features"
+STRATUM, FEATURES, RANKING = "stratum", "features", "ranking"
 """What numbers need, beside outcomes, that are adjusted for strata, or compare rows by features."""
 
 

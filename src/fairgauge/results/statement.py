@@ -15,7 +15,7 @@ from fairgauge.start.records import dataclass, field, replace
 Harm = Literal["worse", "better"]
 By = Literal["difference", "ratio"]
 SideKind = Literal["group", "others", "everyone", "population", "rows"]
-Op = Literal["=", "not", "from", "above"]
+Op = Literal["=", "not", "from", "to", "above"]
 EventKind = Literal["decision", "outcome"]
 
 

@@ -69,7 +69,9 @@ def needs_of(row: Metric | Statistic | RowMetric) -> set[str]:
     """Return the outcomes that a number stands on, and whether on strata or compared features."""
     pooled = isinstance(row, Metric) and row.scope == "pooled"
     compares = isinstance(row, RowMetric) and row.by_features
-    return {*row.needs, *[scopes.STRATUM] * pooled, *[scopes.FEATURES] * compares}
+    ranks = isinstance(row, RowMetric) and row.kind in ("top", "exposure")
+    also = (scopes.STRATUM, pooled), (scopes.FEATURES, compares), (scopes.RANKING, ranks)
+    return {*row.needs, *(what for what, stands in also if stands)}
 
 
 class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not an error

@@ -17,15 +17,18 @@ from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.cells import divide
 from fairgauge.catalogue.comparisons import RowMetric
+from fairgauge.checks.order_checks import count_lists
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Profile, ReferenceRule, Role, Status
+from fairgauge.errors import DataError, quote
 from fairgauge.inference.interval import (
     Intervals,
     Methods,
     certainty,
     first_reasons,
     generator,
+    insufficient_clusters,
     insufficient_expected,
     insufficient_rows,
     no_intervals,
@@ -39,7 +42,7 @@ from fairgauge.resolve.resolution import Resolution
 from fairgauge.results.estimates import EVERYONE, Estimate
 from fairgauge.results.scopes import Diagnostic, Reference
 from fairgauge.scan.row_codes import numbers_of, read_rows
-from fairgauge.scan.source import LEAST_LOG, Source
+from fairgauge.scan.source import LEAST_LOG, Source, can_look_at_rows
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats import row_statistics
 from fairgauge.stats.arrays import Array, Index, Mask
@@ -64,6 +67,7 @@ class Rows:
     label: Array
     score: Array
     points: Array
+    lists: Index  # the list of each row, of which it is ranked among the rows
 
 
 class RowSlice:
@@ -76,6 +80,7 @@ class RowSlice:
         self._codes = codes
         self._rows = rows
         self._spec = part.uncertainty.spec_of_comparisons
+        self._ranked: dict[str, Array] = {}
 
     def estimates(self, metric: RowMetric) -> Iterator[Estimate]:
         """Return one estimate for every group, or one for the feature."""
@@ -177,31 +182,40 @@ class RowSlice:
         return RowAnswer((more - less) / n, n, m, (better / n, worse / n), found)
 
     def _ranking_answer(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
-        score, spec = self._rows.score, self._spec
-        known = ~np.isnan(score) & (self._codes >= -1)
+        known, spec = ~np.isnan(self._rows.score) & (self._codes >= -1), self._spec
         sides = sides.where(known)
         (n, m), total = sides.sizes, int(known.sum())
         if not n or not m:
             return RowAnswer(math.nan, n, m)
-        ranking = row_statistics.Ranking.of(score[known])
-        held = np.full(len(score), np.nan)
-        if metric.kind == "exposure":
-            held[known] = ranking.exposure()
-            means = sides.sum(held) / n, math.fsum(held[sides.reference]) / m
-            value = means[0] / means[1]
-            found = _exposure_ratio_interval(held[sides.group], held[sides.rest], sides.part, spec)
-            return RowAnswer(value, n, m, means, found)
-        top = metric.top or 0.0
-        places = min(math.ceil(total * top / 100) if metric.percent else int(top), total)
-        if places == total:
+        held = self._values_of_places(metric, known)
+        if metric.kind == "top" and (held[known] == 1).all():
             return RowAnswer(math.nan, n, m, reason=Reason.of(ReasonCode.ALL_AT_TOP, rows=total))
-        held[known] = ranking.within(places)
         mine = sides.sum(held)
-        share, rest = mine / n, math.fsum(held[sides.reference]) / m
-        value = float(divide(np.array(share), np.array(rest), Profile.DOCUMENTED))
-        others, size = math.fsum(held[sides.rest]), int(sides.rest.sum())
-        found = _top_interval(mine, others, n, size, sides.part, spec)
-        return RowAnswer(value, n, m, (share, rest), found, Reason.of(ReasonCode.NONE_AT_TOP))
+        means = mine / n, math.fsum(held[sides.reference]) / m
+        value = float(divide(np.array(means[0]), np.array(means[1]), Profile.DOCUMENTED))
+        if spec.list is not None:
+            found = _interval_over_lists(held, self._rows.lists, sides, spec)
+        elif metric.kind == "exposure":
+            found = _exposure_ratio_interval(held[sides.group], held[sides.rest], sides.part, spec)
+        else:
+            others, size = math.fsum(held[sides.rest]), int(sides.rest.sum())
+            found = _top_interval(mine, others, n, size, sides.part, spec)
+        return RowAnswer(value, n, m, means, found, Reason.of(ReasonCode.NONE_AT_TOP))
+
+    def _values_of_places(self, metric: RowMetric, known: Mask) -> Array:
+        # of each row in its own list: its exposure, or how much of it is in the top
+        if metric.name not in self._ranked:
+            held = self._ranked[metric.name] = np.full(len(known), np.nan)
+            rows = np.flatnonzero(known)
+            rows = rows[np.argsort(self._rows.lists[rows], kind="stable")]
+            ends = np.flatnonzero(np.diff(self._rows.lists[rows])) + 1
+            top = metric.top or 0.0
+            for each in np.split(rows, ends):
+                ranking = row_statistics.Ranking.of(self._rows.score[each])
+                places = math.ceil(len(each) * top / 100) if metric.percent else int(top)
+                exposure = metric.kind == "exposure"
+                held[each] = ranking.exposure() if exposure else ranking.within(places)
+        return self._ranked[metric.name]
 
 
 def consistency(metric: RowMetric, rows: Rows, spec: Spec) -> Estimate:
@@ -299,7 +313,8 @@ def row_estimate(
     if math.isnan(answer.value) or answer.interval is None:
         return replace(estimate, status=Status.UNDEFINED, reason=answer.reason)
     intervals = answer.interval.containing(np.array([answer.value]), metric.range)
-    if spec.cluster is not None or spec.design is not None:
+    ranked = metric.kind in ("top", "exposure") and spec.list is not None
+    if (spec.cluster is not None and not ranked) or spec.design is not None:
         intervals = no_intervals(1, Reason.of(ReasonCode.NO_CLUSTER_METHOD))
     return replace(estimate, value=answer.value, **certainty(intervals, 0, spec.confidence))
 
@@ -342,6 +357,24 @@ def _exposure_ratio_interval(ours: Array, theirs: Array, part: float, spec: Spec
     limits = _ratio_to_all_rows(np.asarray(low), part), _ratio_to_all_rows(np.asarray(high), part)
     method = (IntervalMethod.MOVER, IntervalMethod.STUDENT_T)
     return _single_interval(limits, p, method, min(len(ours), len(theirs)))
+
+
+def _interval_over_lists(values: Array, lists: Index, sides: RowSides, spec: Spec) -> Intervals:
+    if not sides.rest.any():
+        return no_intervals(1, Reason.of(ReasonCode.OWN_REFERENCE))
+    group, rest = (np.flatnonzero(side) for side in (sides.group, sides.rest))
+    low, high, p, number = row_statistics.ratio_over_lists(
+        values[group], lists[group], values[rest], lists[rest], spec.confidence
+    )
+    if math.isnan(low):
+        return no_intervals(1, Reason.of(ReasonCode.RATIO_MAY_BE_ZERO))
+    ends = (_ratio_to_all_rows(np.asarray(end), sides.part) for end in (low, high))
+    found = _single_interval(
+        (next(ends), next(ends)), p, (IntervalMethod.INFLUENCE, IntervalMethod.STUDENT_T),
+        min(len(group), len(rest)), expected=min(values[side].sum() for side in (group, rest)),
+    )  # fmt: skip
+    few = first_reasons(insufficient_clusters(np.array([float(number)])), found.too_few)
+    return replace(found, too_few=few)
 
 
 def _ratio_to_all_rows(ratio: Array, part: float) -> Array:
@@ -394,8 +427,21 @@ def convert_to_arrays(
         label=_numbers_or_nan(columns, spec.label, count),
         score=score if outcome.turned is None else outcome.turned - score,
         points=np.concatenate(points, axis=1),
+        lists=_lists_of_rows(columns, spec.list, count),
     )
     return rows, tuple(scalings)
+
+
+def _lists_of_rows(columns: Mapping[str, Sequence[Value]], name: str | None, count: int) -> Index:
+    if name is None:
+        return np.zeros(count, dtype=np.int64)
+    if missing := sum(value is None for value in columns[name]):
+        raise DataError(
+            f"column {quote(name)} (list) is empty in {missing:,} of {count:,} rows, which are in "
+            "no list to be ranked in; fill it in, or exclude them (where)"
+        )
+    codes: dict[Value, int] = {}
+    return np.array([codes.setdefault(value, len(codes)) for value in columns[name]])
 
 
 def _points(values: Sequence[Value], *, scaled: bool) -> tuple[Array, str]:
@@ -418,6 +464,8 @@ def _numbers_or_nan(columns: Mapping[str, Sequence[Value]], name: str | None, co
     return np.full(count, np.nan) if name is None else numbers_of(columns[name])
 
 
+_MOST_LOOKED_AT = 20_000
+"""Rows in which lists are looked for."""
 MOST_ROWS = 1_000_000
 """Rows that are read for their scores; of more, scores are counted in fine bins."""
 MOST_CELLS = 3_000_000
@@ -507,7 +555,8 @@ class RowReader:
         """Compute metrics of rows for every sensitive feature and intersection."""
         spec, cube, outcome = resolution.spec, self.cube, resolution.outcomes[0]
         wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
-        wanted += [c for c in (spec.label, spec.prediction, spec.score, *spec.features) if c]
+        outcomes = (spec.label, spec.prediction, spec.score)
+        wanted += [c for c in (*outcomes, spec.list, *spec.features) if c]
         columns = self._read_columns(wanted, spec.count)
         rows, scalings = convert_to_arrays(columns, cube, spec, outcome)
         notes = []
@@ -525,7 +574,22 @@ class RowReader:
                 estimates.append(consistency(metric, rows, spec))
         if any(metric.by_features for metric in asked):
             notes += copies_of_decisions(columns, rows, spec)
+        if any(metric.kind in ("top", "exposure") for metric in asked):
+            notes += self._rows_of_lists(spec)
         return estimates, notes
+
+    def _rows_of_lists(self, spec: Spec) -> Iterator[Diagnostic]:
+        # whether a column that nobody asks for makes lists of the rows that are ranked as one
+        used = {column for _, column in spec.columns()}
+        others = [column for column in self.source.columns if column not in used]
+        if spec.cluster or spec.count or not others or not can_look_at_rows(self.source):
+            return
+        for column, values in read_rows(self.source, others, _MOST_LOOKED_AT).items():
+            if lists := count_lists(values, complete=len(values) < _MOST_LOOKED_AT):
+                yield Diagnostic.warning(
+                    DiagnosticCode.ROWS_OF_LISTS, column=column, lists=lists, total=self.cube.rows
+                )
+                return
 
     def exact_scores(self, resolution: Resolution) -> tuple[GroupCounts, ...] | None:
         """Return the counts of every feature with exact scores; None where there are too many."""

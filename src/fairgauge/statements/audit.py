@@ -353,7 +353,9 @@ class _Audit(PageStatements):
         events: Any = None if of is None else (of.event, of.among)
         if events and self.cuts:  # a rule is about each threshold
             own = self.event
-            events = tuple(own(e.kind, e.positive) if e and e.op == "from" else e for e in events)
+            events = tuple(
+                own(e.kind, e.positive) if e and e.op in ("from", "to") else e for e in events
+            )
         each_class = bool(of and of.class_ and rule.worst.class_scope.kind is ClassKind.CLASS)
         if events and each_class:
             events = tuple(e and replace(e, values=()) for e in events)
@@ -498,14 +500,14 @@ class _Audit(PageStatements):
             prediction=spec.get("prediction") or spec.get("score"), label=spec.get("label"),
             classes=list(dict.fromkeys(classes)))  # fmt: skip
         side, asked = str(self.favourable), spec.get("positive") or ()
-        if binary and (decided or labelled) and side != "neither":
+        if binary and (decided or labelled) and side != "neither" and side not in AMOUNTS:
             yield fact("taken_as_better", "spec",
                 event=self.event("decision" if decided else "outcome", True),
                 assumed=bool(self.notes[DiagnosticCode.ASSUMED_POSITIVE]),
                 asked=bool(asked), side=side,
                 stated=bool(asked or spec.get("favourable")))  # fmt: skip
-        if spec.get("preset") and self.favourable in AMOUNTS:
-            of = spec.get("label") or spec.get("prediction")
+        if (spec.get("preset") or binary) and self.favourable in AMOUNTS:
+            of = spec.get("score") or spec.get("label") or spec.get("prediction")
             yield fact("taken_as_better", "spec", of=of, side=side)
         for note in self.notes[DiagnosticCode.NOT_FAVOURABLE][:1]:
             rows = note["rows"] or [0] * len(note["values"])  # of people no rows are counted

@@ -14,7 +14,7 @@ from fairgauge.catalogue.comparisons import RowMetric, is_of_all_groups
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task, Uncounted
+from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, ReferenceKind, Task, Uncounted
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns
 from fairgauge.question.kits import kit_or_none
@@ -22,7 +22,7 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import Location
 from fairgauge.resolve.resolution import missing_stratum
 from fairgauge.results import estimates
-from fairgauge.results.statement import Event, EventKind, Measure, Page, Range, Side, Statement
+from fairgauge.results.statement import Event, EventKind, Measure, Op, Page, Range, Side, Statement
 from fairgauge.stats.arrays import quotient
 
 EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
@@ -100,7 +100,8 @@ def event(
         # of several thresholds each is another decision
         at = cuts if threshold is None else [threshold]
         cuts = tuple(f"{c:g}" if isinstance(c, float) else str(c) for c in at)
-        return Event(kind, positive, column, cuts, "from", named=cut != "median")
+        op: Op = "to" if spec.get("favourable") == Favourable.LOWER else "from"
+        return Event(kind, positive, column, cuts, op, named=cut != "median")
     if asked in (None, [], ()):
         return of(column, ("1" if positive else "0",))
     values = asked if isinstance(asked, (list, tuple)) else [asked]

@@ -143,6 +143,37 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     return float(low), float(high), float(invert(limits, 1.0))
 
 
+def ratio_over_lists(
+    group: Array, group_lists: Index, reference: Array, reference_lists: Index, confidence: float
+) -> tuple[float, float, float, int]:
+    """Return the interval of the ratio of two means over clusters, its p-value, and their number.
+
+    ``group, reference``: values of the rows of both sides, which share no row; ``..._lists``: the
+    cluster of each. The logarithm is linearised, with Student's distribution of one degree less
+    than there are clusters (Cochran 1977, section 6.3). NaN where a side has only zeros.
+
+    >>> lists, held = np.arange(40) // 2, np.tile([1.0, 0.0], 20)
+    >>> low, high, p, n = ratio_over_lists(held, lists, held[::-1] * 1.0, lists, 0.95)
+    >>> low, high, n
+    (1.0, 1.0, 20)
+    """
+    from scipy.special import stdtr
+
+    number = len(np.unique(np.concatenate([group_lists, reference_lists])))
+    most = int(max(group_lists.max(), reference_lists.max())) + 1
+    if number < 2 or not group.sum() or not reference.sum():
+        return np.nan, np.nan, np.nan, number
+    moved = np.zeros(most)
+    for values, lists, sign in ((group, group_lists, 1), (reference, reference_lists, -1)):
+        moved += sign * np.bincount(lists, values, most) / values.sum()
+        moved -= sign * np.bincount(lists, minlength=most) / len(values)
+    error = float(np.sqrt(number / (number - 1) * (moved**2).sum()))
+    ratio = float(np.log(group.mean() / reference.mean()))
+    away = float(intervals.critical_t(confidence, number - 1)) * error
+    p = float(2 * stdtr(number - 1, -abs(ratio) / error)) if error else float(ratio == 0)
+    return float(np.exp(ratio - away)), float(np.exp(ratio + away)), p, number
+
+
 def _moments_of_values(values: Array) -> intervals.MeanMoments:
     sums = intervals.PowerSums(*((values**power).sum() for power in range(4)))
     return intervals.mean_moments(sums, sums, sums)

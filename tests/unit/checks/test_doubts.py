@@ -59,6 +59,9 @@ PLANTED = {
     DiagnosticCode.DOUBLED_ROWS: (
         "case", {"case": [i % 2_200 for i in range(N)], "loaded": [i // 2_200 for i in range(N)]},
         {}),
+    DiagnosticCode.PLACES_AS_SCORES: (
+        "place", {"place": [i * 1_999 % N + 1 for i in range(N)]},
+        {"prediction": None, "score": "place", "score_range": (1, N), "threshold": N / 2}),
     DiagnosticCode.GROUPS_THAT_OVERLAP: (
         "g", {"g": [*"a" * 903, *"b" * 1_097, *"c" * 2_000], "p": P[:2_000] * 2}, {}),
     DiagnosticCode.PREDICTION_NOT_A_LABEL: (
