@@ -19,14 +19,15 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-_START = r"[a-z][a-z0-9+.\-]+:/+"  # pathlib leaves one slash of two; C:/ is a drive
+# of a length, as is the end of one: a text is searched in linear time
+_START = r"[a-z][a-z0-9+.\-]{1,40}:/+"  # pathlib leaves one slash of two; C:/ is a drive
 # texts, which re compiles when they are used, and keeps: no command waits for them at its start
 _ADDRESS = rf"(?is)({_START})(.*)"
 # a password may hold spaces: as far as the last @ before another address
 _UNTIL_AT = rf"(?:[^\s/@:]*:(?:(?!{_START})[^\n])*@)?"
 # a query may hold spaces, and a password quotes: as far as the last @
 _QUOTED = rf"(?<=['\"]){_START}[^'\"\s?]*\?[^'\"]*(?:['\"](?:(?!{_START})[^\n])*@[^'\"]*)?"
-_IN_TEXT = rf"(?i){_QUOTED}|{_START}{_UNTIL_AT}\S+?(?=[\].,:;'\")]*(?:\s|$))"
+_IN_TEXT = rf"(?i){_QUOTED}|{_START}{_UNTIL_AT}\S+?(?=[\].,:;'\")]{{0,20}}(?:\s|$))"
 _PARAMETERS = r"\[?\?|[#;]"
 _HOST = r"(\[[^\[\]]*\]|[^:\[\]]*)(:\d*)?"
 
@@ -260,7 +261,8 @@ def cells(values: Iterable[object]) -> str:
 
 def may_name_people(values: Collection[str]) -> bool:
     """Return whether different values of a column may be identifiers or addresses of people."""
-    return len(values) > _MOST_CATEGORIES or any(re.search(_OF_SOMEONE, each) for each in values)
+    heads = (each[: _LONGEST_MESSAGE // 10] for each in values)  # the pattern takes the square
+    return len(values) > _MOST_CATEGORIES or any(re.search(_OF_SOMEONE, each) for each in heads)
 
 
 def form_of(value: str) -> str:

@@ -14,7 +14,7 @@ import openpyxl
 import pytest
 
 import fairgauge as fg
-from fairgauge.errors import FairgaugeError
+from fairgauge.errors import FairgaugeError, cells
 from fairgauge.question import category_words, recoding, rules
 from fairgauge.question.readers import LONGEST, MOST_REPLICATES
 from fairgauge_check.printed import has_number, is_empty, is_like_a_row, read_ratio, strip_marks
@@ -22,7 +22,7 @@ from fairgauge_check.table_files import grids_of_text, read_grids
 
 TABLE = "a|b\n-|-\n1|{}\n{}\na|b\n-|-\n1|2\n"
 PARTS = ("(", "[1] ", "  [1]", " (a)", "*", " ", "- ", "#", "1", "1,", "<h2>To file", "<td>", "| ",
-         "|-", "<", "\\", "&", "or ", '"', "n/a ", "race ")  # fmt: skip
+         "|-", "<", "\\", "&", "or ", '"', "n/a ", "race ", "aA", "é")  # fmt: skip
 READERS: dict[str, Callable[[str], object]] = {
     "name": strip_marks, "ratio": read_ratio, "empty": is_empty, "number": has_number,
     "row": is_like_a_row, "rule": rules.limits_of, "range": recoding.ranges_of,
@@ -32,6 +32,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "unknown": category_words.is_unknown, "missing": category_words.means_missing,
     "total": lambda text: category_words.is_total(text, [text]),
     "undecided": category_words.is_undecided, "harm": category_words.is_harm,
+    "values": lambda text: cells([text, "b"]),
 }  # fmt: skip
 LENGTH = 1_500
 

@@ -538,6 +538,8 @@ def _read_cube(found: Saved) -> Cube:
     for each in tables:
         if not ((each.codes >= -1) & (each.codes < [sizes[axis] for axis in each.axes])).all():
             raise ValueError("a cell has a value that is none of its column")
+        if not (np.isfinite([*each.sums.values()]).all() and (each.sums["rows"] >= 0).all()):
+            raise ValueError("a sum of a cell is no number")
     if (min_cell := found.get("min_cell")) is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
