@@ -229,6 +229,7 @@ def page_data() -> dict[str, Any]:
         "no_count": str(Uncounted.NO_COUNT),
         "around_codes": list(plan.AROUND_CODES),
         "codes": list(plan.CODES),
+        "of_codes": [plan.FEW_CODES, plan.ROWS_OF_CODE],
         "codings": list(map(sorted, CODINGS)),
         "years": [*plan.YEARS, plan.OLDEST],
         "nearby": plan.NEARBY,

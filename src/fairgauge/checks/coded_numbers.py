@@ -173,7 +173,8 @@ def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]
     zero = of_score and rows[high == 0].any()  # beside which -1 may be one
     for code, held in outlying_codes(others, axis.cuts).items():
         if code > most if code > 0 else code <= least and not (zero and code == -1):
-            found[canonical(code)] = held
+            value = canonical(code) if code in CODES else "<0"
+            found[value] = found.get(value, 0) + held
             coded |= high == code
     if words.is_column_of("age", axis.column) and most < OLDEST:
         impossible = (low >= OLDEST) & ~coded

@@ -58,9 +58,10 @@ _IDENTIFIERS = frozenset(
      Role.SAMPLE_STRATUM)
 )  # fmt: skip
 
-CODES = (-9999, -999, -99, -9, -8, -7, -1, 9, 99, 777, 888, 999, 1111, 7777, 8888, 9999, 99_999,
-         999_999, 9_999_999, 99_999_999, 999_999_999)  # fmt: skip
-"""Numbers that codes of missing values often are: intervals hide them, so they count apart."""
+_NINES = tuple(10**digits - less for digits in range(2, 10) for less in (3, 2, 1))
+CODES = (*range(-99, 0), *(-n for n in _NINES if n > 99), *range(-888, 0, 111),
+         9, *_NINES, 777, 888, 1111, 7777, 8888)  # fmt: skip
+"""Numbers that codes of missing values may be: intervals hide them, so they count apart."""
 YEARS = (1899.5, 2100.0)
 OLDEST = 120.0
 """The numbers between which are years of birth, and that no age exceeds."""
@@ -70,8 +71,10 @@ LEAST = 0.001
 NEAR_9, LEAST_OF_9 = 2**2.5, 0.01
 """From where numbers are of one scale with 9, and the part of all that 9 is where it is a code."""
 AROUND_CODES = tuple(sorted({
-    *(edge for code in CODES for edge in (code - LEAST, float(code))),
-    *(code * NEARBY for code in CODES if abs(code) >= 99),
+    *map(float, CODES),
+    *(code - LEAST for code in CODES if not -100 < code < 0),
+    *(code * NEARBY for code in CODES if code >= 99),
+    *(-100 * 2.0**step for step in range(24)),  # between which other negative numbers are
     *(2.0**step for step in range(-4, 14)),  # where numbers begin, and their median
     -LEAST, 0.0, NEAR_9, OLDEST, *YEARS,
 }))  # fmt: skip
@@ -79,8 +82,8 @@ AROUND_NUMBERS = tuple(sorted({*AROUND_CODES, *(2 ** (step + 0.5) for step in ra
 """The same, which also show whether numbers are spread or a grid of a few: of averaged ones."""
 AROUND_WEIGHTS = tuple(edge for edge in AROUND_CODES if edge >= NEAR_9)
 
-# a code that no scale with other negative numbers ends at
-_FAR_BELOW = -99
+FEW_CODES, ROWS_OF_CODE = 8, 3
+"""Different negative numbers up to which they may be codes, and the rows of each at least."""
 
 
 def outlying_codes(rows: NDArray[np.number[Any]], cuts: Sequence[float]) -> dict[float, float]:
@@ -88,23 +91,43 @@ def outlying_codes(rows: NDArray[np.number[Any]], cuts: Sequence[float]) -> dict
 
     ``rows``: of each interval that ``cuts`` make, which are those around codes.
     """
-    low, high = np.array([-np.inf, *cuts]), np.array([*cuts, np.inf])
-    ordinary = (rows > 0) & ~np.isin(high, CODES)
-    found: dict[float, float] = {}
-    for code in CODES:
-        held = rows[high == code].sum()
-        if code == 9:  # which scales of few steps hold
-            of_scale = bool(ordinary[low >= NEAR_9].any() or held < LEAST_OF_9 * rows.sum())
-        elif code > 0:
-            of_scale = bool(ordinary[low >= NEARBY * code].any())
-        elif code <= _FAR_BELOW:
-            of_scale = bool(ordinary[high <= NEARBY * code].any())
-        else:  # other negative numbers, or none but -1, 0 and 1
-            several = ordinary[low >= 1].any() or ordinary[(low >= 0) & (high <= 1)].sum() > 1
-            of_scale = bool(ordinary[high <= -LEAST].any() or not several)
-        if held and not of_scale:
-            found[code] = held
+    low, high, held = [-np.inf, *cuts], [*cuts, np.inf], np.flatnonzero(rows).tolist()
+    below, above = [k for k in held if high[k] < 0], [k for k in held if high[k] > 0]
+    found = {high[k]: rows[k] for k in below}
+    if not _are_negative_codes(rows, low, high, held):  # of a scale but for what lies far below
+        others = [high[k] for k in below if high[k] > -97 or high[k] not in CODES]
+        far = [
+            high[k] for k in below
+            if high[k] <= -99 and high[k] in CODES and rows[k] >= ROWS_OF_CODE
+        ]  # fmt: skip
+        found = {c: found[c] for c in far if not any(n <= NEARBY * c for n in others)}
+    for k in (each for each in above if high[each] in CODES):
+        # scales of few steps hold 9
+        near = NEAR_9 if high[k] == 9 else NEARBY * high[k]
+        few = rows[k] < max(ROWS_OF_CODE, (high[k] == 9) * LEAST_OF_9 * rows.sum())
+        if not few and not any(low[n] >= near for n in above if high[n] not in CODES):
+            found[high[k]] = rows[k]
     return found
+
+
+def _are_negative_codes(
+    rows: NDArray[np.number[Any]], low: Sequence[float], high: Sequence[float], held: Sequence[int]
+) -> bool:
+    # Whether all negative numbers are: few whole ones, each of several rows. They are of a scale
+    # of even steps that reaches as far below 0 as above it, or has fewer rows further from it.
+    below = [k for k in held if high[k] < 0][::-1]
+    between = sum(high[k] not in CODES for k in below)
+    if not below or between > 1 or len(below) > FEW_CODES:
+        return False
+    if -high[below[0]] <= LEAST or min(rows[k] for k in below) < ROWS_OF_CODE:
+        return False
+    steps = [high[k] / high[below[0]] for k in below]
+    even = all(step == round(step) for step in steps) and steps[-1] <= 1.5 * len(steps)
+    even = even and not any(low[k] >= 0 and high[k] <= -0.75 * high[below[0]] for k in held)
+    half = len(below) // 2
+    falling = half and sum(rows[k] for k in below[:half]) >= sum(rows[k] for k in below[-half:])
+    symmetric = low[held[-1]] < -high[below[-1]]
+    return not (even and (symmetric or (len(below) > 2 and falling)))
 
 
 REPLICATE = "@"

@@ -279,22 +279,32 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   const copied = inOrder || (!numbered && areOfTwoTimes(of, named));
   return inPlace || (copied && combinations > total) ? [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]] : [];
 };
+// whether all negative numbers are codes, as cube/plan.py finds them
+const areNegativeCodes = (edges, cases, held) => {
+  const high = (k) => edges[k + 1], below = held.filter((k) => high(k) < 0).reverse(), rows = (of) => of.reduce((a, k) => a + cases[k], 0), [few, fewest] = data.of_codes;
+  if (!below.length || below.filter((k) => !data.codes.includes(high(k))).length > 1 || below.length > few) return false;
+  if (-high(below[0]) <= data.least || below.some((k) => cases[k] < fewest)) return false;
+  const steps = below.map((k) => high(k) / high(below[0])), half = Math.floor(below.length / 2);
+  const even = steps.every(Number.isInteger) && steps.at(-1) <= 1.5 * steps.length && !held.some((k) => edges[k] >= 0 && high(k) <= -0.75 * high(below[0]));
+  const falling = half && rows(below.slice(0, half)) >= rows(below.slice(-half));
+  return !(even && (edges[held.at(-1)] < -high(below.at(-1)) || (below.length > 2 && falling)));
+};
 // the codes of missing numbers in a column that is cut, with the cases of each, as checks/names.py finds them
 const codedNumbers = ({ name, cases }, cuts) => {
   const edges = [-Infinity, ...data.around_codes, Infinity], [first, last, oldest] = data.years, bins = range(cases.length - 1), [least, most] = [Math.min(...cuts), Math.max(...cuts)];
-  const isYears = (k) => edges[k] === first && least >= 0 && most < oldest, ordinary = bins.filter((k) => cases[k] && !isYears(k) && !data.codes.includes(edges[k + 1]));
-  const years = bins.filter((k) => isYears(k) && cases[k] && !ordinary.some((each) => edges[each] >= oldest));
-  const coded = data.codes.flatMap((code) => {
-    const held = cases[edges.indexOf(code) - 1];
-    if (!held || !(code > 0 ? code > most : code <= least)) return [];
-    const isOfScale = code === 9 ? ordinary.some((k) => edges[k] >= data.near_9) || held < data.least_of_9 * bins.reduce((a, k) => a + (isYears(k) ? 0 : cases[k]), 0)
-      : code > 0 ? ordinary.some((k) => edges[k] >= data.nearby * code) : code <= -99 ? ordinary.some((k) => edges[k + 1] <= data.nearby * code)
-      : ordinary.some((k) => edges[k + 1] <= -data.least) || !(ordinary.some((k) => edges[k] >= 1) || ordinary.filter((k) => edges[k] >= 0 && edges[k + 1] <= 1).length > 1);
-    return isOfScale ? [] : [edges.indexOf(code) - 1];
+  const isYears = (k) => edges[k] === first && least >= 0 && most < oldest, isCode = (k) => data.codes.includes(edges[k + 1]), fewest = data.of_codes[1];
+  const held = bins.filter((k) => cases[k] && !isYears(k)), below = held.filter((k) => edges[k + 1] < 0), all = held.reduce((a, k) => a + cases[k], 0);
+  const years = bins.filter((k) => isYears(k) && cases[k] && !held.some((each) => !isCode(each) && edges[each] >= oldest));
+  const others = below.map((k) => edges[k + 1]).filter((n) => n > -97 || !data.codes.includes(n));
+  const far = below.filter((k) => edges[k + 1] <= -99 && isCode(k) && cases[k] >= fewest && !others.some((n) => n <= data.nearby * edges[k + 1]));
+  const high = held.filter((k) => edges[k + 1] > 0 && isCode(k)).filter((k) => {
+    const code = edges[k + 1], near = code === 9 ? data.near_9 : data.nearby * code;
+    return cases[k] >= Math.max(fewest, code === 9 ? data.least_of_9 * all : 0) && !held.some((n) => edges[n + 1] > 0 && !isCode(n) && edges[n] >= near);
   });
+  const coded = [...(areNegativeCodes(edges, cases, held) ? below : far), ...high].filter((k) => (edges[k + 1] > 0 ? edges[k + 1] > most : edges[k + 1] <= least));
   const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
-  const others = cases.slice(0, -1).map((n, k) => ([...found, ...impossible].includes(k) ? 0 : n));
-  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(codedZeros(name, edges, others, least), numbersApart(edges, others, least, most));
+  const left = cases.slice(0, -1).map((n, k) => ([...found, ...impossible].includes(k) ? 0 : n));
+  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(codedZeros(name, edges, left, least), numbersApart(edges, left, least, most));
 };
 // the rows of 0, few and far below all others, in columns whose names state what is never 0
 const codedZeros = (name, edges, cases, cut) => {
