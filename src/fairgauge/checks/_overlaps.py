@@ -17,6 +17,8 @@ from fairgauge.results.scopes import Diagnostic
 
 # how many such sums are expected by coincidence, at most, and how many are tried
 _COINCIDENCES, _MOST_TRIED = 0.04, 20_000
+# what published counts are rounded to, at least: 5 or 10
+_ROUNDED_TO = 5
 # what part of its size a group may be larger or smaller by, at least: a standard deviation
 _SPREAD = 0.25
 # how near sums of amounts are that differ by rounding alone, and the coincidences among them
@@ -56,6 +58,8 @@ def sums_of_others(
 
     >>> sums_of_others([[8_011, 91_989], [5_402, 24_598], [4_203, 25_797], [9_605, 50_395]])
     [(3, [1, 2])]
+    >>> sums_of_others([[20_060, 48_430], [28_420, 60_440], [39_500, 91_960], [67_930, 152_390]])
+    [(3, [1, 2])]
     >>> sums_of_others([[80, 920], [50, 250], [40, 260], [90, 510]])
     []
     """
@@ -66,12 +70,16 @@ def sums_of_others(
     for at in held:
         n, others = sizes[at], [each for each in held if each != at]
         smaller = [each for each in others if sizes[each] <= n]
-        parts = _parts_of(cells, at, smaller)
+        rounded = [each * (each >= _ROUNDED_TO) for each in units]
+        parts, inexact = _parts_of(cells, at, smaller, [0] * len(units)), False
+        if not parts and any(rounded):
+            parts, inexact = _parts_of(cells, at, smaller, rounded), True
         if len(parts) < 2:
             continue
-        odds, several = 1.0, len(parts)
+        several = len(parts)
+        odds = float(several + 2) ** len(units) if inexact else 1.0  # as many sums are near enough
         if several < len(held) - 1:  # else it may be half of all by design
-            odds = len(held) * math.comb(len(smaller), several)
+            odds *= len(held) * math.comb(len(smaller), several)
             odds /= max(1.0, 2.5 * _SPREAD * n * math.sqrt(several) / unit)
         for cell in range(len(cells[at]) - 1):  # the last follows from the others
             share = cells[at][cell] / n
@@ -97,8 +105,11 @@ def _deviation(numbers: Sequence[float], weights: Sequence[float]) -> float:
     return math.sqrt(sum(w * (x - mean) ** 2 for x, w in every) / sum(weights))
 
 
-def _parts_of(cells: Sequence[Sequence[int]], at: int, others: Sequence[int]) -> list[int]:
-    # the first groups found, the largest tried first, whose cells add up to those of one
+def _parts_of(
+    cells: Sequence[Sequence[int]], at: int, others: Sequence[int], rounded: Sequence[int]
+) -> list[int]:
+    # the first groups found, the largest tried first, whose cells add up to those of one, but for
+    # what they are ``rounded`` to
     columns = range(len(cells[at]))
     rest = [[0 for _ in columns]]  # what all groups from each on have together
     for each in reversed(others):
@@ -108,13 +119,14 @@ def _parts_of(cells: Sequence[Sequence[int]], at: int, others: Sequence[int]) ->
         if not open_:
             return []
         start, left, parts = open_.pop()
-        if not any(left):
+        near = [each * (len(parts) + 1) / 2 for each in rounded]
+        if len(parts) > 1 and all(abs(left[c]) <= near[c] for c in columns):
             return parts
-        if start == len(others) or any(left[c] > rest[start][c] for c in columns):
+        if start == len(others) or any(left[c] > rest[start][c] + near[c] for c in columns):
             continue
         open_.append((start + 1, left, parts))
         this = cells[others[start]]
-        if all(this[c] <= left[c] for c in columns):
-            open_.append((start + 1, [left[c] - this[c] for c in columns],
-                          [*parts, others[start]]))  # fmt: skip
+        if all(this[c] <= left[c] + near[c] for c in columns):
+            taken = [left[c] - this[c] for c in columns]
+            open_.append((start + 1, taken, [*parts, others[start]]))
     return []
