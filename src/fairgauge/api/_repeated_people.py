@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def _values_of_one_group(
 ) -> tuple[int, int]:
     # how many values there are and how many rows repeat one, if nearly every value has one group
     # of a feature; numbers with fractions are amounts
-    if any(isinstance(value, float) and value % 1 for value in values):
+    if any(not isinstance(v, Hashable) or (isinstance(v, float) and v % 1) for v in values):
         return 0, 0
     different = len({*values} - {None})
     pairs = min(len({*zip(values, of, strict=True)}) for of in groups)

@@ -196,7 +196,7 @@ def _first_lines(path: Place) -> list[str]:
     return lines
 
 
-_MAGIC, _ARROW = b"PAR1", b"ARROW1"
+_MAGIC, _ARROW, _FEATHER_1 = b"PAR1", b"ARROW1", b"FEA1"
 # Parquet: four bytes of magic at either end, and the four of the footer's length
 _SMALLEST = 12
 
@@ -362,7 +362,13 @@ def _read_arrow(path: Place) -> pa.Table:
     try:
         local = isinstance(path, Path)
         with pa.memory_map(str(path)) if local else pa.PythonFile(path.open("rb")) as held:
-            is_file = held.read(len(_ARROW)) == _ARROW  # whose start would be lengths of a stream
+            start = held.read(len(_ARROW))  # which would be lengths of a stream
+            is_file = start == _ARROW
+            if start.startswith(_FEATHER_1):
+                raise DataError(
+                    f"{quote(path)} is a Feather file of version 1; save it anew (in pandas: "
+                    "pandas.read_feather(PATH).to_feather(PATH)), or give the frame"
+                )
             held.seek(0)
             return (ipc.open_file if is_file else ipc.open_stream)(held).read_all()
     except (pa.ArrowException, OSError):

@@ -14,7 +14,7 @@ from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
 from fairgauge.errors import DataError, listing, needing, quote
 from fairgauge.object_stores import Place, most_unpacked
@@ -184,7 +184,8 @@ def open_workbook(path: Place, name: str, part: str = "") -> Source:
     if not isinstance(path, Path):
         raise DataError(f"{quote(path)} is read from this machine alone; copy it here")
     sheets, uncomputed = _read_sheets(path)
-    with_rows = [title for title, held in sheets.items() if any(map(_filled_cells, held.rows))]
+    filled_sheets = {t: held for t, held in sheets.items() if any(map(_filled_cells, held.rows))}
+    with_rows = [t for t, held in filled_sheets.items() if held.is_visible] or [*filled_sheets]
     stated = None if part in sheets else re.fullmatch(r"(?s)(.*)#([1-9]\d{0,6})", part)
     sheet, header_row = (stated[1], int(stated[2])) if stated else (part, 0)
     if sheet and sheet not in sheets:
@@ -227,6 +228,7 @@ class _Sheet:
     rows: list[list[Any]]
     merged: list[tuple[bytes, ...]]
     has_formulas: bool
+    is_visible: bool
 
 
 def _read_sheets(path: Path, *, results: bool = True) -> tuple[dict[str, _Sheet], bool]:
@@ -240,10 +242,15 @@ def _read_sheets(path: Path, *, results: bool = True) -> tuple[dict[str, _Sheet]
             if size > most_unpacked(file):
                 raise ValueError(f"{size:,} bytes, unpacked")  # noqa: TRY301
             book: Any = openpyxl.load_workbook(file, read_only=True, data_only=results)
+            if not book.worksheets:  # as of Strict Open XML
+                raise ValueError("no sheet is found; save it as an Excel workbook")  # noqa: TRY301
             sheets = {each.title: _read_sheet(each, book) for each in book.worksheets}
             return sheets, bool(book.calculation and book.calculation.fullCalcOnLoad)
     except DataError as error:
         raise DataError(f"{quote(path)}: {error}") from None
+    except BadZipFile:
+        why = "it is no workbook, or has a password; save it without one"
+        raise DataError(f"cannot read {quote(path)}: {why}") from None
     except Exception as error:  # a part of an archive that others wrote may be anything
         why = f"{type(error).__name__}: {error}"[:200]
         raise DataError(f"cannot read {quote(path)}: {why}") from None
@@ -267,7 +274,8 @@ def _read_sheet(sheet: Any, book: Any) -> _Sheet:
     merged = _MERGED.findall(written)
     if sum(int(last) - int(first) for _, first, last in merged) > max(_MOST_EMPTY, 100 * filled):
         raise DataError(_TOO_WIDE.format(quote(sheet.title)))
-    return _Sheet(rows, merged, _FORMULA.search(written) is not None)
+    visible = sheet.sheet_state == "visible"
+    return _Sheet(rows, merged, _FORMULA.search(written) is not None, visible)
 
 
 def _fill_merged(sheet: _Sheet) -> dict[int, list[int]]:

@@ -374,6 +374,46 @@ def test_the_unnamed_index_of_a_frame_leaves_its_header_one(tmp_path):
     assert fg.count(tmp_path / "a.xlsx", **ASKED).digest == fg.count(NAMED, **ASKED).digest
 
 
+def test_hidden_sheets_are_not_asked_about_and_hidden_rows_are_rows(tmp_path):
+    NAMED.to_excel(tmp_path / "a.xlsx", index=False)
+    book = openpyxl.load_workbook(tmp_path / "a.xlsx")
+    book.create_sheet("Lists").append(("M", "F"))
+    book["Lists"].sheet_state, book.active.row_dimensions[7].hidden = "hidden", True
+    book.save(tmp_path / "a.xlsx")
+    assert fg.count(tmp_path / "a.xlsx", **ASKED).digest == fg.count(NAMED, **ASKED).digest
+
+
+_OPEN, _ISO = b"http://schemas.openxmlformats.org", b"http://purl.oclc.org/ooxml"
+STRICT = {
+    _OPEN + b"/spreadsheetml/2006/main": _ISO + b"/spreadsheetml/main",
+    _OPEN + b"/officeDocument/2006/relationships": _ISO + b"/officeDocument/relationships",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("password.xlsx", "has a password; save it without one"),
+        ("strict.xlsx", "no sheet is found; save it as an Excel workbook"),
+        ("a.feather", "Feather file of version 1; save it anew"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:File contains an invalid specification")
+def test_files_that_are_not_read_name_the_way_out(name, message, tmp_path):
+    path = tmp_path / name
+    path.write_bytes({"p": bytes.fromhex("d0cf11e0a1b11ae1"), "a": b"FEA1"}.get(name[0], b"") * 90)
+    if name == "strict.xlsx":
+        NAMED.to_excel(tmp_path / "a.xlsx", index=False)
+        with zipfile.ZipFile(tmp_path / "a.xlsx") as book, zipfile.ZipFile(path, "w") as strict:
+            for part in book.namelist():
+                held = book.read(part)
+                for transitional, own in STRICT.items():
+                    held = held.replace(transitional, own)
+                strict.writestr(part, held)
+    with pytest.raises(fg.DataError, match=message):
+        fg.count(path, **ASKED)
+
+
 def test_a_text_of_several_lines_above_a_header_is_refused(tmp_path):
     """A row was lost: DuckDB skips the lines of a text otherwise."""
     (tmp_path / "a.csv").write_text('"A title\nof two lines"\n\ng,ok\n' + "a,1\nb,0\n" * 50)
