@@ -46,9 +46,12 @@ def tables(draw: st.DrawFn) -> tuple[Rows, dict[str, Any]]:
     }  # fmt: skip
     if isinstance(race, dict):
         del chosen["exclude_groups"]
+    if len(outcomes) > 2:
+        chosen["negative"] = ["Denied", "Withdrawn"]
     asked |= {name: given for name, given in chosen.items() if draw(st.booleans())}
     for name, values in (("race", ("White", "Black", "Asian")), ("where", ("north", "south"))):
         rows[name][: len(values)] = values  # what is named is there
+    rows["end"][2] = "Denied" if len(outcomes) > 2 else "Approved"
     for name, value in (("where", "north"), ("n", 1), ("w", 2.0)):
         rows[name][:3] = [value] * 3
     return rows, asked
@@ -68,6 +71,8 @@ def group_by(rows: Rows, asked: dict[str, Any]) -> Counter[tuple[Any, ...]]:
 
         end, race = row["end"], row["race"]
         became = "positive" if end == "Originated" else "negative"
+        if "negative" in asked and end not in (None, "Originated", *asked["negative"]):
+            became = "undecided"
         found["end", *state(end, became if end else "missing")] += 1
         name = RECODED.get(race, race) if "recode" in asked else race
         group = "missing" if name is None or ("unknown" in asked and name == "NA") else name
@@ -101,6 +106,13 @@ def test_counted_is_a_plain_group_by_from_every_source_and_after_merging(drawn):
         totals[each.column] += each.rows
     assert {*totals.values()} == {len(frame)}
     assert fg.Report.from_dict(report.to_dict()).counted == report.counted
+    if "negative" in asked:
+        kept = {None, "Originated", *asked["negative"]}
+        blank = frame.with_columns(end=pl.Series([e if e in kept else None for e in rows["end"]]))
+        same = fg.audit(blank, **{k: v for k, v in asked.items() if k != "negative"})
+        assert [(e.metric, e.group, e.value, e.low) for e in report.estimates] == [
+            (e.metric, e.group, e.value, e.low) for e in same.estimates
+        ]
     half = [fg.count(frame[at::2], **asked) for at in (0, 1)]
     merged = half[0].add(half[1], allow_duplicates=True)
     for data in (merged, frame.to_pandas(), fg.count(pa.table(rows), **asked)):

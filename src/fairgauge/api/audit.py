@@ -50,7 +50,12 @@ from fairgauge.question.specification import (
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.counted_values import Counted
-from fairgauge.resolve.outcomes import count_people, decide_task, plan_by_person
+from fairgauge.resolve.outcomes import (
+    count_people,
+    decide_task,
+    plan_by_person,
+    with_stated_outcomes,
+)
 from fairgauge.resolve.resolution import (
     excluded_rows,
     exclusion_notes,
@@ -60,7 +65,7 @@ from fairgauge.resolve.resolution import (
 )
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
-from fairgauge.results.shown_result import made_now
+from fairgauge.results.shown_result import CountedValue, made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.rowwise import RowReader
 from fairgauge.rowwise.copies import Copies, find_copies
@@ -199,6 +204,12 @@ def audit(
         expected = more.adverse_impact(report, spec)
         report = replace(report, diagnostics=(*report.diagnostics, *notes), adverse_impact=expected)
     return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
+
+
+def values_counted(data: object, **options: Unpack[Options]) -> tuple[CountedValue, ...]:
+    """Count rows as an audit does, and return what each value counts as."""
+    cube, _, spec = count_data(data, (), options)
+    return Counted(cube, spec).values
 
 
 def late_labels(data: object, spec: Spec) -> tuple[object, str | None]:
@@ -407,7 +418,7 @@ def count_data(
         spec = ask(base=data.asked, **options)
         check_same_rows(data, spec)
         check_held(data, spec)
-        return data, None, spec
+        return with_stated_outcomes(data, spec), None, spec
     source, named = open_rows(data, options)
     spec = ask_rows(source, **_with_matched_candidates(source.columns, named))
     source = chosen_rows.chosen_rows(chosen_rows.add_probability_columns(source, spec), spec)
@@ -416,7 +427,7 @@ def count_data(
     def count(asked: Plan) -> Cube:
         made = plan_by_person(asked, spec) if spec.of_people else asked
         first_rows.read_ahead(source, made, spec)
-        rows = source.count(made, spec.max_groups)
+        rows = with_stated_outcomes(source.count(made, spec.max_groups), spec)
         return count_people(rows, asked, spec) if spec.of_people else rows
 
     cube = chosen_rows.recount_about_mean(count(of_rows), count)
@@ -495,6 +506,8 @@ def check_same_rows(cube: Cube, spec: Spec) -> None:
         raise CubeError("values are recoded while rows are counted; count them with recode")
     if spec.where != cube.asked.where:
         raise CubeError("rows are chosen while they are counted; count them with where")
+    if spec.negative != cube.asked.negative and (cube.asked.negative or spec.of_people):
+        raise CubeError("values are undecided since rows were counted; count them with negative")
 
 
 def check_held(cube: Cube, spec: Spec) -> None:

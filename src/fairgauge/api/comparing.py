@@ -240,8 +240,7 @@ def models_of(cube: Cube, spec: Spec) -> list[_Model]:
         asked, counts = replace(asked_of(spec, axis), rules=()), view_of_candidate(cube, axis)
         try:
             if spec.label is None:
-                decisions = undecided_outcomes(counts, asked)
-                known = (e for e in decisions if e.code is not DiagnosticCode.NOT_FAVOURABLE)
+                known = undecided_outcomes(counts, asked)
                 notes = with_accepted([*_unlike_in_use(cube, axis, spec), *known], spec)
             else:
                 notes = found(counts, asked)

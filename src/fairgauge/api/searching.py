@@ -48,7 +48,12 @@ from fairgauge.question.specification import (
     read_part,
     refuse_beyond_audits,
 )
-from fairgauge.resolve.outcomes import count_people, decide_task, plan_by_person
+from fairgauge.resolve.outcomes import (
+    count_people,
+    decide_task,
+    plan_by_person,
+    with_stated_outcomes,
+)
 from fairgauge.resolve.question_checks import single_row_groups, unmatched_values
 from fairgauge.resolve.resolution import excluded_rows, exclusion_notes, resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows
@@ -378,7 +383,8 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
             'and search that, which is read in batches (pip install "fairgauge[arrow]")'
         )
         raise SpecError(Problem("features", message))
-    every_cell = replace(source.count(joint, _MOST_VALUES), question=spec, copies=apart.copies)
+    every_cell = with_stated_outcomes(source.count(joint, _MOST_VALUES), spec)
+    every_cell = replace(every_cell, question=spec, copies=apart.copies)
     return Run("find", data, every_cell, source, spec), None
 
 

@@ -294,12 +294,13 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """
     if not spec.names_values:  # an order names every value, and numbers are cut
         return
-    for i, axis in enumerate(cube.plan.outcomes):
+    for axis in cube.plan.outcomes:
         if axis.bins:
             continue
         asked = spec.positive_of(axis.column) or (1,)
         codes = words.are_actions(axis.column, cube.levels[axis])
-        refused = resolved.refused_levels(cube, axis, spec)
+        if spec.negative_of(axis.column):
+            continue  # both outcomes are stated
         undecided = resolved.undecided_levels(cube, axis, spec)
         if undecided:
             held = _describe_values(axis, undecided, spec, sum)
@@ -321,11 +322,6 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 **_describe_values(axis, approved, spec, sum),
                 **(_actions(approved) if codes else {}),
                 positive=tuple(sorted({*map(name_of, asked), *(name_of(v) for v, _ in approved)})),
-            )
-        if (i == 0 or not spec.words_of_predictions) and len(refused) > 1:
-            # whatever their names mean, and in whichever language
-            yield Diagnostic.note(
-                DiagnosticCode.NOT_FAVOURABLE, **_describe_values(axis, refused, spec)
             )
 
 

@@ -91,6 +91,7 @@ class Spec:
     score_range: tuple[float, float] = option((0.0, 1.0), types.RANGE, "Range of the score", counted=True)
     threshold: tuple[float, ...] | enums.Threshold = option((0.5,), types.THRESHOLD, "Scores from which the prediction is positive, where no prediction is given (default the middle of score_range)", syntax="Several: 0.3,0.5. The median of all rows: median.", counted=True, effect="scores decide differently")
     positive: Positive = option((), types.POSITIVE, "Positive label values (default 1 and true; favourable unless --favourable states otherwise), those of each column, or the number above which a label is positive", syntax="Where label and prediction have other words: decision=Hired and label=yes, by the names of these columns; any other text is a value. A cut of numbers: '>50000'.", counted=True)
+    negative: Positive = option((), types.POSITIVE, "Values of the other outcome, or those of each column; with both stated, every other value is undecided, like a row without an outcome", syntax="Written like the positive values.", effect="other values are undecided")
     favourable: enums.Favourable | None = option(None, types.word(enums.Favourable, "F"), "What is better for a person: the positive (default) or the negative outcome, of amounts and of scores the higher or the lower one (lower of places, where 1 is the best), or neither", effect="who is worse off is another side")
     sensitive: tuple[Feature, ...] = option((), types.FEATURES, "Columns whose values define groups", syntax="COL=V1,V2: these values as one group; the others are judged only where they are named, too. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.", counted=True)
     probabilities: tuple[Probabilities, ...] = option((), types.PROBABILITIES, "Sensitive features that are not recorded, with the columns of the probabilities of their groups", syntax="'race: Black=p_black, White=p_white; known=COL; known_drawn=random; assume=given_group'. Columns of another file, by place or surname: '...; table=FILE; on=COL'. Repeatable.", counted=True, effect="the groups are estimated from other probabilities, or under another assumption")
@@ -201,12 +202,19 @@ class Spec:
 
     def positive_of(self, column: str | None) -> tuple[Value, ...]:
         """Return the values of a column of outcomes that are stated as favourable."""
-        if isinstance(self.positive, ByColumn):
-            values = dict(self.positive.columns)
-            decided = (held for of, held in self.positive.columns if of != self.label)
+        return self._values_of(self.positive, column)
+
+    def negative_of(self, column: str | None) -> tuple[Value, ...]:
+        """Return the values of a column of outcomes that are stated as the other outcome."""
+        return self._values_of(self.negative, column)
+
+    def _values_of(self, stated: Positive, column: str | None) -> tuple[Value, ...]:
+        if isinstance(stated, ByColumn):
+            values = dict(stated.columns)
+            decided = (held for of, held in stated.columns if of != self.label)
             # a candidate has the words of the prediction
             return values.get(column or "") or values.get(self.prediction or "") or next(decided, ())
-        return self.positive if isinstance(self.positive, tuple) else ()
+        return stated if isinstance(stated, tuple) else ()
 
     @property
     def unit(self) -> dict[str, str]:
@@ -277,6 +285,7 @@ class Options(TypedDict, total=False):
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str
     positive: Value | Sequence[Value] | Above | Mapping[str, Value | Sequence[Value]]
+    negative: Value | Sequence[Value] | Mapping[str, Value | Sequence[Value]]
     favourable: str
     sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     probabilities: Mapping[str, Any] | Sequence[Probabilities | Mapping[str, Any]]
@@ -349,7 +358,7 @@ DESIGN = ("replicate_weights", "strata_of_sample")  # the options that state the
 
 OF_ROWS = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
-    "favourable", "recode", "where", "count", "person", "per_person", "unknown", "weight",
+    "negative", "favourable", "recode", "where", "count", "person", "per_person", "unknown", "weight",
     "cluster", "accept", "checks",
 )  # fmt: skip
 """The options that state what rows are, whatever is asked of them: those that a search takes."""

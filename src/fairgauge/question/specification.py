@@ -155,14 +155,15 @@ def ask_rows(source: Any, **options: object) -> Spec:
             (name, tuple(map(label, columns[name], of)) if isinstance(of, tuple)
              else label(columns.get(name, (name,))[0], of)) for name, of in spec.reference
         )  # fmt: skip
-    if isinstance(spec.positive, ByColumn):
-        changes["positive"] = ByColumn(tuple((c, labels(c, v)) for c, v in spec.positive.columns))
-    elif isinstance(spec.positive, tuple):
-        by = {c: labels(c, spec.positive) for c in (spec.label, spec.prediction) if c}
-        one = len(set(by.values())) < 2
-        changes["positive"] = (
-            next(iter(by.values()), spec.positive) if one else ByColumn(tuple(sorted(by.items())))
-        )
+    for name, given in (("positive", spec.positive), ("negative", spec.negative)):
+        if isinstance(given, ByColumn):
+            changes[name] = ByColumn(tuple((c, labels(c, v)) for c, v in given.columns))
+        elif isinstance(given, tuple):
+            by = {c: labels(c, given) for c in (spec.label, spec.prediction) if c}
+            one = len(set(by.values())) < 2
+            changes[name] = (
+                next(iter(by.values()), given) if one else ByColumn(tuple(sorted(by.items())))
+            )
     return replace(spec, **changes)
 
 
@@ -261,7 +262,9 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         seen[column] = "a candidate"
     yield from _wrong_probabilities(spec)
     yield from _wrong_recodings(spec)
-    yield from _wrong_columns_of_positive(spec)
+    yield from _wrong_columns("positive", spec.positive, spec)
+    yield from _wrong_columns("negative", spec.negative, spec)
+    yield from _wrong_negative(spec)
     yield from _wrong_favourable(spec, own)
 
 
@@ -373,16 +376,48 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
 # fmt: on
 
 
-def _wrong_columns_of_positive(spec: Spec) -> list[Problem]:
-    if not isinstance(spec.positive, ByColumn):
+def _wrong_negative(spec: Spec) -> Iterator[Problem]:
+    if spec.negative == ():
+        return
+    numbers = isinstance(spec.positive, Above) or isinstance(spec.negative, Above)
+    columns = [each for each in (spec.label, spec.prediction, *spec.candidate) if each]
+    both = [
+        name_of(v)
+        for c in dict.fromkeys(columns)
+        for v in spec.negative_of(c)
+        if is_one_of(v, spec.positive_of(c) or (1,))
+    ]
+    classes = spec.task in (enums.Task.REGRESSION, enums.Task.MULTICLASS)
+    yield from problems_where(
+        (
+            numbers,
+            "negative",
+            "a cut of numbers leaves no other value; name values (--negative VALUE), or remove it",
+        ),
+        (classes, "negative", f"is of two outcomes; a {spec.task} audit has none"),
+        (
+            not columns,
+            "negative",
+            "has no effect on a score alone; remove it, or name a label or a prediction",
+        ),
+        (
+            both,
+            "negative",
+            f"names {listing(both)}, which the positive values have, too; name each value once",
+        ),
+    )
+
+
+def _wrong_columns(option: str, given: object, spec: Spec) -> list[Problem]:
+    if not isinstance(given, ByColumn):
         return []
-    stated = [column for column, _ in spec.positive.columns]
+    stated = [column for column, _ in given.columns]
     wanted = [each for each in (spec.label, spec.prediction) if each]
     of = listing(wanted) or "these columns, once they are named (label, prediction)"
     return problems_where(
-        *((column not in (*wanted, *spec.candidate), f"positive.{column}",
-           f"is no label and no prediction; name the favourable values of {of}") for column in stated),
-        *((column not in stated, "positive", f"names no value of {quote(column)}; name one of each column")
+        *((column not in (*wanted, *spec.candidate), f"{option}.{column}",
+           f"is no label and no prediction; name the {option} values of {of}") for column in stated),
+        *((column not in stated, option, f"names no value of {quote(column)}; name one of each column")
           for column in wanted),
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.metric_words import published_ratio, shown_range
 from fairgauge.render.words.question_sentences import chosen_rows
 from fairgauge.render.words.verdict_sentences import verdict_word
-from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.shown_result import CountedValue, ShownResult
 
 # ---- formats: how a value is written. A new one is a line here, never one in a kind.
 
@@ -68,6 +68,33 @@ def _cell(g: Grammar, row: Any, path: str, form: str) -> tree.Cell:
 
 _SPACES = re.compile("[ \n]+")
 """Not those that no line breaks at."""
+
+
+def counted_table(counted: Sequence[CountedValue]) -> str:
+    """Return the table of what values were counted as, in columns of text."""
+    heads = ("column", "role", "value", "became", "rows", "cases")
+    rows = [[str(row[head]) for head in heads if row[head] is not None]
+            for row in counted_values(counted)]  # fmt: skip
+    rows.insert(0, [*("column", "role", "value", "counted as", "rows", "cases")[: len(rows[0])]])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    line = "  ".join(f"{{:{'<' if i < 4 else '>'}{width}}}" for i, width in enumerate(widths))
+    return "\n".join(line.format(*row).rstrip() for row in rows)
+
+
+def counted_values(counted: Sequence[CountedValue]) -> list[dict[str, Any]]:
+    """Return each value as it is counted, with the words for its role and for what it became."""
+    g = spoken()
+    words, apart = g.table["counted_as"], any(each.cases != each.rows for each in counted)
+    return [
+        {
+            "column": called(e.column), "role": words["roles"][e.role],
+            "value": g.say("counted_as", "others", n=e.others) if e.others
+            else words["none"] if e.value is None else called(e.value),
+            "became": words["states"].get(e.as_) or called(e.as_ or ""),
+            "rows": e.rows, "cases": e.cases if apart else None,
+        }
+        for e in counted
+    ]  # fmt: skip
 
 
 class DocumentParts:
@@ -126,8 +153,8 @@ class DocumentParts:
 
     def blocks(self, name: str, root: Any, **more: Any) -> Iterator[tree.Block]:
         """Yield what a name of a section stands for: a table, a text, or what is drawn."""
-        if name in self.layout.get("tables", {}):
-            tables = self.layout["tables"]
+        tables = {**layouts()["shared"]["tables"], **self.layout.get("tables", {})}
+        if name in tables:
             like = tables.get(tables[name].get("like"), {})
             yield from self.table({**like, **tables[name]}, root, **more)
             return
@@ -154,7 +181,11 @@ class DocumentParts:
                 yield tree.Items(strings)
 
     def table(self, layout: Mapping[str, Any], root: Any, **more: Any) -> Iterator[tree.Block]:
-        every: Sequence[Any] = list(stream(self.kind, layout["rows"], root))
+        every: Sequence[Any] = (
+            counted_values(getattr(root, "counted", ()))
+            if layout["rows"] == "counted_values"
+            else [*stream(self.kind, layout["rows"], root)]
+        )
         if not every:
             return
         columns, cells = [], []
@@ -229,6 +260,9 @@ def document(
     own = more(result, full=full) if more else {}
     lead = own.get("lead", made.texts(layout.get("lead", ())))
     warnings = opening_warnings(report_warnings(getattr(result, "diagnostics", ())))
+    sections = list(layout["sections"])
+    last = next((i for i, e in enumerate(sections) if e["id"] == "provenance"), len(sections))
+    sections[last:last] = layouts()["shared"]["sections"]
     return tree.DocumentTree(
         title=made.text(layout.get("title", "")),
         beside=printable(own.get("beside") or made.stated("beside")),
@@ -236,7 +270,7 @@ def document(
         cover=tuple(own.get("cover", ())),
         verdict=made.stated("verdict"),
         tone=tree.Tone(made.stated("tone") or "plain"),
-        sections=() if quiet else tuple(made.sections(layout["sections"], result)),
+        sections=() if quiet else tuple(made.sections(sections, result)),
         created=getattr(result, "created", ""),
         version=getattr(result, "version", ""),
         brief=own.get("brief") or result.brief(),

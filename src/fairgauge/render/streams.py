@@ -112,7 +112,7 @@ def tables_of(shown: ShownResult) -> Mapping[str, Any]:
         rows = fields_with_rows(type(shown))
         return {name: {"columns": columns} for name, columns in rows.items()}
     found: Mapping[str, Any] = layouts()["csv"].get(kind, {})
-    return found
+    return {**found, "counted": layouts()["csv"]["shared"]} if hasattr(shown, "counted") else found
 
 
 def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:

@@ -85,7 +85,9 @@ def _entries(cube: Cube, axis: Axis, spec: Spec) -> _Entries:
     if numbers:
         rows, cases = (int(table.sums[m][numbers].sum()) for m in ("rows", cube.plan.cases))
         entries.add(_range(cube, axis), CountedAs.NUMBER, rows, cases)
-    if spec.of_people:  # of whom it is not known how many have a value in some row
+    if spec.of_people:  # a value that is nobody's best is in no cell
+        for name, state in zip(names, became, strict=False):
+            entries.add(name, state, 0, 0)
         return entries
     for e in cube.seen(Observation.UNSTATED, axis.column):
         if e.role is axis.role:
@@ -144,7 +146,8 @@ def _listed(
     if without := total - sum(rows for rows, _ in entries.values()):
         cases = cube.excluded.get(Uncounted.NO_WEIGHT, 0)
         entries.add(None, CountedAs.LEFT_OUT, without, cases)
-    held = [(key, rows, cases) for key, (rows, cases) in entries.items() if rows or cases]
+    empty = cube.asked.of_people
+    held = [(key, *n) for key, n in entries.items() if any(n) or (empty and key[0] is not None)]
     named = [each for each in held if not isinstance(each[0][0], int)]
     named.sort(key=lambda each: (-each[2], -each[1], *map(str, each[0])))
     for (value, became), rows, cases in named[:_MOST]:

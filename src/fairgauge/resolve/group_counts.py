@@ -14,7 +14,7 @@ from fairgauge.catalogue.cells import Array
 from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import REPLICATE, Axis, centre_of
 from fairgauge.cube.views import with_one_stratum
-from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role, ScopeKind
+from fairgauge.enums import Missing, Observation, ReferenceKind, ReferenceRule, Role, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, collecting, quote, refuse, suggest
 from fairgauge.identity import FeatureId, GroupId, MissingValue, Part, ValueSet, group_names
 from fairgauge.question.specification import Spec
@@ -296,6 +296,8 @@ def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> Index:
         numbers = numbers_of(values)
         return np.where(np.isnan(numbers), -1, axis.bins_of(numbers))
     position = {name_of(level): i for i, level in enumerate(cube.levels[axis])}
+    unstated = (str(each.value) for each in cube.seen(Observation.UNSTATED, axis.column))
+    position = dict.fromkeys(unstated, -1) | position
     return np.array([-1 if v is None else position[name_of(v)] for v in values], dtype=np.int64)
 
 

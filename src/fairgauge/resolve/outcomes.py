@@ -85,6 +85,40 @@ class OutcomeMasks:
         return self.threshold if "prediction" in of.needs else None
 
 
+def with_stated_outcomes(cube: Cube, spec: Spec) -> Cube:
+    """Return counts in which every value that is stated as neither outcome is a missing one.
+
+    What was counted before so stays; its observations state these values.
+
+    Raises ``SpecError``: no value of a column is a negative one that is named.
+    """
+    levels, tables, observed = dict(cube.levels), cube.tables, [*cube.observed]
+    for axis in cube.plan.axes if spec.negative else ():
+        negative = spec.negative_of(axis.column)
+        if axis.role not in (*OUTCOMES, Role.CANDIDATE) or axis.bins or not negative:
+            continue
+        stated = (*(spec.positive_of(axis.column) or (1,)), *negative)
+        known = _mask(stated, levels[axis])
+        if known.all():
+            continue
+        if levels[axis] and not _mask(negative, levels[axis]).any():
+            message = _describe_absent(negative[0], levels[axis], axis.column, spec)
+            raise SpecError(Problem("negative", message))
+        table = cube.marginal([axis]).known([axis])
+        for i, code in enumerate(table.codes[:, 0].tolist()):
+            if not known[code]:
+                rows, cases = (int(table.sums[m][i]) for m in ("rows", cube.plan.cases))
+                name = name_of(levels[axis][code])
+                code_of = Observation.UNSTATED
+                observed.append(Observed(code_of, axis.column, name, rows, cases, axis.role))
+        place = np.append(np.where(known, np.cumsum(known) - 1, -1), -1)
+        levels[axis] = tuple(compress(levels[axis], known.tolist()))
+        tables = tuple(each.recoded(axis, place) for each in tables)
+    if tables is cube.tables:
+        return cube
+    return replace(cube, levels=levels, tables=tables, observed=tuple(observed))
+
+
 def decide_task(cube: Cube, spec: Spec) -> Task:
     """Decide what label and prediction are, if it is not given."""
     # More than two texts with no positive one are classes; numbers are never guessed to be classes.
@@ -156,6 +190,8 @@ def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, in
     """Return the refused values whose names or codes are of no decision, with their cases."""
     refused = refused_levels(cube, axis, spec)
     asked = spec.positive_of(axis.column) or (1,)
+    if spec.negative_of(axis.column):
+        return []
     only = name_of(refused[0][0]) if len(refused) == 1 else ""
     code = only.isdecimal() and len(asked) > 1  # next to several positive ones, the denial
     meant = code or only == "0" or may_be_value(only, [*map(name_of, asked)])

@@ -28,7 +28,7 @@ from fairgauge.results import estimates as measured
 from fairgauge.results.estimates import Estimate, Group, gap
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, UNSTATED
-from fairgauge.results.statement import Page, Range, Statement, Table, fact
+from fairgauge.results.statement import EventKind, Page, Range, Statement, Table, fact
 from fairgauge.results.verdicts import (
     GRAVEST_FIRST,
     Verdict,
@@ -54,6 +54,12 @@ def audit_page(report: Any) -> Page:
     made = _Audit(report)
     repeated = bool(made.notes[DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE])
     return replace(made.page(repeated=repeated), grid=made.grid())
+
+
+_SIDES = ("positive", "negative", "undecided")
+_STATED_SIDES = {"label": _SIDES, "prediction": _SIDES, "where": ("left out",)}
+"""What values became that the first page lists, where a side of an outcome has several."""
+_MOST_VALUES = 6
 
 
 class _Audit(PageStatements):
@@ -509,10 +515,29 @@ class _Audit(PageStatements):
         if (spec.get("preset") or binary) and self.favourable in AMOUNTS:
             of = spec.get("score") or spec.get("label") or spec.get("prediction")
             yield fact("taken_as_better", "spec", of=of, side=side)
-        for note in self.notes[DiagnosticCode.NOT_FAVOURABLE][:1]:
-            rows = note["rows"] or [0] * len(note["values"])  # of people no rows are counted
-            counted = sorted(zip(rows, note["values"], strict=True), key=lambda each: -each[0])
-            yield fact("not_favourable", "diagnostics", values=counted, side=side)
+        yield from self._counted_values()
+
+    def _counted_values(self) -> Iterator[Statement]:
+        # the values of an outcome, where a side has several, and those that conditions leave out
+        held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
+        for each in self.report.counted:
+            if each.value is not None and each.as_ in _STATED_SIDES.get(each.role, ()):
+                key = each.role, each.column, each.as_
+                held.setdefault(key, []).append((each.value, each.cases))
+        known, found = list[tuple[str, set[str]]](), []
+        for (role, column, state), values in held.items():
+            side = state, {value for value, _ in values}
+            if (len(values) > 1 or state not in ("positive", "negative")) and side not in known:
+                known.append(side)
+                found.append((role, column, state, values))
+        several = len({column for role, column, *_ in found if role != "where"}) > 1
+        for role, column, state, values in found:
+            kind: EventKind = "outcome" if role == "label" else "decision"
+            of = replace(self.event(kind, state == "positive"), once=False)
+            yield fact("counted_as", "counted", column=column, state=state,
+                event=of if state in ("positive", "negative") else None,
+                values=values[:_MOST_VALUES], more=max(0, len(values) - _MOST_VALUES),
+                several=several or role == "where")  # fmt: skip
 
     def found(self) -> Iterator[Statement]:
         for finding, each, found in self.led:

@@ -256,7 +256,10 @@ def _describe_entries(entries: list[MetricDescription]) -> dict[str, str]:
 @click.command("validate", cls=Command)
 @question()
 @takes_data()
-def validate_command(data: DataArguments, config: str | None, **flags: Texts) -> None:
+@click.option("--counted", is_flag=True, help="Count DATA, and print what each value counts as.")
+def validate_command(
+    data: DataArguments, config: str | None, *, counted: bool, **flags: Texts
+) -> None:
     """Check a specification, and whether DATA have what it needs.
 
     Checked are the columns, their types, and the groups that are named in rules, references,
@@ -266,14 +269,22 @@ def validate_command(data: DataArguments, config: str | None, **flags: Texts) ->
 
     \b
     fairgauge validate loans.csv -c audit.toml
+    fairgauge validate loans.csv -c audit.toml --counted
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
     from fairgauge.question.kits import find_kit
     from fairgauge.question.spec_file import MONITOR, labels_come_later, read_options
 
     options = read_question(config, flags)
-    if not data.names and not options:
-        raise click.UsageError("name a specification (-c FILE), DATA, or both")
+    if not data.names and (counted or not options):
+        needed = "DATA to count" if counted else "a specification (-c FILE), DATA, or both"
+        raise click.UsageError(f"name {needed}")
+    if counted:
+        from fairgauge.api.audit import values_counted
+        from fairgauge.render.document import counted_table
+
+        print_lines(counted_table(values_counted(data.read(), **options)))
+        return
     table: Any = {} if config is None else read_options(config).get(MONITOR)
     monitor = read_monitor_spec(config) if config is not None and table else None
     rows = data.read() if data.names else None

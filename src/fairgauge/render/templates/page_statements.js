@@ -361,8 +361,9 @@ const pageOf = (counts, q, audit, language = data.language) => {
   add("rows", { n: counts.read, used: used === every ? null : used, least: false, known: used === every ? [] : ["label", "prediction"].filter((w) => missing[w]).map((w) => (w === "label" ? w : decision)), several: q.features.length > 1, partly });
   add("question", { task: "binary", features: audit.features.map((f) => [f.name, f.names]), within: null, weight: null, decision: eventOf(q, ["decision", true]), outcome: q.label && eventOf(q, ["outcome", true]), prediction: q.decision.name, label: q.label?.name, classes: [] });
   if (favourable !== "neither" && (q.stated.length || q.above !== null)) add("taken_as_better", { event: eventOf(q, ["decision", true]), assumed: false, asked: true, side: favourable, stated: true });
-  const [{ names: called_, sizes, refused }] = counts.outcomes, values = refused.map((code) => [q.person ? 0 : sizes[code], called_[code]]).sort((a, b) => b[0] - a[0]);
-  if (refused.length > 1) add("not_favourable", { values, side: favourable });
+  const sides = counts.outcomes.flatMap((o, k) => [true, false].map((of) => ({ o, kind: q.label && !k ? "outcome" : "decision", of, values: range(o.levels.length).filter((c) => (o.sizes[c] || q.person) && o.asked.includes(o.names[c]) === of).map((c) => [o.names[c], o.sizes[c]]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)) })).filter((e) => e.values.length > 1));
+  const own = sides.filter((e, i) => !sides.slice(0, i).some((d) => d.of === e.of && d.values.map(([v]) => v).sort().join("\0") === e.values.map(([v]) => v).sort().join("\0")));
+  for (const { o, kind, of, values } of own) add("counted_as", { column: o.name, state: of ? "positive" : "negative", event: { ...eventOf(q, [kind, of]), once: false }, values: values.slice(0, 6), more: Math.max(0, values.length - 6), several: new Set(own.map((e) => e.o.name)).size > 1 });
   // ---- what was found, and how certain
   for (const e of led) {
     statements.push(e.s);

@@ -32,7 +32,7 @@ _TEXTS = (
     "headline", "nothing_tested", "other_differences", "none_differs", "undecided",
     "nothing_shown", "rules", "no_limit", "rule", "not_asked", "not_four_fifths", "counted", "rows",
     "question",
-    "taken_as_better", "not_favourable", "differs", "better_off", "they_are_better_off",
+    "taken_as_better", "counted_as", "differs", "better_off", "they_are_better_off",
     "more", "none_beyond_variation", "interval", "open_because", "inconclusive",
     "caveat", "why_not", "outcome_known", "other_groups",
 )  # fmt: skip
