@@ -20,6 +20,7 @@ from fairgauge.cube.plan import Moment, Plan, answer_plan, is_of_answers, plan
 from fairgauge.enums import (
     DiagnosticCode,
     Favourable,
+    Missing,
     Observation,
     Outcome,
     Role,
@@ -47,9 +48,10 @@ from fairgauge.question.specification import (
     refuse_candidates,
     unknown_columns,
 )
-from fairgauge.reasons import Parameter
+from fairgauge.reasons import Parameter, ReasonCode
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.counted_values import Counted
+from fairgauge.resolve.group_counts import count_groups, ungrouped_rows
 from fairgauge.resolve.outcomes import (
     count_people,
     decide_task,
@@ -66,7 +68,7 @@ from fairgauge.resolve.resolution import (
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
 from fairgauge.results.shown_result import CountedValue, made_now
-from fairgauge.results.verdicts import Verdict, counted_as, overall
+from fairgauge.results.verdicts import Verdict, counted_as, overall, reasons_of
 from fairgauge.rowwise import RowReader
 from fairgauge.rowwise.copies import Copies, find_copies
 from fairgauge.scan import chosen_rows, open_rows, open_source
@@ -154,6 +156,9 @@ def audit(
     measured, verdicts, notes_of_verdicts = measure_and_judge(
         cube, source, spec, (*mistakes, *repeated, *notes_of_limits)
     )
+    assumed: tuple[Diagnostic, ...] = ()
+    if spec.missing is Missing.IGNORABLE:
+        assumed = tuple(_without_assumption(cube, source, spec, (*mistakes, *repeated)))
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     undecided_rows = sum(each.rows for each in cube.seen(Observation.UNDECIDED))
@@ -184,6 +189,7 @@ def audit(
             *_task_note(measured.task, spec, options),
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
+            *assumed,
             *assumed_positive(cube, spec, measured.task, rows),
             *notes_of_limits,
             *mark_few((*mistakes, *repeated, *measured.diagnostics), cube, spec),
@@ -204,6 +210,28 @@ def audit(
         expected = more.adverse_impact(report, spec)
         report = replace(report, diagnostics=(*report.diagnostics, *notes), adverse_impact=expected)
     return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
+
+
+def _without_assumption(
+    cube: Cube, source: Source | None, spec: Spec, mistakes: Sequence[Diagnostic]
+) -> Iterator[Diagnostic]:
+    # what rules come to whatever groups the rows without one are in, beside the assumption
+    plain = replace(spec, missing=Missing.EXCLUDE)
+    _, verdicts, _ = measure_and_judge(cube, source, plain, mistakes)
+    for counts in count_groups(cube, plain):
+        facts: dict[str, Any] = {}
+        own = [each for each in verdicts if each.feature == counts.feature]
+        for verdict in reversed(own):
+            for reason in reasons_of(verdict):
+                if reason.code is ReasonCode.MISSING_GROUPS and reason.get("low") is not None:
+                    facts = {"rule": str(verdict.rule), "group": verdict.group}
+                    facts |= {"low": reason.get("low"), "high": reason.get("high")}
+        if own:
+            facts["outcome"] = str(overall(own))
+        yield Diagnostic.note(
+            DiagnosticCode.IGNORABLE_MISSING, counts.feature, **facts,
+            rows=int(ungrouped_rows(counts, "n")), total=cube.read,
+        )  # fmt: skip
 
 
 def values_counted(data: object, **options: Unpack[Options]) -> tuple[CountedValue, ...]:

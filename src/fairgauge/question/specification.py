@@ -249,6 +249,8 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         (people and spec.label and spec.prediction, "per_person", f"the positive decision of a person is one of the prediction or of the label, and both are given; remove one, or {each}"),
         (people and spec.task in (enums.Task.REGRESSION, enums.Task.MULTICLASS), "per_person", f"no number or class is positive; {each}"),
         (spec.missing is enums.Missing.GROUP and own and own.states_unknown, "missing", f"group gives those without a category a rate and a ratio of their own, and the preset {spec.preset} states them apart, as of unknown category; remove it (missing=exclude)"),
+        *((spec.missing is enums.Missing.IGNORABLE and value, "missing", f"ignorable is of rows without a group in each outcome, and is not computed with {what}; remove one of the two")
+          for what, value in (("amounts (task=regression)", spec.task is enums.Task.REGRESSION), ("scores (score)", spec.score), ("weights", spec.weight), ("clusters", spec.cluster), (f"the design of a survey ({design})", design), ("people who count once (person)", people), ("candidates", spec.candidate), ("probabilities of groups", spec.probabilities), (f"the method {spec.method}", exact), ("the profile clarify", spec.profile.as_smclarify), ("rows that are compared by features", spec.features))),
         ("threshold" in given and spec.prediction is not None, "threshold", f"has no effect: the prediction is given by the column {quote(spec.prediction)}; remove one of the two"),
         # saved cubes state the default
         ("threshold" in given and in_use is None and spec.threshold != default.threshold, "threshold", "has no effect without a score (score, --score COL)"),
@@ -278,6 +280,8 @@ def refuse_beyond_audits(spec: Spec, verb: str) -> None:
     """Refuse what only an audit takes account of: the design of a survey, and probabilities."""
     if (design := spec.design) is not None:
         raise SpecError(Problem(design, f"{verb} knows no variance under the design of a survey: audit with it, or state the primary sampling units alone (cluster)"))
+    if spec.missing is enums.Missing.IGNORABLE:
+        raise SpecError(Problem("missing", f"ignorable is an assumption of an audit alone, which states the worst case beside it: audit with it, and give {verb} without it"))
     if spec.probabilities:
         names = ", ".join(quote(each.name) for each in spec.probabilities)
         raise SpecError(Problem("probabilities", f"{names}: {verb} needs recorded groups, not their probabilities; audit the feature alone (fairgauge audit), or name a column of recorded groups"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import CountedAs, Observation, Role, Task, Uncounted
+from fairgauge.enums import CountedAs, Favourable, Observation, Role, Task, Uncounted
 from fairgauge.identity import GroupId
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import EXCLUDED, OTHER, group_columns
@@ -124,8 +124,9 @@ def _became(cube: Cube, axis: Axis, spec: Spec) -> list[str]:
     asked = spec.positive_of(axis.column) or (1,)
     positive = [bool(v) if axis.bins else is_one_of(v, asked) for v in levels]
     of_label = spec.positive_of(spec.label) or (1,)
-    if axis.bounds and spec.score_of is not None and not is_one_of(spec.score_of, of_label):
-        positive = [not each for each in positive]  # scores of the other outcome
+    other = spec.score_of is not None and not is_one_of(spec.score_of, of_label)
+    if axis.bounds and (other or spec.favourable is Favourable.LOWER):
+        positive = [not each for each in positive]  # scores of the other outcome, or places
     return [*(CountedAs.POSITIVE if each else CountedAs.NEGATIVE for each in positive), missing]
 
 

@@ -264,9 +264,44 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
             crossing = _cross_groupings(parts, cube, spec)
             named = _named_references(spec).get(name)
             counted = _arrange(cube, name, crossing, _reference_group(name, crossing, named))
+            if spec.missing is Missing.IGNORABLE:
+                counted = _share_ungrouped(counted)
             features.append(replace(counted, all_decided=spec.profile.as_smclarify))
     refuse(problems)
     return features
+
+
+def _share_ungrouped(counts: GroupCounts) -> GroupCounts:
+    # Rows without a group are shared within each outcome as the others of that outcome are, by
+    # weights: N / n of each outcome, as if it had been sampled. Linearised variances with these
+    # weights are those of the odds as counted, which do not depend on them, and hold for
+    # differences, too: that the weights are estimated makes groups vary less, and alike.
+    known, without = counts.counts["n"][:, 0], counts.unknown["n"][:, 0]
+    lacking = np.zeros(known.shape[1:], dtype=bool)
+    lacking[-1] = counts.has_labels
+    lacking[:, -1] |= counts.has_predictions
+    name = quote(counts.feature)
+    if counts.protected:
+        raise DataError("missing='ignorable' needs exact counts; these are protected")
+    if rows := (known.sum(axis=0) + without.sum(axis=0) + counts.excluded)[lacking].sum():
+        raise DataError(
+            f"{rows:,.0f} rows have no outcome, and missing='ignorable' shares the rows without "
+            f"{name} within each outcome: exclude them by a condition (where, --where)"
+        )
+    fits = np.append(counts.crossing.fits, np.ones((len(without), 1), dtype=bool), axis=1)
+    pool = np.einsum("kg,glp->klp", fits, known) + counts.excluded
+    if ((without > 0) & (pool == 0)).any():
+        raise DataError(
+            f"all rows of an outcome lack {name}: there are none as which missing='ignorable' "
+            "could share them"
+        )
+    shares = np.divide(without, pool, out=np.zeros_like(pool), where=pool > 0)
+    more = np.einsum("kg,klp->glp", fits, shares)
+    factor = (1 + more)[:, None]
+    n = counts.counts["n"]
+    shared = counts.counts | {"w": n * factor, "w2": n * factor**2}
+    nothing = {m: np.zeros_like(counts.unknown["n"]) for m in shared}
+    return replace(counts, counts=shared, unknown=nothing)
 
 
 def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:

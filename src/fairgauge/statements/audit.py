@@ -516,6 +516,10 @@ class _Audit(PageStatements):
             of = spec.get("score") or spec.get("label") or spec.get("prediction")
             yield fact("taken_as_better", "spec", of=of, side=side)
         yield from self._counted_values()
+        for note in self.notes[DiagnosticCode.IGNORABLE_MISSING]:
+            names = ("rows", "total", "outcome", "rule", "group", "low", "high")
+            stated = {name: note.get(name) for name in names}
+            yield fact("ignorable", "diagnostics", feature=note.feature, **stated)
 
     def _counted_values(self) -> Iterator[Statement]:
         # the values of an outcome, where a side has several, and those that conditions leave out

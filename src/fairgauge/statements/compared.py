@@ -187,7 +187,9 @@ class PageStatements:
 
     def counted(self, rate: float | None, n: float | None, row: Any) -> Counted:
         """Return a number, with the rows that a share counts, where it is of whole rows."""
-        if rate is None or not n or not isinstance(row, Rate) or self.spec.get("weight"):
+        if rate is None or not n or not isinstance(row, Rate):
+            return {"rate": rate}
+        if self.spec.get("weight") or self.spec.get("missing") == "ignorable":
             return {"rate": rate}
         return {"rate": rate, "hits": round(rate * n), "n": round(n)}
 
