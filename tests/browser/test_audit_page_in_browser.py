@@ -129,6 +129,13 @@ def test_a_dropped_file_is_answered_as_python_answers_it(open_page, tmp_path):
     rows = page.query_selector_all(".verdicts tbody tr:not(.part)")
     shown = [row.query_selector(".v").inner_text().partition(" (")[0] for row in rows]
     assert shown == list(outcomes.values())
+    held = [(e.column, e.value, f"{e.rows:,}") for e in report.counted if e.value is not None]
+    listed = "all => all.map((r) => [...r.children].map((c) => c.textContent).join('|'))"
+    kept = page.eval_on_selector_all("#tables details tbody tr", listed)
+    assert {f"{value}|{rows}" for _, value, rows in held} <= {
+        "|".join(r.split("|")[:2]) for r in kept
+    }
+    assert "Withdrawn|1|not known" in kept
     table = saved(page, "#save-table").splitlines()
     assert len(table) == 1 + len(report.groups) + len(UNKNOWN)
     assert [row.split(",")[:4] for row in table if ",not known," in row] == UNKNOWN

@@ -13,6 +13,7 @@ from fairgauge.cube.cube import (
     Observed,
     Sums,
     aggregate,
+    join_observed,
     observe_recoded,
     reorder_levels,
     round_sums,
@@ -136,7 +137,7 @@ def build(
     observed = [Observed(Observation.UNSEEN, *each) for each in sorted(set(unseen))]
     observed += [] if conditions else observe_recoded(before, plan.cases)
     cube = Cube(
-        plan, levels, tuple(tables), int(rows), kept, observed=tuple(observed),
+        plan, levels, tuple(tables), int(rows), kept, observed=join_observed([observed]),
         raw=before if conditions else (),
     )  # fmt: skip
     return reorder_levels(cube, stated or {})

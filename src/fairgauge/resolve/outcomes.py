@@ -556,7 +556,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         plan, {axis: rows.levels[axis] for axis in plan.axes}, tables, rows.rows,
         {Uncounted.SAME_PERSON: further} if further else {},
         observed=(
-            *rows.observed,
+            *(e for e in rows.observed if e.code is not Observation.RECODED),  # they are of rows
             *(Observed(Observation.CONFLICT, c, rows=n) for c, n in conflicts.items() if n),
             *observe_identifiers(identifiers, of_person, spec.recoding(str(spec.person))),
         ),

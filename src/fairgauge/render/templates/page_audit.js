@@ -326,6 +326,9 @@ const isMixed = (names, stated) => {
   const [texts, wanted] = [names, stated].map((of) => of.map((v) => String(v).toLowerCase())), held = data.codings.filter((coding) => coding.some((v) => texts.includes(v)));
   return held.length > 1 && texts.every((v) => held.flat().includes(v)) && !held.every((coding) => coding.some((v) => wanted.includes(v)));
 };
+// values that count as another one, as a cube lists what it observed
+const recodedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => typed(c.column.values).map((v, i) => ["recoded", c.name, String(v), n[i], cases[i], c.column === q.decision ? "prediction" : c.column === q.label ? "label" : "feature", c.codes[i] < 0 ? null : c.names[c.codes[i]]]))
+  .filter(([, , value, rows, , , became]) => rows && value !== became).sort((a, b) => byPoints(...[a, b].map(([code, name, value, , , role, became]) => [code, name, role, value, became ?? "None"].join("\0"))));
 const isOneOf = (value, of) => of.some((each) => meaning(each) === meaning(value));
 const countRows = async (q, table, report = () => {}) => {
   const columns = q.features.map((c) => levelled(c, q, q.cuts.get(c.name))), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q, q.above === null ? [] : [q.above]));
@@ -343,6 +346,7 @@ const countRows = async (q, table, report = () => {}) => {
   const add = (codes, n, cases, open = 0) => { const cell = cached(cells, codes.join(), () => ({ codes, n: 0, cases: 0, open: 0 })); cell.n += n; cell.cases += cases; cell.open += open; };
   const read = axes.map((c) => ({ codes: CODES.get(c.column), to: c.codes, of: c.column })), codesOf = (row) => read.map(({ codes, to, of }) => (codes[row] === of.none ? -1 : to[codes[row]]));
   const times = weights && CODES.get(q.count), pause = async (row) => { if (performance.now() - rested > 40) { report(row / table.rows); await new Promise((r) => setTimeout(r)); rested = performance.now(); } };
+  const remade = table.cells ? [] : axes.filter((c) => !c.cuts && q.recode[c.name]).map((c) => ({ c, codes: CODES.get(c.column), n: c.column.values.map(() => 0), cases: c.column.values.map(() => 0) }));
   if (table.cells) table.cells.forEach((c) => add(c.codes, c.n, c.cases, c.open));
   else if (q.person) conflicts = await countPeople(q, table, columns, state[0], codesOf, add, pause, coded);
   else {
@@ -352,6 +356,7 @@ const countRows = async (q, table, report = () => {}) => {
       let n = 1, key = 0;
       if (weights) { const code = times[row]; if (code === q.count.none) { without++; continue; } n = weights[code]; }
       if (n) for (const c of coded) addCoded(c, binOf(c, row), 1, n);
+      if (n) for (const r of remade) { r.n[r.codes[row]]++; r.cases[r.codes[row]] += n; }
       for (const { codes, to, of } of read) { const code = codes[row]; key = key * 1024 + (code === of.none ? -1 : to[code]) + 1; }
       const cell = held.get(key) ?? held.set(key, [row, 0, 0]).get(key);
       cell[1] += n ? 1 : 0; cell[2] += n;
@@ -377,7 +382,7 @@ const countRows = async (q, table, report = () => {}) => {
     cell.open[l][d] -= cases - open;
     cell.open[y][p] += cases - open;
   }
-  return { columns, outcomes, state, rows, unit, conflicts, coded, copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
+  return { columns, outcomes, state, rows, unit, conflicts, coded, observed: recodedValues(remade, q), copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
 };
 
 // each person once, as people.py counts them: of several groups none is known; of several decisions the positive one

@@ -307,12 +307,18 @@ const isLeast = (q) => q.favourable === "negative", referenceOf = (q) => (q.refe
 // of each column, which of its groups differ
 const columnText = (q, rows) => comparedText(q.rates[0].title, referenceOf(q), rows.filter((r) => !r.isReference && r.difference && !Number.isNaN(r.difference.value))
   .map((r) => [F.called(r.group), r.note ? "few" : !r.difference.significant ? "alike" : r.difference.value < 0 ? "lower" : "higher"]));
+// each value of an outcome and of a group, with its rows and what it counts as
+const countedValues = () => {
+  const { counts, q, table } = state, yes = q.question.words?.positive ?? UI.got, no = `${TEXTS[LANGUAGE].table.terms.not} ${yes}`;
+  const listed_ = (c, as) => make("details", {}, make("summary", {}, bdi(c.column.name), ": ", UI.how_counted), valueTable(c.column, [UI.value, UI.rows, UI.counts_as], (v) => { const code = c.codes[c.column.values.indexOf(v)] ?? -1; return [code < 0 || c.groupless?.[code] ? UI.not_known : as(code)]; }));
+  return table.cells ? [] : [...counts.outcomes.map((o) => listed_(o, (code) => (o.asked.includes(o.names[code]) ? yes : no))), ...counts.columns.map((c) => listed_(c, (code) => F.called(c.names[code])))];
+};
 const tables = () => {
   const { audit, q } = state, rate = q.rates[0], rows = publishedTable(audit).filter((r) => r.rate === rate.name), cell = (t) => make("td", { className: "num" }, t), ratio = (r) => (r.ratio && !Number.isNaN(r.ratio.value) ? `${F.num(r.ratio.value, 3)} (${F.num(r.ratio.low, 3)} \u2026 ${F.num(r.ratio.high, 3)})` : "\u2013");
   const of = (f) => rows.filter((r) => r.feature === f.names.join(" and "));
   return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names])), make("thead", {}, make("tr", {}, ...[UI.group, "n", q.question.words?.positive ?? UI.got, UI.rate, q.reference === "best" ? (isLeast(q) ? UI.ratio_least : UI.ratio_best) : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
     make("tbody", {}, ...of(f).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(F.called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))), make("p", { className: "note" }, columnText(q, of(f))))),
-  make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? (isLeast(q) ? UI.least_note : UI.best_note) : "" })), ...(q.person ? [make("p", { className: "note" }, inWords(UI.once, { rows: amount(state.counts.fileRows), people: amount(state.counts.read) }))] : []), make("p", { className: "note" }, UI.see_python)];
+  make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? (isLeast(q) ? UI.least_note : UI.best_note) : "" })), ...(q.person ? [make("p", { className: "note" }, inWords(UI.once, { rows: amount(state.counts.fileRows), people: amount(state.counts.read) }))] : []), make("p", { className: "note" }, UI.see_python), ...countedValues()];
 };
 const unknownRow = (f) => { const n = unknownOf(f); return n ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.not_known)), make("td", { className: "num" }, F.count(n)), make("td"), make("td"), make("td"))] : []; };
 
