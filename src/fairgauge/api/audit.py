@@ -365,6 +365,8 @@ def _plan_of_one_query(spec: Spec) -> Plan:
         "--show-sql), or write them into a query of your own (--query)": bool(spec.where),
         "people are counted from their rows, one by one, which no result of a query holds; count "
         "each decision (--per-person each), or let fairgauge count": spec.of_people,
+        "the cases of successes are made while fairgauge counts; count the rows with fairgauge "
+        "count": bool(spec.successes),
         "threshold 'median' takes a query before the one that counts; state the threshold as a "
         "number": spec.threshold is Threshold.MEDIAN and spec.prediction is None,
         "the cells of probabilities of groups (probabilities) are made while fairgauge counts; "

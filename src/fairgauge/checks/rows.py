@@ -21,6 +21,7 @@ from fairgauge.checks import names
 from fairgauge.checks import order_checks as orders
 from fairgauge.checks import outcome_checks as outcomes
 from fairgauge.checks._overlaps import groups_that_overlap
+from fairgauge.checks import rates_and_exposure as amounts
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import OUTCOMES
 from fairgauge.enums import DiagnosticCode, Favourable, Level, Outcome, Role, Task
@@ -100,6 +101,8 @@ OF_OUTCOMES = (
     DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
     DataCheck(lambda c: missing.identifiers_as_weights(c.spec)),
+    DataCheck(lambda c: amounts.rates_with_counts(c.cube, c.spec), _NUMBERS, exact=True),
+    DataCheck(lambda c: amounts.exposure_as_weight(c.cube, c.spec), _NUMBERS, exact=True),
 )
 CHECKS = (
     *OF_OUTCOMES,
@@ -304,6 +307,12 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     ],
     DiagnosticCode.ROWS_OF_LISTS: lambda _note, _spec, cases: [
         Doubt("list of their own to be ranked in", cases, frozenset({scopes.RANKING}))
+    ],
+    DiagnosticCode.RATES_WITH_COUNTS: lambda note, spec, cases: [
+        Doubt("clear number of cases", cases, frozenset({_role(note["column"], spec)}))
+    ],
+    DiagnosticCode.EXPOSURE_AS_WEIGHT: lambda _note, _spec, cases: [
+        Doubt("clear weight", cases, frozenset({"label"}))
     ],
     DiagnosticCode.DOUBLED_ROWS: _rows_without("content of their own: they may be copies"),
     **dict.fromkeys(_OF_VERDICTS, lambda *_: ()),

@@ -489,6 +489,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     if spec.task is Task.REGRESSION:
         moments = _regression_moments(spec)
         moments += _power_moments(moments) if spec.weight else ()
+        moments += _moments_of_factors(spec)
     elif spec.score and spec.task is not Task.MULTICLASS:
         between = spec.score_range
         score = Axis(Role.SCORE, spec.score, bounds=between, grid=steps_of(between))
@@ -615,6 +616,23 @@ def _regression_moments(spec: Spec) -> tuple[Moment, ...]:
     named = {Role.LABEL: spec.label, Role.PREDICTION: spec.prediction}
     every = ((name, [named[r] for r in roles], of) for name, roles, of in _REGRESSION_MOMENTS)
     return tuple(Moment(name, tuple(filter(None, c)), of) for name, c, of in every if all(c))
+
+
+def _moments_of_factors(spec: Spec) -> tuple[Moment, ...]:
+    # by which checks see whether numbers are parts of their cases, or grow with their weights
+    moments: list[Moment] = []
+    if spec.weight:
+        moments.append(Moment("w4", (spec.weight,), ("x",), power=3))
+    number = spec.label or spec.prediction
+    if spec.count and number:
+        moments += [
+            Moment("size", (spec.count,), ("x",)),
+            Moment("size2", (spec.count,), ("x", "x")),
+        ]
+        both = (number, spec.count)
+        moments += [Moment("left", both, ("gap",)), Moment("left2", both, ("gap", "gap")),
+                    Moment("apart", both, ("distance",))]  # fmt: skip
+    return tuple(moments)
 
 
 def _power_moments(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:

@@ -100,6 +100,7 @@ class Spec:
     intersections: tuple[tuple[str, ...], ...] = option((), types.INTERSECTIONS, "Columns whose combined values define groups", flag="--intersect", syntax="Repeatable.", counted=True)
     strata: tuple[Feature, ...] = option((), types.STRATA, "Columns that comparisons are stratified by, at most six, which are crossed", syntax="COL:40,60: intervals cut at 40 and 60. Repeatable.", counted=True, effect="the comparisons are stratified differently")
     count: Column = option(None, types.COLUMN, "Column of the number of cases that a row stands for", counted=True, effect="the rows stand for different numbers of cases")
+    successes: Column = option(None, types.COLUMN, "Column of how many of the cases of a row (count) have the positive label, or, as prediction=COL, the positive decision", counted=True, effect="outcomes are counted from another column")
     weight: Column = option(None, types.COLUMN, "Column of sampling weights", counted=True, effect="the rows have different weights")
     cluster: Column = option(None, types.COLUMN, "Column identifying clusters of non-independent rows (for example user or session)", counted=True, effect="the intervals are computed differently")
     list: Column = option(None, types.COLUMN, "Column of the lists (of a query, a job, a user) that rows are ranked in: the top is taken in each and added up, and lists are clusters", effect="the rows are ranked in other lists")
@@ -294,6 +295,7 @@ class Options(TypedDict, total=False):
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
     strata: str | Feature | Array | Sequence[str | Feature | Mapping[str, Any]] | None
     count: str | Array | None
+    successes: str | Array | None
     weight: str | Array | None
     cluster: str | Array | None
     list: str | Array | None
@@ -358,8 +360,8 @@ DESIGN = ("replicate_weights", "strata_of_sample")  # the options that state the
 
 OF_ROWS = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
-    "negative", "favourable", "recode", "where", "count", "person", "per_person", "unknown", "weight",
-    "cluster", "accept", "checks",
+    "negative", "favourable", "recode", "where", "count", "successes", "person", "per_person",
+    "unknown", "weight", "cluster", "accept", "checks",
 )  # fmt: skip
 """The options that state what rows are, whatever is asked of them: those that a search takes."""
 

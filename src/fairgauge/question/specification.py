@@ -35,7 +35,7 @@ from fairgauge.question.readers import (
 )
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass, replace
-from fairgauge.values import Json, Value, is_one_of, matches, name_of, sort_key
+from fairgauge.values import Json, Value, is_one_of, matches, meaning, name_of, sort_key
 
 __all__ = ["Spec", "ask", "check_names"]
 
@@ -77,7 +77,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     at = Location()
     problems = at.problems
     given: dict[str, Any] = {}  # every reader returns the type of its field
-    for name, value in separated(_add_preset(options, at)).items():
+    for name, value in separated(_name_outcome(_add_preset(options, at))).items():
         if name not in BY_NAME:
             problems.append(_unknown_option(name))
         elif value is not None and (name in _LONG or not refuse_long(value, at[name])):
@@ -202,6 +202,19 @@ def _unknown_option(name: str) -> Problem:
     return Problem(name, f"unknown option.{near} Allowed: {', '.join(BY_NAME)}")
 
 
+def _name_outcome(options: Mapping[str, object]) -> Mapping[str, object]:
+    # the successes are the positive cases of the label, or, as prediction=COL, of the decision
+    if not isinstance(stated := options.get("successes"), str):
+        return options
+    role, named, column = stated.partition("=")
+    if not named or role not in ("label", "prediction"):
+        role, column = "prediction" if options.get("prediction") == stated else "label", stated
+    of = {name: options.get(name) for name in (role, "positive")}
+    positive = [1] if of["positive"] is None else of["positive"]
+    made: dict[str, object] = {role: of[role] or column, "positive": positive}
+    return {**options, **made, "successes": column}
+
+
 def _add_preset(options: Mapping[str, object], at: Location) -> Mapping[str, object]:
     if (name := options.get("preset")) is None:
         return options
@@ -232,6 +245,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         (spec.weight is not None and spec.weight == spec.count, "weight", f"{quote(spec.weight)} is already the count column"),
         (spec.cluster is not None and exact, "method", f"{spec.method} assumes independent rows; with a cluster only 'default' is allowed, whose intervals are cluster-robust"),
         (spec.replicate_weights and spec.weight is None, "weight", "name the full-sample weight, which the replicate weights vary"),
+        *_wrong_successes(spec),
         *((design and getattr(spec, name), name, f"cannot be combined with {design}, which states how rows were sampled")
           for name in (*(("cluster", "strata_of_sample") if spec.replicate_weights else ()), "candidate", "probabilities", "person")),
         (design and exact and spec.cluster is None, "method", f"{spec.method} assumes independent rows; the design of a survey has its own"),
@@ -268,6 +282,19 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     yield from _wrong_columns("negative", spec.negative, spec)
     yield from _wrong_negative(spec)
     yield from _wrong_favourable(spec, own)
+
+
+def _wrong_successes(spec: Spec) -> Iterator[tuple[object, str, str]]:
+    if spec.successes is None:
+        return
+    column, stated = quote(spec.successes), [each for each in (spec.label, spec.prediction) if each]
+    yield spec.count is None, "successes", f"{column} counts positive cases: name the column of all cases of a row, too (count, --count COL)"
+    yield spec.successes == spec.count, "successes", f"{column} is already the count column"
+    yield stated != [spec.successes], "successes", f"{column} is the outcome, in place of {listing(e for e in stated if e != spec.successes)}: remove it (of the decision write prediction={spec.successes})"
+    yield [*map(meaning, spec.positive)] != [1] if isinstance(spec.positive, tuple) else True, "positive", "is 1: successes are the positive cases; remove it"
+    yield spec.task not in (None, enums.Task.BINARY), "task", "of successes is binary; remove it"
+    for name in ("score", "candidate", "weight", "person", "probabilities", "replicate_weights", "features"):
+        yield bool(getattr(spec, name)), name, "cannot be combined with successes, whose cases are no rows"
 
 
 _NOT_OF_PEOPLE = {
@@ -365,7 +392,7 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
     never = {spec.count: "is the count", spec.weight: "is the weight"}
     cut = (each.column for each in (*spec.sensitive, *spec.strata) if each.cuts)
     numeric: dict[str | None, str] = dict.fromkeys(cut, "is cut into intervals")
-    numeric[spec.score] = "is the score"
+    numeric |= {spec.score: "is the score", spec.successes: "holds numbers"}
     if isinstance(spec.positive, Above) or spec.task is enums.Task.REGRESSION:
         numeric |= dict.fromkeys((spec.label, spec.prediction, *spec.candidate), "holds numbers")
     for each in spec.recode:

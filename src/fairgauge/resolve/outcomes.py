@@ -336,6 +336,11 @@ def _ask_for_positive(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
     if len(present) == 2 and not any(is_one_of(value, present[0]) for value in present[1]):
         return f"{message}; {_OF_EACH_COLUMN}"
     classes = "task='multiclass' or task='regression' reads them as they are"
+    if spec.count and all(isinstance(each, (int, float)) for each in present[0]):
+        classes = (
+            f"if it is, or has a rate of, how many of the {quote(spec.count)} cases of a row are "
+            "positive, name the column of their number (successes, --successes COL)"
+        )
     cut = "of numbers a cut (fairgauge.above, --positive '>x')"
     return f"{message}; {cut}; {classes}" if len(present[0]) > 2 else message
 

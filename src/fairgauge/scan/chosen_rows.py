@@ -61,6 +61,7 @@ from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan.identifiers import without_spelling
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
 from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
+from fairgauge.scan.success_counts import SuccessCounts
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, canonical, is_one_of, matches, name_of
 
@@ -71,7 +72,11 @@ _LeftOut: TypeAlias = Iterator[Observed]
 
 
 def chosen_rows(source: Source, spec: Spec) -> Source:
-    """Return a source with the rows that meet the conditions of a specification alone."""
+    """Return a source with the rows that meet the conditions of a specification alone.
+
+    Where their successes are counted, it is of the cases that they stand for.
+    """
+    source = SuccessCounts(source, spec) if spec.successes else source
     if not spec.where:
         return source
     return (_ReadableRows if isinstance(source, Readable) else _ChosenRows)(source, spec)

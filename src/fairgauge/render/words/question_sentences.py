@@ -28,7 +28,7 @@ _MISSING_CLUSTER = "missing cluster"
 _ASKED = (
     *OUTCOMES, "threshold", "positive", "favourable", "sensitive", "probabilities",
     "intersections", "recode", "where", "missing", "exclude_groups", "reference", "min_n",
-    "min_share", "strata", "count", "weight", "cluster", "strata_of_sample",
+    "min_share", "strata", "count", "successes", "weight", "cluster", "strata_of_sample",
     "replicate_weights", "person", "confidence", "method", "profile",
 )  # fmt: skip
 _NOT_ASKED = {"missing": Missing.EXCLUDE, "profile": Profile.DOCUMENTED, "min_n": 1}
