@@ -53,3 +53,24 @@ def test_the_part_that_limits_is_named(few, many, positives):
             assert each.reason.side == ("group" if each.group == "A" else "reference")
     verdict = next(each for each in report.verdicts if each.group == "A")
     assert verdict.reason["n"] in (few, total)
+
+
+@given(st.integers(1, 19), st.booleans())
+def test_a_comparison_names_the_part_that_limits_it(few, positives):
+    data = rows({"A": (few, 60, 0, 40) if positives else (60, few, 40, 0), "B": (99,) * 4})
+    report = fg.audit(data, **ASKED, metrics=["balanced_accuracy"])
+    limiting = "true positive rate" if positives else "true negative rate"
+    for each in report.estimates:
+        assert (each.reason["n"], each.reason["part"]) == (few, limiting)
+    assert f"{few} of them for {limiting}" in " ".join(str(report).split())
+
+
+@given(st.integers(-30, 30), st.integers(-30, 30))
+def test_parts_that_offset_each_other_are_stated(of_tpr, of_fpr):
+    one = (120 + of_tpr, 120 + of_fpr, 80 - of_tpr, 80 - of_fpr)
+    data = rows({"A": one, "B": (120, 120, 80, 80)})
+    report = fg.audit(data, **ASKED, metrics=["average_odds"])
+    parts = fg.audit(data, **ASKED, metrics=["true_positive_rate", "false_positive_rate"])
+    found = [parts[f"{name}.difference", "g", "A"] for name in parts.groups[0].rates]
+    shown = {each.value > 0 for each in found if each.low > 0 or each.high < 0}
+    assert ("parts_offset" in {d.code for d in report.diagnostics}) is (len(shown) == 2)

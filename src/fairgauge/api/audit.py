@@ -200,9 +200,11 @@ def audit(
         own=spec.catalogue.described,
     )
     findings = choose_findings(defined_by(report.catalogue, report))
-    if spec.strata or spec.preset is not None:
-        from fairgauge.measure import composition_notes as more
+    from fairgauge.measure import composition_notes as more
 
+    offsets = (*more.offsetting_parts(report.estimates, cube, spec),)
+    report = replace(report, diagnostics=(*report.diagnostics, *offsets))
+    if spec.strata or spec.preset is not None:
         notes = (
             *more.note_hidden_differences(report, cube, spec),
             *more.composition_notes(findings, cube, spec, measured.task),

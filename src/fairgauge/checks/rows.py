@@ -20,8 +20,8 @@ from fairgauge.checks import missingness_checks as missing
 from fairgauge.checks import names
 from fairgauge.checks import order_checks as orders
 from fairgauge.checks import outcome_checks as outcomes
-from fairgauge.checks._overlaps import groups_that_overlap
 from fairgauge.checks import rates_and_exposure as amounts
+from fairgauge.checks._overlaps import groups_that_overlap
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import OUTCOMES
 from fairgauge.enums import DiagnosticCode, Favourable, Level, Outcome, Role, Task

@@ -164,7 +164,10 @@ def _blend_interval(statistic: Blend, data: SideData) -> StatisticInterval:
         return low, estimate + np.sqrt(np.sum(above, axis=0)) / len(parts)
 
     n: Array = np.min([part.n for part in parts], axis=0)
-    shares = tuple(share for part in parts for share in part.shares)
+    shares = tuple(
+        replace(share, part=rate.title)
+        for rate, part in zip(statistic.of, parts, strict=True) for share in part.shares
+    )  # fmt: skip
     sparse = None
     if all(part.sparse is not None for part in parts):
         least = np.min([part.sparse.rows for part in parts if part.sparse is not None], axis=0)
@@ -508,6 +511,13 @@ def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> li
         counts = expected_count(one.successes, one.rows, two.successes, two.rows)
         expected = np.fmin(expected, counts)
     few, rare = insufficient_rows((ours.rows, theirs.rows)), insufficient_expected(expected)
+    for i, reason in enumerate(few):
+        if reason is not None:
+            of = (theirs if reason.side == "reference" else ours).shares
+            part = min(of, key=lambda share: share.rows.item(i)).part if of else None
+            few[i] = Reason.of(reason.code, **dict(reason.parameters), part=part).on(
+                str(reason.side)
+            )
     if ours.clusters is not None and theirs.clusters is not None:
         return first_reasons(insufficient_clusters((ours.clusters, theirs.clusters)), few, rare)
     for mine, other in ((ours.sparse, theirs.sparse), (ours.compared, theirs.compared)):

@@ -279,13 +279,15 @@ class MappedProportion:
 
     ``rows`` are those that the rules of adequacy count. Of clusters and weights they are not ``n``,
     which follows from the variance that a sample shows: a rule about it would favour samples
-    whose variance is too small by accident.
+    whose variance is too small by accident. ``part`` is what it is called where it is one of
+    several of which the mean is taken.
     """
 
     x: Array
     n: Array
     shape: Shape
     rows: Array
+    part: str | None = None
 
     @property
     def successes(self) -> Array:

@@ -11,11 +11,20 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import has_decomposition
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Blend, Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.views import cross_strata
-from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, ScopeKind, Task, WhyInconclusive
+from fairgauge.enums import (
+    DiagnosticCode,
+    ReferenceRule,
+    Role,
+    ScopeKind,
+    Status,
+    Task,
+    WhyInconclusive,
+)
 from fairgauge.measure._gap_sides import gap_sides
+from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Slice, numbers_of_sides, slice_of
 from fairgauge.question.features import strata_named
 from fairgauge.question.kits import find_kit
@@ -29,6 +38,39 @@ from fairgauge.statements.sections import not_shown_over_all
 from fairgauge.stats.significance import exact_selection_test, expected_selections, holm
 
 _UNDECIDED = WhyInconclusive.MISSING_STRATA, WhyInconclusive.STRATA_DECIDE
+
+
+def offsetting_parts(estimates: Sequence[Estimate], cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of means of rates that hide significant differences of both signs in their parts."""
+    means = [
+        (each, definition.of)
+        for each in estimates
+        if isinstance(definition := each.definition, Contrast) and not each.mirror_of
+        if isinstance(definition.of, Blend)
+    ]
+    if not means or spec.probabilities:
+        return
+    names = dict.fromkeys(f"{rate.name}.difference" for _, of in means for rate in of.of)
+    parts = measure(cube, replace(spec, rules=(), margins=(), metrics=(*names,))).estimates
+    found = {(e.metric, *_place(e)): e for e in parts if e.status is Status.OK}
+    stated: set[tuple[object, ...]] = set()
+    for each, of in means:
+        every = [found.get((f"{rate.name}.difference", *_place(each))) for rate in of.of]
+        known = [e for e in every if e is not None and e.interval is not None]
+        signs = {e.low > 0 for e in known if e.low is not None and e.high is not None
+                 and (e.low > 0 or e.high < 0)}  # fmt: skip
+        if len(known) == len(every) and len(signs) > 1 and (of, *_place(each)) not in stated:
+            stated.add((of, *_place(each)))
+            yield Diagnostic.warning(
+                DiagnosticCode.PARTS_OFFSET, each.feature, mean=of.title, group=each.group,
+                reference=str(each.reference), absolute=of.name == "average_odds",
+                parts=tuple(rate.title for rate in of.of),
+                differences=tuple(e.value or 0.0 for e in known),
+            )  # fmt: skip
+
+
+def _place(each: Estimate) -> tuple[object, ...]:
+    return each.feature, each.group, each.reference, each.scope, each.class_scope, each.threshold
 
 
 def composition_notes(

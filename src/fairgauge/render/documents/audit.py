@@ -182,7 +182,13 @@ class _Part:
         others = [each for each in few if each.group not in too_small]
         size = partial(sections.size_beside_rates, catalogue=self.of.catalogue)
         listed = (each for each in self.of.groups if each.group in too_small)
-        sizes = [f"{called(each.group)}, n = {size(each):,}" for each in listed]
+        parts = {e.group: e.reason for e in small if e.reason and e.reason.get("part")}
+        sizes = []
+        for each in listed:
+            of = parts.get(each.group)
+            facts: dict[str, Any] = {} if of is None else {"n": of["n"], "part": of["part"]}
+            more = g.say("few_data", "part", **facts) if facts else ""
+            sizes.append(f"{called(each.group)}, n = {size(each):,}{more}")
         names = [called(each) for each in dict.fromkeys(e.group for e in others) if small and each]
         why = [
             ": ".join(filter(None, [g.insufficient(each.reason for each in of), g.listing(whose)]))
