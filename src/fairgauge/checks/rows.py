@@ -16,11 +16,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from fairgauge.checks import _rates_and_exposure as amounts
 from fairgauge.checks import missingness_checks as missing
 from fairgauge.checks import names
 from fairgauge.checks import order_checks as orders
 from fairgauge.checks import outcome_checks as outcomes
-from fairgauge.checks import rates_and_exposure as amounts
 from fairgauge.checks._overlaps import groups_that_overlap
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import OUTCOMES

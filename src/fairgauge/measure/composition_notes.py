@@ -45,7 +45,8 @@ def offsetting_parts(estimates: Sequence[Estimate], cube: Cube, spec: Spec) -> I
     means = [
         (each, definition.of)
         for each in estimates
-        if isinstance(definition := each.definition, Contrast) and not each.mirror_of
+        if each.value is not None and not each.mirror_of
+        if isinstance(definition := each.definition, Contrast)
         if isinstance(definition.of, Blend)
     ]
     if not means or spec.probabilities:

@@ -58,10 +58,10 @@ from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
 from fairgauge.scan._cell_sums import join_parts, scan_batches
+from fairgauge.scan._success_counts import SuccessCounts
 from fairgauge.scan.identifiers import without_spelling
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
 from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
-from fairgauge.scan.success_counts import SuccessCounts
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, canonical, is_one_of, matches, name_of
 
