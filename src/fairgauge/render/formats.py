@@ -25,7 +25,7 @@ class Format:
     """A format."""
 
     name: str  # its name
-    writer: str  # the function of `render` that makes it, ``module:function``
+    writer: str  # the function that makes it, ``module:function``
     suffixes: tuple[str, ...] = ()  # the file suffixes that ask for it
     # whether it is made from a document tree; otherwise from the values themselves
     tree: bool = False
@@ -45,22 +45,31 @@ class Format:
 FORMATS: tuple[Format, ...] = (
     Format(
         "text",
-        "writers.terminal:write",
+        "render.writers.terminal:write",
         (".txt",),
         tree=True,
         options=("colour", "width", "full", "quiet", "python"),
     ),
-    Format("json", "formats:write_json", (".json",)),
-    Format("csv", "streams:write_csv", (".csv",), options=("table",)),
-    Format("markdown", "writers.markdown:write", (".md",), tree=True, options=("full",)),
-    Format("html", "writers.html:write", (".html", ".htm"), tree=True, full=True),
+    Format("json", "render.formats:write_json", (".json",)),
+    Format("csv", "render.streams:write_csv", (".csv",), options=("table",)),
+    Format("markdown", "render.writers.markdown:write", (".md",), tree=True, options=("full",)),
+    Format("html", "render.writers.html:write", (".html", ".htm"), tree=True, full=True),
     Format(
-        "pdf", "writers.pdf:write", (".pdf",), tree=True, paper=True, binary=True, options=("full",)
+        "pdf",
+        "render.writers.pdf:write",
+        (".pdf",),
+        tree=True,
+        paper=True,
+        binary=True,
+        options=("full",),
     ),
-    Format("xlsx", "writers.xlsx:write", (".xlsx",), tree=True, full=True, binary=True),
-    Format("junit", "writers.pipelines:write_junit", (".xml",), of=("report", "monitor")),
-    Format("openmetrics", "writers.pipelines:write_openmetrics", (".prom",), of=("monitor",)),
-    Format("notebook", "writers.html:write_notebook", tree=True),
+    Format("xlsx", "render.writers.xlsx:write", (".xlsx",), tree=True, full=True, binary=True),
+    Format("junit", "render.writers.pipelines:write_junit", (".xml",), of=("report", "monitor")),
+    Format(
+        "openmetrics", "render.writers.pipelines:write_openmetrics", (".prom",), of=("monitor",)
+    ),
+    Format("notebook", "render.writers.html:write_notebook", tree=True),
+    Format("bundle", "sharing.sealing:bundle", (".fairgauge",), binary=True, of=("report",)),
 )
 """Every format, in the order in which they are listed."""
 
@@ -101,7 +110,7 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         What is shown.
     format : str
         The name of a format of text: text, json, csv, markdown, html, notebook; of reports alone
-        junit. Files of bytes (pdf, xlsx) are written by `save`.
+        junit. Files of bytes (pdf, xlsx, fairgauge) are written by `save`.
     **options
         ``lang``, the language of the first page ("en", "de"), and ``words``, what groups and
         decisions are called in it. Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one
@@ -146,7 +155,7 @@ def _write_formatted(shown: ShownResult, format_: str, options: dict[str, Any]) 
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
     from fairgauge.results.scopes import function_at
 
-    writer = function_at(f"fairgauge.render.{found.writer}")
+    writer = function_at(f"fairgauge.{found.writer}")
     if not found.tree:
         return writer(shown, **options)
     from fairgauge.render.document import document

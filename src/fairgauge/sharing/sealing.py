@@ -354,6 +354,22 @@ def seal(
     saved = read_saved(report) if isinstance(report, (str, Path)) else sealed.to_dict()
     if not str(path).endswith(SUFFIX):
         raise DataError(f"a bundle ends in {SUFFIX}; {quote(path)} does not")
+    write_whole(path, _seal(sealed, cube, saved, key, password))
+    return verify(path)
+
+
+def bundle(report: Report) -> bytes:
+    """Return the sealed bundle of a report and of the counts that it was made of, which it has."""
+    if report.counts is None:
+        raise DataError(
+            "a report that was read from a file holds no counts: name them, too (fairgauge seal)"
+        )
+    return _seal(report, report.counts, report.to_dict(), None, None)
+
+
+def _seal(
+    sealed: Sealed, cube: Cube, saved: Saved, key: str | Path | None, password: str | None
+) -> bytes:
     make = _MAKE.format("audit" if isinstance(sealed, Report) else sealed.KIND.name)
     if sealed.data.fingerprint != cube.digest:
         raise DataError(
@@ -385,8 +401,7 @@ def seal(
     }  # fmt: skip
     content = manifest_bytes(manifest)
     signature = None if key is None else sign(content, key, password)
-    write_whole(path, pack(manifest, parts, signature))
-    return verify(path)
+    return pack(manifest, parts, signature)
 
 
 def verify(path: str | Path, signed_by: str | None = None) -> Verification:

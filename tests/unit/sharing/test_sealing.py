@@ -392,3 +392,18 @@ def test_a_stored_bundle_is_reproduced():
     found = fg.verify(BUNDLES / "weighted-strata-0.1.0.fairgauge")
     assert found.finding is VerificationResult.REPRODUCED, str(found)
     assert found.numbers > 1_000
+
+
+def test_one_command_makes_a_bundle_of_rows_that_names_its_data(tmp_path):
+    ROWS.write_csv(tmp_path / "rows.csv")
+    path = str(tmp_path / "audit.fairgauge")
+    flags = ["--label=y", "--prediction=p", "--sensitive=g", "--rule=DI >= 0.8"]
+    made = CliRunner().invoke(main, ["audit", str(tmp_path / "rows.csv"), *flags, "-o", path, "-q"])
+    assert made.exit_code in (0, 1, 3), made.output
+    assert fg.verify(path).finding is VerificationResult.REPRODUCED
+    with zipfile.ZipFile(path) as archive:
+        data = json.loads(archive.read(REPORT))["data"]
+    assert (Path(data["source"]).name, data["rows"]) == ("rows.csv", ROWS.height)
+    (tmp_path / "read.json").write_text(fg.audit(ROWS, **ASKED).to_json())
+    with pytest.raises(fg.DataError, match="holds no counts"):
+        fg.load(tmp_path / "read.json").save(path)
