@@ -478,6 +478,7 @@ class _Audit(PageStatements):
         yield fact("rows", "data.cases", "data.used", n=data.cases,
             used=None if data.used == every else data.used,
             least=bool(self.notes[DiagnosticCode.USED_AT_LEAST]),
+            rounded=bool(self.notes[DiagnosticCode.PROTECTED]),
             known=[] if data.used == every else self._name_roles(missing),
             several=len(spec.get("sensitive", ())) > 1,
             chosen=bool(spec.get("where")),
