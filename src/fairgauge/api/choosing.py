@@ -8,8 +8,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
 from fairgauge.errors import Problem, listing, quote, refuse, suggest
-from fairgauge.question.kits import four_fifths_rule
 from fairgauge.question.recoding import toml_value
+from fairgauge.question.rules import FOUR_FIFTHS, OF_FOUR_FIFTHS
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Json
 
@@ -165,7 +165,7 @@ def _measures_of_decisions(answers: Mapping[str, str]) -> Iterator[tuple[str, st
     if answers["outcomes"] in ("all", "selected"):
         yield "positive_predictive_value", "how many of those selected had the outcome"
     if not known or answers["parity"] == "yes":
-        yield four_fifths_rule()[0], "the four-fifths rule of thumb (29 CFR 1607.4 D)"
+        yield FOUR_FIFTHS, "the four-fifths rule of thumb (29 CFR 1607.4 D)"
     if not known:
         return
     yield "true_positive_rate", "of those who should be selected, how many are"
@@ -232,9 +232,8 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     keys: dict[str, Json] = {name: PLACEHOLDERS[name] for name in found.columns}
     if "probabilities" not in (asked or {}):
         keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
-    rule, reference = four_fifths_rule()
-    if {rule, _OF_TOP} & found.limits.keys():
-        keys["reference"] = reference
+    if {FOUR_FIFTHS, _OF_TOP} & found.limits.keys():
+        keys["reference"] = OF_FOUR_FIFTHS
     keys |= asked or {}
     about_rows = "How many rows the rules need: `fairgauge plan --rate RATE --share SHARE`."
     if keys.get("probabilities"):

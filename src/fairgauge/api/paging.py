@@ -19,8 +19,9 @@ from fairgauge.cube import plan
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
 from fairgauge.measure.exploration import explored, rates_data
-from fairgauge.question.kits import Kit, find_kit, four_fifths_rule, kit_names
+from fairgauge.question.kits import Kit, find_kit, kit_names
 from fairgauge.question.options import Options, with_options
+from fairgauge.question.rules import FOUR_FIFTHS, OF_FOUR_FIFTHS
 from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
 from fairgauge.render.words import in_language
@@ -245,7 +246,7 @@ def page_data() -> dict[str, Any]:
                        "options": dict(kit.options), "crossed": kit.intersect}
             for kit in _page_kits()
         },
-        "fifths": four_fifths_rule(),
+        "fifths": [FOUR_FIFTHS, OF_FOUR_FIFTHS],
         "check": _check(),
     }  # fmt: skip
 

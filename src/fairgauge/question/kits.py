@@ -127,12 +127,6 @@ def kit_or_none(name: object) -> Kit | None:
     return find_kit(str(name)) if known else None
 
 
-def four_fifths_rule() -> tuple[str, str]:
-    """Return the four-fifths rule and its reference, as the preset of 29 CFR 1607.4 D has them."""
-    options = find_kit("ugesp").options
-    return options["rules"][0], options["reference"]
-
-
 def _file(name: str) -> Path | None:
     # the file of a preset: among ours, or in the folder that the user named
     own = os.environ.get(FOLDER_OF_KITS)

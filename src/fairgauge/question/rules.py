@@ -28,6 +28,12 @@ _ROUNDING, _LONGEST_SHOWN = 1e-12, 200
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
 
 
+FOUR_FIFTHS = "selection_rate.ratio >= 0.8"
+"""The four-fifths rule of 29 CFR 1607.4 D."""
+OF_FOUR_FIFTHS = "best"
+"""Its reference: the group with the highest rate."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A metric, or the rate of a group, must lie in [low, high]; `rule` makes one."""

@@ -20,9 +20,9 @@ from fairgauge.catalogue.lookup import has_decomposition, is_of_decisions, usual
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import AfterAdjusting, ClassKind, DiagnosticCode, Outcome, Status, Task
 from fairgauge.question.features import strata_named
-from fairgauge.question.kits import four_fifths_rule, kit_or_none
+from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import DESIGN
-from fairgauge.question.rules import limits_of
+from fairgauge.question.rules import FOUR_FIFTHS, OF_FOUR_FIFTHS, limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.results import estimates as measured
 from fairgauge.results.estimates import Estimate, Group, gap
@@ -301,10 +301,9 @@ class _Audit(PageStatements):
             within = bool(self.notes[DiagnosticCode.WITHIN_STRATA])
             stated = fact("not_adjusted", "spec.strata", n=n - over_strata, of=n, within=within)
             yield replace(stated, adjusted_for=(self.strata,))
-        of_fifths, reference = four_fifths_rule()
         groups = Counter(g.feature for g in self.report.groups if g.scope == OVERALL)
-        if self.spec.get("reference") != reference and any(
-            each.rule == of_fifths and each.interval and each.mirror is None
+        if self.spec.get("reference") != OF_FOUR_FIFTHS and any(
+            each.rule == FOUR_FIFTHS and each.interval and each.mirror is None
             and (groups[each.feature] > 2 or (each.value or 0) > 1) for each in verdicts
         ):  # fmt: skip
             yield fact("not_four_fifths", "spec.reference")

@@ -219,6 +219,11 @@ class _Why(PageStatements):
             for kind in (GapPartKind.WITHIN, GapPartKind.COMPOSITION, GapPartKind.NOT_COMPARABLE)
         )
         facts = {**base.facts, "varies": gap.varies, "gap": base}
+        quote = "controls" if gap.controls else "this"
+        if gap.reason is WhyInconclusive.VARIES or (gap.varies and not gap.controls):
+            quote = "varies"
+        elif gap.reason in UNADJUSTED:
+            quote = "none"
         if gap.controls:
             fit = gap.adjusted and self.turn(gap, *gap.adjusted.at(gap.scale))
             code = "by_regression" if fit else "no_regression"
@@ -228,14 +233,10 @@ class _Why(PageStatements):
                 base, code=code, value=value, interval=ends, adjusted_for=gap.adjusted_for,
                 sources=(f"{place}.adjusted",), facts={
                     **facts, "why": gap.no_regression and str(gap.no_regression),
-                    "left_out": gap.left_out, "without": left_out or ()},
+                    "left_out": gap.left_out, "without": left_out or (),
+                    "quoted": quote == "controls"},
             )  # fmt: skip
         if within and composition:
-            quote = "controls" if gap.controls else "this"
-            if gap.reason is WhyInconclusive.VARIES or (gap.varies and not gap.controls):
-                quote = "varies"
-            elif gap.reason in UNADJUSTED:
-                quote = "none"
             yield replace(
                 base, code="within", value=within[0], interval=within[1],
                 sources=(f"{place}.parts",), facts={
