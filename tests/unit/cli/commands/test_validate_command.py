@@ -82,3 +82,14 @@ def test_the_schema_is_json(run):
     schema = json.loads(run("schema", "spec").stdout)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert "sensitive" in schema["properties"]
+
+
+def test_counted_lists_what_each_value_counts_as(run, tmp_path):
+    rows = "sex,end\n" + "F,Paid\nM,Denied\nF,Counteroffer\nM,\n" * 20
+    (tmp_path / "loans.csv").write_text(rows, encoding="utf-8")
+    asked = ("--label", "end", "--positive", "Paid", "--negative", "Denied", "--sensitive", "sex")
+    found = run("validate", str(tmp_path / "loans.csv"), *asked, "--counted")
+    listed = [line.split() for line in found.output.splitlines()]
+    assert ["end", "label", "Counteroffer", "undecided", "20"] in listed
+    assert ["end", "label", "Denied", "not", "positive", "20"] in listed
+    assert run("validate", *asked, "--counted").exit_code == 2
