@@ -10,9 +10,8 @@ import numpy as np
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import CountedAs, Favourable, Observation, Role, Task, Uncounted
-from fairgauge.identity import GroupId
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.group_counts import EXCLUDED, OTHER, group_columns
+from fairgauge.resolve.group_counts import EXCLUDED, OTHER, Grouping, group_columns
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.shown_result import CountedRole, CountedValue
 from fairgauge.start.records import dataclass
@@ -53,10 +52,11 @@ def _counted_values(cube: Cube, spec: Spec) -> Iterator[CountedValue]:
     total = cube.rows + sum(e.rows for e in cube.seen(Observation.LEFT_OUT, ""))
     axes = [axis for axis in cube.plan.axes if axis.role in _ROLES]
     axes.sort(key=lambda axis: [*_ROLES].index(axis.role))
+    groupings = group_columns(cube, spec)
     shown = {axis.column for axis in axes if axis.role is not Role.FEATURE}
     axes += [a for a in cube.plan.axes if a.role is Role.SCORE and a.column not in shown]
     for axis in axes:
-        entries = _entries(cube, axis, spec)
+        entries = _entries(cube, axis, spec, groupings)
         for e in cube.observed:
             if e.column != axis.column or e.role is not axis.role:
                 continue
@@ -71,13 +71,13 @@ def _counted_values(cube: Cube, spec: Spec) -> Iterator[CountedValue]:
             yield from _listed(entries, "where", column, cube, total)
 
 
-def _entries(cube: Cube, axis: Axis, spec: Spec) -> _Entries:
+def _entries(cube: Cube, axis: Axis, spec: Spec, groupings: Mapping[str, Grouping]) -> _Entries:
     # of the counted rows; what was recoded, or is no stated outcome, by its own value
     table, entries = cube.marginal([axis]), _Entries()
-    names, became = axis.names(cube.levels[axis]), _became(cube, axis, spec)
+    names, became = axis.names(cube.levels[axis]), _became(cube, axis, spec, groupings)
     numbers = list[int]()
-    for i, code in enumerate(table.codes[:, 0].tolist()):
-        rows, cases = (int(table.sums[m][i]) for m in ("rows", cube.plan.cases))
+    counted = [table.sums[m].astype(np.int64).tolist() for m in ("rows", cube.plan.cases)]
+    for i, (code, rows, cases) in enumerate(zip(table.codes[:, 0].tolist(), *counted, strict=True)):
         if rows and code >= 0 and became[code] == CountedAs.NUMBER:
             numbers.append(i)
         elif rows or cases:
@@ -101,16 +101,16 @@ def _entries(cube: Cube, axis: Axis, spec: Spec) -> _Entries:
     return entries
 
 
-def _became(cube: Cube, axis: Axis, spec: Spec) -> list[str]:
+def _became(cube: Cube, axis: Axis, spec: Spec, groupings: Mapping[str, Grouping]) -> list[str]:
     # of every level; the last is that of missing values
     levels, task = cube.levels[axis], decide_task(cube, spec)
     if axis.role is Role.STRATUM:
         return [*axis.names(levels), CountedAs.MISSING]
     if axis.role is Role.FEATURE:
-        grouping = group_columns(cube, spec).get(axis.column)
+        grouping = groupings.get(axis.column)
         if grouping is None:
             return [*axis.names(levels), CountedAs.MISSING]
-        groups = [GroupId.of(group).name() for group in grouping.groups]
+        groups = [group.name() for group in grouping.groups]
         none = {OTHER: CountedAs.OTHERS, EXCLUDED: CountedAs.LEFT_OUT}
         return [
             groups[g] if 0 <= g < len(groups) else none.get(g, CountedAs.MISSING)
