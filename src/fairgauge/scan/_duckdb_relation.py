@@ -22,7 +22,7 @@ from duckdb import DuckDBPyRelation
 
 from fairgauge.atomic_files import folder_of_process
 from fairgauge.cube.cube import Cube, reorder_levels
-from fairgauge.cube.plan import Plan
+from fairgauge.cube.plan import Axis, Plan
 from fairgauge.errors import (
     NOT_UTF_8,
     DataError,
@@ -439,8 +439,14 @@ class DuckRows:
                     break
             else:
                 return join_parts(plan, [sums.scanned()], limit, self.written.texts)
-        cube = count_by_sql(plan, self.relation, self.written, self._run, limit)
+        cube = count_by_sql(plan, self.relation, self.written, self._run, limit, self._likely)
         return reorder_levels(cube, self.stated_order)
+
+    def _likely(self, axis: Axis) -> Sequence[object]:
+        # the values of a column in the first rows, where these were looked at
+        found = self.first.get(axis.column, ())
+        plain = {*map(type, found)} <= {bool, int, float, str, type(None)}
+        return [each for each in dict.fromkeys(found) if each is not None] if plain else ()
 
     @property
     def streams(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import sys
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -34,6 +34,9 @@ from fairgauge.values import name_of, plain_number
 Run: TypeAlias = Callable[[str], Iterator[Record]]
 
 _FEW_CELLS = 100_000
+# grouping sets whose number is a whole number of 64 bits
+_MOST_GROUPED = 60
+_MOST_CONDITIONS = 2
 # whole numbers below are looked up in a list, which takes half the time of a search
 _LISTED = 256
 
@@ -119,8 +122,30 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: int) -> Cube:
-    """Count a relation (what follows FROM) in one scan."""
+def count_by_sql(
+    plan: Plan,
+    relation: str,
+    columns: Columns,
+    run: Run,
+    limit: int,
+    likely: Callable[[Axis], Sequence[object]] = lambda _: (),
+) -> Cube:
+    """Count a relation (what follows FROM) in one scan.
+
+    ``likely`` states the values that a decision of a candidate probably has: of many candidates
+    they are counted by sums of conditions, where a grouping set for each takes many times as long.
+    """
+    if base := _without_candidates(plan):
+        assumed = {axis: tuple(likely(axis)) for axis in plan.axes if axis.role is Role.CANDIDATE}
+        few = all(0 < len(values) <= _MOST_CONDITIONS for values in assumed.values())
+        if few and plan.measures == ("rows",) and not any(axis.bins for axis in assumed):
+            by_sums = _count_conditions(plan, base, assumed, relation, columns, run, limit)
+            if by_sums is not None:
+                return by_sums
+    if len(plan.axes) > _MOST_GROUPED and _uses_grouping_sets(plan, columns):
+        parts = [_only(plan, table) for table in plan.tables]
+        cubes = [count_by_sql(part, relation, columns, run, limit) for part in parts]
+        return _cube_of_parts(plan, cubes)
 
     def count(*, by_largest: bool) -> Cube:
         records = run(select(plan, relation, columns, by_largest=by_largest))
@@ -135,6 +160,81 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
         texts = f"(SELECT {wrong} AS b FROM {relation}) AS texts"
         found = run(f"SELECT DISTINCT b FROM {texts} WHERE b IS NOT NULL LIMIT {MOST_UNREADABLE}")
         raise UnreadableNumbers(plan, error.column, (text for (text,) in found)) from None
+
+
+def _without_candidates(plan: Plan) -> Plan | None:
+    # the plan without candidates, of tables that differ in their candidate alone
+    candidates = {i for i, axis in enumerate(plan.axes) if axis.role is Role.CANDIDATE}
+    shared = {frozenset({*table} - candidates) for table in plan.tables}
+    one_each = all(len(candidates & {*table}) == 1 for table in plan.tables)
+    if len(plan.tables) < 2 or len(shared) != 1 or not one_each:
+        return None
+    return _only(plan, sorted(*shared))
+
+
+def _only(plan: Plan, axes: Sequence[int]) -> Plan:
+    return replace(plan, axes=tuple(plan.axes[i] for i in axes), tables=(tuple(range(len(axes))),))
+
+
+def _cube_of_parts(plan: Plan, cubes: Sequence[Cube]) -> Cube:
+    levels = {axis: values for cube in cubes for axis, values in cube.levels.items()}
+    observed = tuple(dict.fromkeys(each for cube in cubes for each in cube.observed))
+    by_axes = {frozenset(table.axes): table for cube in cubes for table in cube.tables}
+    tables = tuple(by_axes[frozenset(plan.axes[i] for i in table)] for table in plan.tables)
+    return replace(cubes[0], plan=plan, levels={a: levels[a] for a in plan.axes}, tables=tables,
+                   observed=observed)  # fmt: skip
+
+
+def _count_conditions(
+    plan: Plan, base: Plan, assumed: Mapping[Axis, tuple[object, ...]], relation: str,
+    columns: Columns, run: Run, limit: int,
+) -> Cube | None:  # fmt: skip
+    # None where a candidate has other values than those that are assumed
+    keys = [columns.key_of(axis) for axis in base.axes if not axis.bins]
+    if len(keys) < len(base.axes) or columns.decode is not None:
+        return None
+    sums = [
+        f"count(CASE WHEN {columns.key_of(axis)} = {_value(value, columns)} THEN 1 END)"
+        for axis, values in assumed.items()
+        for value in values
+    ]
+    sums += [f"count({columns.key_of(axis)})" for axis in assumed]
+    by = ", ".join(str(i + 1) for i in range(len(keys)))
+    records = [
+        *run(f"SELECT {', '.join([*keys, 'count(*)', *sums])} FROM {relation} GROUP BY {by}")
+    ]
+    fields = [*zip(*records, strict=True)] or [()] * (len(keys) + 1 + len(sums))
+    rows = np.array(fields[len(keys)], dtype=np.float64)
+    held = iter(fields[len(keys) + 1 :])
+    of = {axis: [np.array(next(held), dtype=np.float64) for _ in values]
+          for axis, values in assumed.items()}  # fmt: skip
+    known = {axis: np.array(next(held), dtype=np.float64) for axis in assumed}
+    if any((known[axis] != sum(counts)).any() for axis, counts in of.items()):
+        return None
+    own = [code_values(a, fetched) for a, fetched in zip(base.axes, fields, strict=False)]
+    tables = []
+    for table in plan.tables:
+        (axis,) = (plan.axes[i] for i in table if plan.axes[i] in assumed)
+        parts = [*of[axis], rows - known[axis]]
+        place = np.arange(len(rows))
+        codes = [Coded(each.values, each.positions[np.tile(place, len(parts))]) for each in own]
+        values = code_values(axis, [*assumed[axis], None])
+        decided = Coded(
+            values.values, values.positions[np.repeat(np.arange(len(parts)), len(rows))]
+        )
+        by_axis = dict(zip(base.axes, codes, strict=True)) | {axis: decided}
+        tables.append(
+            Counted([by_axis[plan.axes[i]] for i in table], {"rows": np.concatenate(parts)})
+        )
+    return build(plan, tables, rows=int(rows.sum()), texts=columns.texts, limit=limit)
+
+
+def _value(value: object, columns: Columns) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str):
+        return literal(value)
+    return str(value) if isinstance(value, int) else columns.constant(float(str(value)))
 
 
 def _largest_are_codes(cube: Cube) -> bool:
