@@ -51,6 +51,7 @@ def _change(found: Alternatives, each: GapChange | KeptRate, ends: Interval | No
 
 def _candidates(found: Alternatives) -> Iterator[dict[str, Any]]:
     words = spoken().terms["alternative"]
+    several = len({gap.feature for one in found.candidates for gap in one.gaps}) > 1
     for one in _ordered(found):
         state = "worse" if one.worse else "shown" if one.shown_for else "not_shown"
         for gap in one.gaps:
@@ -58,7 +59,7 @@ def _candidates(found: Alternatives) -> Iterator[dict[str, Any]]:
             old = metrics.metric_value(found.metric, gap.old)
             yield {
                 "name": one.name,
-                "group": f"{called(gap.group)} ({called(gap.feature)})",
+                "group": called(gap.group) + f" ({called(gap.feature)})" * several,
                 "gap": f"{old} {ARROW} {row}",
                 "change": _change(found, gap, gap.interval),
                 "performance": "; ".join(_change(found, e, e.interval) for e in one.performance),
