@@ -75,7 +75,7 @@ def counted_table(counted: Sequence[CountedValue]) -> str:
     heads = ("column", "role", "value", "became", "rows", "cases")
     rows = [[str(row[head]) for head in heads if row[head] is not None]
             for row in counted_values(counted)]  # fmt: skip
-    rows.insert(0, [*("column", "role", "value", "counted as", "rows", "cases")[: len(rows[0])]])
+    rows.insert(0, [*("column", "role", "value", "became", "rows", "cases")[: len(rows[0])]])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     line = "  ".join(f"{{:{'<' if i < 4 else '>'}{width}}}" for i, width in enumerate(widths))
     return "\n".join(line.format(*row).rstrip() for row in rows)

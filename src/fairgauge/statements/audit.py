@@ -57,7 +57,7 @@ def audit_page(report: Any) -> Page:
 
 
 _SIDES = ("positive", "negative", "undecided")
-_STATED_SIDES = {"label": _SIDES, "prediction": _SIDES, "where": ("left out",)}
+_STATED_SIDES = {"label": _SIDES, "prediction": _SIDES, "where": (enums.CountedAs.LEFT_OUT,)}
 """What values became that the first page lists, where a side of an outcome has several."""
 _MOST_VALUES = 6
 
