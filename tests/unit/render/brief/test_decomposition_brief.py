@@ -129,7 +129,7 @@ def test_with_controls_the_regression_is_quoted_and_the_headline_states_for_what
     (text,) = (str(each) for each in brief.found if "difference to quote" in str(each))
     quoted, alone = text, str(brief.found[list(map(str, brief.found)).index(text) + 1])
     size = f"{100 * abs(adjusted.value):.1f}"
-    assert "adjusted for branch and debt by regression: on average" in quoted
+    assert "adjusted for branch and debt by logistic regression: on average" in quoted
     assert (f"{size} fewer of 100" if within < 0 else "of 100") in quoted
     assert f"{100 * abs(gap.part('within').value):.1f} fewer of 100" in alone
     assert "In the same branch, by branch alone, without debt: on average" in alone
