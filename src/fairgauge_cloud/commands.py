@@ -94,15 +94,15 @@ def clarify(
     fairgauge clarify analysis_config.json -o results --map s3://my-bucket=data
     fairgauge clarify analysis_config.json --check
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge_cloud._files import Places, read_maps
+    from fairgauge_cloud._files import MOST_OF_CONFIGURATION, Places, read_maps, read_text
     from fairgauge_cloud.clarify.analysis import Job, result_paths, write_results
-    from fairgauge_cloud.clarify.clarify_config import ConfigError, load_config
+    from fairgauge_cloud.clarify.clarify_config import ConfigError, read_config
     from fairgauge_cloud.clarify.dataset import load_dataset, with_answers
 
     _ = out.shown  # refuses options that contradict each other, before any work
-    answered = predictions is not None
+    given = {"has_dataset": dataset is not None, "has_answers": predictions is not None}
     try:
-        asked = load_config(Path(config), has_dataset=dataset is not None, has_answers=answered)
+        asked = read_config(read_text(Path(config), MOST_OF_CONFIGURATION), **given)
     except ConfigError as error:
         print_message(error.title, prefix="")
         raise

@@ -39,24 +39,12 @@ NEEDED = {
 }
 ASKED = ["--prediction", "approved", "--positive", "yes", "--sensitive", "sex"]
 SCORED = ["--label", "repaid", "--score", "score", "--positive", "yes", "--sensitive", "sex"]
+FILES = [
+    *("a.csv", "a.jsonl", "a.parquet", "a.feather", "a.xlsx", "a.sav", "a.dta", "a.csv.zst"),
+    *("table", "s3://bucket/a.csv", "delta:table", "iceberg:catalogue.table"),
+]
 COMMANDS = {
-    **{
-        f"audit {name}": ["audit", name, *ASKED]
-        for name in (
-            "a.csv",
-            "a.jsonl",
-            "a.parquet",
-            "a.feather",
-            "a.xlsx",
-            "a.sav",
-            "a.dta",
-            "a.csv.zst",
-            "table",
-            "s3://bucket/a.csv",
-            "delta:table",
-            "iceberg:catalogue.table",
-        )
-    },
+    **{f"audit {name}": ["audit", name, *ASKED] for name in FILES},
     **{
         f"audit -o {name}": ["audit", "a.csv", *ASKED, "-o", name]
         for name in ("r.json", "r.html", "r.md", "r.csv", "r.xml", "r.xlsx")
@@ -101,6 +89,9 @@ FUNCTIONS = {
     "fg.mlflow": "fg.mlflow.log_report(fg.load('saved.json'))",
     "smclarify": "__import__('fairgauge_cloud.smclarify.bias.report')",
     "fg.check": "fg.check('t.xlsx')",
+    "audit with all metrics": "fg.audit('a.csv', label='repaid', prediction='approved', "
+    "score='score', positive='yes', sensitive='sex', features=['score'], metrics=['all'], "
+    "method='exact').save('all.html')",
     "fg.scorer": "fg.scorer('selection_rate.difference', sensitive='sex')",
 }
 SCRIPT = """
@@ -148,11 +139,8 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("loans")
     deltalake, pyreadstat = pytest.importorskip("deltalake"), pytest.importorskip("pyreadstat")
     pytest.importorskip("openpyxl")
-    frame = (
-        loans()
-        .head(600)
-        .with_columns(other="approved", item=pl.int_range(600) // 9, name=pl.col("sex") + "?")
-    )
+    made = {"other": "approved", "item": pl.int_range(600) // 9, "name": pl.col("sex") + "?"}
+    frame = loans().head(600).with_columns(**made)
     rows = frame.to_pandas()
     rows.to_csv(folder / "a.csv", index=False)
     rows.to_csv(folder / "a.csv.zst", index=False)
@@ -168,11 +156,10 @@ def folder(tmp_path_factory):
     hired = pd.DataFrame({"group": ["a", "b"], "n": [80, 40], "hired": [48, 12]})
     hired.to_csv(folder / "t.csv", index=False)
     hired.to_excel(folder / "t.xlsx", index=False)
-    counts = fg.count(frame, prediction="approved", positive="yes", sensitive="sex")
+    asked = {"prediction": "approved", "positive": "yes", "sensitive": "sex"}
+    counts = fg.count(frame, **asked)
     counts.save(folder / "a.cube.json")
-    fg.count(frame.head(300), prediction="approved", positive="yes", sensitive="sex").save(
-        folder / "b.cube.json"
-    )
+    fg.count(frame.head(300), **asked).save(folder / "b.cube.json")
     report = fg.audit(counts)
     report.save(folder / "saved.json")
     fg.seal(report, counts, folder / "a.fairgauge")
@@ -188,14 +175,11 @@ def folder(tmp_path_factory):
         "methods": {"pre_training_bias": {"methods": ["CI"]}},
     }  # fmt: skip
     (folder / "clarify.json").write_text(json.dumps(config))
-    of_json = {
-        "dataset_type": "application/json",
-        "dataset_uri": "people.json",
-        "features": "people[*].[sex]",
-        "label": "people[*].repaid",
-        "headers": ["sex", "y"],
-    }
-    of_json = {k: v for k, v in (config | of_json).items() if k != "predicted_label"}
+    of_json = config | {
+        "dataset_type": "application/json", "dataset_uri": "people.json",
+        "features": "people[*].[sex]", "label": "people[*].repaid", "headers": ["sex", "y"],
+    }  # fmt: skip
+    del of_json["predicted_label"]
     (folder / "jmespath.json").write_text(json.dumps(of_json))
     (folder / "people.json").write_text(json.dumps({"people": rows.to_dict("records")}))
     biased = {"biasSlices": {"configs": {"sex": {"value": {"stringValue": "Female"}}}}}
@@ -224,7 +208,8 @@ def run(folder, absent, cases):
 def test_a_plain_installation_does_its_work_and_names_what_it_lacks(folder):
     """`clarify` and `vertex` ended in a way they should not."""
     needed = {case: extra for (extra, _), cases in NEEDED.items() for case in cases}
-    found = run(folder, [library for _, library in NEEDED], {*COMMANDS, *FUNCTIONS})
+    absent = ["sklearn", *(library for _, library in NEEDED)]
+    found = run(folder, absent, {*COMMANDS, *FUNCTIONS})
     for case, (code, text) in found.items():
         if case in needed:
             assert (code, f"pip install 'fairgauge[{needed[case]}]'" in text) == (2, True), text

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -236,7 +237,7 @@ def _read_sheets(path: Path, *, results: bool = True) -> tuple[dict[str, _Sheet]
     with needing("xlsx", "reading workbooks"):
         import openpyxl
     try:
-        with path.open("rb") as file:
+        with warnings.catch_warnings(action="ignore"), path.open("rb") as file:
             with ZipFile(file) as archive:
                 size = sum(each.file_size for each in archive.infolist())
             if size > most_unpacked(file):
@@ -256,6 +257,17 @@ def _read_sheets(path: Path, *, results: bool = True) -> tuple[dict[str, _Sheet]
         raise DataError(f"cannot read {quote(path)}: {why}") from None
 
 
+def _cell_value(cell: Any, epoch: dt.datetime) -> Any:
+    value = cell.value
+    if isinstance(value, dt.datetime) and value.year <= epoch.year + 1:
+        from openpyxl.utils.datetime import to_excel
+
+        shown = set(re.sub(r"\[.*?\]", "", cell.number_format.lower()))
+        if shown & {*"hs"} and not shown & {*"dy"}:  # 32 hours, which openpyxl takes for a day
+            return dt.timedelta(days=to_excel(value, epoch))
+    return None if value in _FAILED else value
+
+
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*\bref="([A-Z]{1,3})(\d{1,7}):[A-Z]+(\d{1,7})"')
 _FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
 
@@ -264,9 +276,9 @@ def _read_sheet(sheet: Any, book: Any) -> _Sheet:
     sheet.reset_dimensions()  # programs state A1 alone, and openpyxl would read no more
     rows: list[list[Any]] = []
     read = filled = 0  # places, and those with a cell
-    for row in sheet.iter_rows(max_row=_MOST_ROWS + 1, values_only=True):
-        rows.append([None if value in _FAILED else value for value in row])
-        read, filled = read + len(row) + 1, filled + len(_filled_cells(row))
+    for row in sheet.iter_rows(max_row=_MOST_ROWS + 1):
+        rows.append([_cell_value(cell, book.epoch) for cell in row])
+        read, filled = read + len(row) + 1, filled + len(_filled_cells(rows[-1]))
         if len(rows) > _MOST_ROWS or read > max(_MOST_EMPTY, 100 * filled):
             raise DataError(_TOO_WIDE.format(quote(sheet.title)))
     # openpyxl streams a sheet without its merged cells

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from fairgauge.errors import Problem, SpecError, quote, suggest
-from fairgauge_cloud._files import MOST_OF_CONFIGURATION, problems_of, read_text
+from fairgauge_cloud._files import problems_of
 from fairgauge_cloud._service_metrics import (
     ALIASES,
     POST_TRAINING,
@@ -38,8 +38,6 @@ _STAGES = {
     "pre_training_bias": (REGISTERED_PRE, PRE_TRAINING),
     "post_training_bias": (REGISTERED_POST, POST_TRAINING),
 }
-ANSWERED = {"answered": True}
-"""The context of a configuration whose model has answered."""
 _PREDICTIONS = (
     "name predicted_label or predicted_label_dataset_uri, or the file of what the model answered, "
     "--predictions FILE"
@@ -114,7 +112,7 @@ class Predictor(BaseModel):
 
 
 class AnalysisConfig(_Part):
-    """An ``analysis_config.json``, schema version 1.0; validated in the context ``ANSWERED``."""
+    """An ``analysis_config.json``, schema version 1.0, and whether its model has answered."""
 
     version: StrictStr = "1.0"
     dataset_type: DatasetType
@@ -138,9 +136,6 @@ class AnalysisConfig(_Part):
     methods: Methods
     predictor: Predictor | None = None
     _answered: bool = PrivateAttr(default=False)
-
-    def model_post_init(self, context: object) -> None:
-        self._answered = context is ANSWERED
 
     @property
     def has_predictions(self) -> bool:
@@ -185,42 +180,36 @@ class AnalysisConfig(_Part):
         }
 
 
-def read_config(
-    text: str, *, has_dataset: bool = False, has_answers: bool = False
-) -> AnalysisConfig:
-    """Read a configuration from its JSON."""
+def read_config(text: str, **given: bool) -> AnalysisConfig:
+    """Read a configuration from its JSON; see `check_config`."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         message = f"Unable to load analysis configuration as JSON. {error}"
         raise ConfigError(Problem("", message)) from None
-    return check_config(found, has_dataset=has_dataset, has_answers=has_answers)
+    return check_config(found, **given)
 
 
 def check_config(
     found: object, *, has_dataset: bool = False, has_answers: bool = False
 ) -> AnalysisConfig:
-    """Return a configuration; every mistake in it is raised at once."""
+    """Return a configuration, beside which data or answers of its model may be given.
+
+    Every mistake in it is raised at once.
+    """
     if not isinstance(found, dict):
         raise ConfigError(Problem("", f"{NOT_VALID} It must be an object, not {quote(found)}"))
     try:
-        config = AnalysisConfig.model_validate(found, context=ANSWERED if has_answers else None)
+        config = AnalysisConfig.model_validate(found)
     except ValidationError as error:
         raise ConfigError(problems_of(error, AnalysisConfig)) from None
+    config._answered = has_answers  # noqa: SLF001 - which no key of a file may state
     problems = list(_find_problems(config, has_dataset))
     if has_answers and config.has_predictions:
         problems.append(Problem("--predictions", "the data have predictions (predicted_label)"))
     if problems:
         raise ConfigError(problems)
     return config
-
-
-def load_config(
-    path: Path, *, has_dataset: bool = False, has_answers: bool = False
-) -> AnalysisConfig:
-    """Read a configuration file."""
-    text = read_text(path, MOST_OF_CONFIGURATION)
-    return read_config(text, has_dataset=has_dataset, has_answers=has_answers)
 
 
 def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:

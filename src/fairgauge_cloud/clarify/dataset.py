@@ -29,6 +29,7 @@ from fairgauge_cloud._files import (
 from fairgauge_cloud.clarify.clarify_config import AnalysisConfig, Predictor
 
 _LOOK = 200
+_LINES, _DOCUMENT = "application/jsonlines", "application/json"
 
 
 @dataclass(slots=True)
@@ -145,11 +146,8 @@ def read_json(config: AnalysisConfig, files: list[Path]) -> Dataset:
     searches = {key: compiled_path(path, key) for key, path in paths.items()}
     cells: dict[str, list[Any]] = {key: [] for key in paths}
     for path in files:
-        is_lines = config.dataset_type == "application/jsonlines"
-        document: Any = [*json_lines(path)] if is_lines else json_document(path)
         rows = 0
-        for key, of in searches.items():
-            found = [*map(of.search, document)] if is_lines else of.search(document)
+        for key, found in _search_json(searches, path, config.dataset_type == _LINES).items():
             asks, file = f"{key}: {quote(paths[key])}", quote(path)
             if key == "features":
                 if not isinstance(found, list) or not all(isinstance(row, list) for row in found):
@@ -183,6 +181,15 @@ def read_json(config: AnalysisConfig, files: list[Path]) -> Dataset:
     return Dataset(source, names, table, roles.get("label"), roles.get(PREDICTED))
 
 
+def _search_json(searches: dict[str, Any], path: Path, is_lines: bool) -> dict[str, Any]:
+    # what each JMESPath finds in a document, or in each of its lines
+    document: Any = [*json_lines(path)] if is_lines else json_document(path)
+    return {
+        key: [*map(of.search, document)] if is_lines else of.search(document)
+        for key, of in searches.items()
+    }
+
+
 def load_dataset(
     config: AnalysisConfig, places: Places, dataset: str | None, first_row: str
 ) -> Dataset:
@@ -193,7 +200,7 @@ def load_dataset(
         files = replace(places, base=Path()).files(dataset)  # from the current folder
     if config.dataset_type == "text/csv":
         made = _read_csvs(config, places, files, first_row)
-    elif config.dataset_type in ("application/jsonlines", "application/json"):
+    elif config.dataset_type in (_LINES, _DOCUMENT):
         made = read_json(config, files)
     else:
         names, table = read_parquet_files(files, config.headers)
@@ -326,10 +333,6 @@ def _predicted_of(config: AnalysisConfig, names: list[str], others: list[str]) -
     return found
 
 
-_THRESHOLD = 0.5
-_LINES, _DOCUMENT = "application/jsonlines", "application/json"
-
-
 def with_answers(made: Dataset, config: AnalysisConfig, path: Path, first_row: str) -> Dataset:
     """Return the data with what the model answered, one answer a row, in the rows' order.
 
@@ -337,50 +340,23 @@ def with_answers(made: Dataset, config: AnalysisConfig, path: Path, first_row: s
     """
     asked = config.predictor or Predictor()
     kind = (asked.accept_type or config.dataset_type).lower()
-    paths = {"label": asked.label, "probability": asked.probability}
-    columns: dict[str, list[Any]]
-    if kind == "text/csv":
-        rows = [*csv_rows(path)][first_row == "header" :]
-        columns = {key: _csv_answers(rows, at, f"predictor.{key}") for key, at in paths.items()
-                   if at is not None} or {"probability": rows}  # fmt: skip
-    elif kind in (_LINES, _DOCUMENT):
-        document: Any = [*json_lines(path)] if kind == _LINES else json_document(path)
-        searches = {
-            key: compiled_path(of, f"predictor.{key}")
-            for key, of in paths.items() if isinstance(of, str)
-        }  # fmt: skip
-        columns = {
-            key: [*map(of.search, document)] if kind == _LINES else of.search(document) or []
-            for key, of in searches.items()
-        }
-    else:
-        message = (
-            f"must be 'text/csv', {_LINES!r} or {_DOCUMENT!r} to read answers, not {quote(kind)}"
-        )
-        raise SpecError(Problem("predictor.accept_type", message))
-    if not columns:
-        message = "names neither label nor probability, where the answers have them"
-        raise SpecError(Problem("predictor", message))
-    rows_of_data = max(map(len, made.table.values()))
+    columns = _read_answers(asked, kind, path, first_row)
+    rows = max(map(len, made.table.values()))
     for found in columns.values():
-        if not isinstance(found, list) or len(found) != rows_of_data:
-            answers = len(found) if isinstance(found, list) else 1
-            header = "; if the first row names columns: --first-row header"
-            hint = header * (kind == "text/csv" and answers == rows_of_data + 1)
+        answers = len(found) if isinstance(found, list) else 1
+        if answers != rows:
             raise DataError(
-                f"{quote(path)} has {answers:,} answers and the data {rows_of_data:,} rows; "
-                f"give one for each row, in their order{hint}"
+                f"{quote(path)} has {answers:,} answers and the data {rows:,} rows; give one for "
+                "each row, in their order (of CSV with a header: --first-row header)"
             )
-    labels, scores = columns.get("label"), columns.get("probability")
+    pairs = zip(*(columns.get(key, [None] * rows) for key in ("label", "probability")), strict=True)
     values = [
-        _answered_label(config, asked, of_row, f"{quote(path)}, answer {number:,}")
-        for number, of_row in enumerate(
-            zip(labels or [None] * rows_of_data, scores or [None] * rows_of_data, strict=True), 1
-        )
+        _answered_label(config, asked.label_headers, pair, f"{quote(path)}, answer {number:,}")
+        for number, pair in enumerate(pairs, 1)
     ]
     name = PREDICTED if PREDICTED not in made.names else "predictor.label"
-    if kind == "text/csv" and labels:
-        column = code_columns([[text] for text in labels], [name], {name})[name]
+    if kind == "text/csv":
+        column = code_columns([["" if v is None else str(v)] for v in values], [name], {name})[name]
     else:
         column = from_values(name, values)
     return replace(
@@ -389,35 +365,50 @@ def with_answers(made: Dataset, config: AnalysisConfig, path: Path, first_row: s
     )  # fmt: skip
 
 
-def _csv_answers(rows: list[list[str]], at: str | int, path: str) -> list[Any]:
-    if not isinstance(at, int) or not 0 <= at < len(rows[0] if rows else ()):
+def _read_answers(asked: Predictor, kind: str, path: Path, first_row: str) -> dict[str, Any]:
+    places = {"label": asked.label, "probability": asked.probability}
+    wanted = {key: at for key, at in places.items() if at is not None}
+    if kind == "text/csv":
+        rows = [*csv_rows(path)][first_row == "header" :]
         width = len(rows[0]) if rows else 0
-        raise SpecError(Problem(path, f"must be the place of one of {width} columns, from 0"))
-    return [row[at] for row in rows]
+        for key, at in wanted.items():
+            if at not in range(width):
+                message = f"must be the place of one of {width} columns, from 0"
+                raise SpecError(Problem(f"predictor.{key}", message))
+        found = {key: [row[int(at)] for row in rows] for key, at in wanted.items()}
+        return found or {"probability": rows}
+    if kind not in (_LINES, _DOCUMENT) or not wanted:
+        message = (
+            f"to read answers, state where label or probability is, and as accept_type text/csv, "
+            f"{_LINES} or {_DOCUMENT}"
+        )
+        raise SpecError(Problem("predictor", message))
+    searches = {key: compiled_path(str(at), f"predictor.{key}") for key, at in wanted.items()}
+    return _search_json(searches, path, kind == _LINES)
 
 
 def _answered_label(
-    config: AnalysisConfig, asked: Predictor, answer: tuple[Any, Any], where: str
+    config: AnalysisConfig, headers: Sequence[object] | None, answer: Sequence[Any], where: str
 ) -> object:
     label, score = answer
+    if isinstance(label, list) and len(label) == 1:
+        (label,) = label
     if label is not None and not isinstance(label, list):
         return label
-    names = label or asked.label_headers
-    listed = score if isinstance(score, list) else [] if score is None else [score]
+    listed = score if isinstance(score, list) else [score]
     try:
-        scores = [float(each) for each in listed]
+        scores = [float(each) for each in listed if each is not None]
     except (TypeError, ValueError):
         raise DataError(f"{where}: a probability must be a number, not {quote(score)}") from None
-    if label and len(label) == 1:
-        return label[0]
+    names = label or headers or ()
     if not scores:
         return None
     if len(scores) == 1 and not names:
         limit = config.probability_threshold
-        return int(scores[0] > (_THRESHOLD if limit is None else limit))
-    if not names or len(names) != len(scores):
+        return int(scores[0] > (0.5 if limit is None else limit))
+    if len(names) != len(scores):
         raise DataError(
-            f"{where}: {len(scores)} probabilities and {len(names or ())} labels; name the label "
-            "of each in predictor.label_headers"
+            f"{where}: {len(scores)} probabilities and {len(names)} labels; name the label of each "
+            "in predictor.label_headers"
         )
     return names[scores.index(max(scores))]
