@@ -17,6 +17,13 @@ ROWS = [("facet", "age", "label", "p"), *(
 )]  # fmt: skip
 
 
+PARQUET = "application/x-parquet"
+
+
+def asks(methods: list[str]) -> dict[str, Any]:
+    return {"pre_training_bias": {"methods": methods}}
+
+
 def mistakes(asked: Any, **given: bool) -> dict[str, str]:
     """Return what is wrong with a configuration: path to message."""
     with pytest.raises(ConfigError) as error:
@@ -55,44 +62,18 @@ def test_every_mistake_is_listed_at_once() -> None:
         ({"probability_threshold": "x"}, "probability_threshold", "must be a whole number or a"),
         ({"dataset_type": "application/x-image"}, "dataset_type", "images have no bias metrics"),
         ({"dataset_type": "application/json"}, "features", "Data must contain features."),
-        (
-            {"dataset_type": "application/x-parquet", "label": 2},
-            "label",
-            "must be text for application/x-parquet",
-        ),
-        (
-            {"dataset_type": "application/x-parquet", "facet_dataset_uri": "f.csv"},
-            "facet_dataset_uri",
-            "is only for text/csv",
-        ),
+        ({"dataset_type": PARQUET, "label": 2}, "label", f"must be text for {PARQUET}"),
+        ({"dataset_type": PARQUET, "facet_dataset_uri": "f.csv"}, "facet_dataset_uri", "is only"),
         ({"time_series_data_config": {}}, "time_series_data_config", "unsupported for time series"),
-        (
-            {"methods": {"shap": {"num_samples": 5}}},
-            "methods",
-            "asks for no bias metrics (shap explain a model",
-        ),
-        (
-            {"methods": {"pre_training_bias": {"methods": ["CI", "DPX"]}}},
-            "methods.pre_training_bias.methods[1]",
-            "Invalid metric_name: metrics should be one of the registered metrics['CI', 'DPL',",
-        ),
-        (
-            {"methods": {"pre_training_bias": {"methods": []}}},
-            "methods.pre_training_bias.methods",
-            "names no metric",
-        ),
-        (
-            {"methods": after()},
-            "methods.post_training_bias",
-            "needs predictions: name predicted_label",
-        ),
-        (
-            {"methods": {**both(), "report": {"name": "../x"}}, "predicted_label": "p"},
-            "methods.report.name",
-            "must be a plain file name",
-        ),
+        ({"methods": {"shap": {}}}, "methods", "asks for no bias metrics (shap explain a model"),
+        ({"methods": asks(["CI", "DPX"])}, "methods.pre_training_bias.methods[1]",
+         "Invalid metric_name: metrics should be one of the registered metrics['CI', 'DPL',"),
+        ({"methods": asks([])}, "methods.pre_training_bias.methods", "names no metric"),
+        ({"methods": after()}, "methods.post_training_bias", "needs predictions: name predicted_"),
+        ({"methods": {**both(), "report": {"name": "../x"}}, "predicted_label": "p"},
+         "methods.report.name", "must be a plain file name"),
     ],
-)
+)  # fmt: skip
 def test_one_mistake(changes: dict[str, Any], path: str, message: str) -> None:
     found = mistakes(config(**changes))
     assert message in found[path]
@@ -130,128 +111,69 @@ def test_a_schema_error_has_the_services_title(folder: Any) -> None:
     assert "no file 'absent.json'" in folder.fails("clarify", "absent.json")
 
 
+FILES = {
+    "data.csv": "facet,label\na,1\nd,0\n", "ragged.csv": "facet,label\na\n", "short.csv": "x\na\n",
+    "bare.csv": "facet,label\n", "twins.csv": "facet,label,label\na,1,0\n", "empty.csv": "",
+    "two.csv": "one,two\na,b\nc,d\n", "keys.csv": "id,label\n1,1\n2,0\n",
+    "also.csv": "id,label\n1,0\n2,1\n", "again.csv": "id,facet\n1,a\n1,d\n",
+    "others.csv": "id,facet\n8,a\n9,d\n", "none.jsonl": '{"x": [], "y": 1}\n',
+    "good.jsonl": '{"x": [1, "a"], "y": 1}\n{"x": [2, "d"], "y": 0}\n',
+    "ragged.jsonl": '{"x": [1, "a"], "y": 1}\n{"x": [2], "y": 0}\n',
+    "data.json": '[{"x": [1, "a"], "y": 1}, {"x": [2, "d"], "y": 0}]',
+}  # fmt: skip
+LINES = {
+    "dataset_type": "application/jsonlines", "dataset_uri": "good.jsonl", "features": "x",
+    "label": "y", "facet": [{"name_or_index": 1, "value_or_threshold": ["d"]}],
+}  # fmt: skip
+DOCUMENT = LINES | {
+    "dataset_type": "application/json", "dataset_uri": "data.json", "features": "[].x",
+    "label": "[].y",
+}  # fmt: skip
+JOIN = {"dataset_uri": "keys.csv", "joinsource_name_or_index": "id"}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"dataset_uri": "absent.csv"}, "no file 'absent.csv'"),
         ({"dataset_uri": "s3://b/x.csv"}, "name its folder: --map s3://b=FOLDER"),
-        (
-            {"headers": ["a"]},
-            "Headers in config do not match with the number of columns in the dataset.",
-        ),
+        ({"headers": ["a"]}, "Headers in config do not match with the number of columns in the d"),
         ({"dataset_uri": "ragged.csv"}, "line 2: the header has 2 columns, this line 1"),
         ({"dataset_uri": "empty.csv"}, "is empty"),
         ({"dataset_uri": "bare.csv"}, "'bare.csv' holds no rows"),
         ({"dataset_uri": "twins.csv"}, "'twins.csv' has the column 'label' twice"),
         ({"facet_dataset_uri": "short.csv"}, "has 1 rows and the data 2"),
-        (
-            {"facet_dataset_uri": "short.csv", "joinsource_name_or_index": "id"},
-            "joinsource_name_or_index: no column 'id'",
-        ),
-        (
-            {"predicted_label_dataset_uri": "ragless.csv", "methods": after()},
-            "predicted_label: no column 'predicted_label' in its file.",
-        ),
-        (
-            {"label_values_or_threshold": ["x"]},
-            "label_values_or_threshold: Facet/label value provided must be a single numeric",
-        ),
-        (
-            {"dataset_type": "application/jsonlines", "features": "a[", "label": "b"},
-            "features: 'a[' is not a JMESPath",
-        ),
-        ({"dataset_type": "application/json", "features": "a", "label": "b"}, "is not JSON"),
+        ({"facet_dataset_uri": "short.csv", "joinsource_name_or_index": "id"},
+         "joinsource_name_or_index: no column 'id'"),
+        ({"predicted_label_dataset_uri": "two.csv", "methods": after()},
+         "predicted_label: no column 'predicted_label' in its file."),
+        ({"predicted_label": "decided", "methods": both()},
+         "predicted_label: no column 'decided' in the data."),
+        ({"label_values_or_threshold": ["x"]},
+         "label_values_or_threshold: Facet/label value provided must be a single numeric"),
+        (JOIN | {"facet_dataset_uri": "also.csv"}, "'label' of 'also.csv' is also in the data"),
+        (JOIN | {"facet_dataset_uri": "again.csv"}, "the join key '1' stands twice in 'again.csv'"),
+        (JOIN | {"facet_dataset_uri": "others.csv"}, "no join key of 'others.csv' is in the data"),
+        (LINES | {"features": "a["}, "features: 'a[' is not a JMESPath"),
+        (LINES | {"features": "y"},
+         "features: 'y' is no list of features for every row of 'good.jsonl'"),
+        (LINES | {"label": "z"}, "label: 'z' finds nothing in 'good.jsonl'"),
+        (LINES | {"dataset_uri": "none.jsonl"}, "'none.jsonl': Data must contain features."),
+        (LINES | {"dataset_uri": "ragged.jsonl"},
+         "'ragged.jsonl' is ragged: row 2 has 1 features, the first 2"),
+        (LINES | {"headers": ["a", "b"]}, "2 names, but the data have 2 features + label"),
+        (DOCUMENT | {"dataset_uri": "data.csv"}, "is not JSON"),
+        (DOCUMENT | {"features": "[].y"},
+         "'[].y' is no list of features for every row of 'data.json'. Data must contain"),
+        *((DOCUMENT | {"label": path}, f"label: '{path}' gives {n} values in 'data.json', but the")
+          for path, n in (("[0].y", 0), ("[:1].y", 1), ("[0].{a: y}", 0))),
     ],
-)
+)  # fmt: skip
 def test_data_that_do_not_fit(folder: Any, changes: dict[str, Any], message: str) -> None:
-    folder.csv("data.csv", [("facet", "label"), ("a", 1), ("d", 0)])
-    folder.csv("ragged.csv", [("facet", "label"), ("a",)])
-    folder.csv("short.csv", [("more",), ("a",)])
-    folder.csv("bare.csv", [("facet", "label")])
-    folder.csv("twins.csv", [("facet", "label", "label"), ("a", 1, 0)])
-    folder.csv("ragless.csv", [("one", "two"), ("a", "b"), ("c", "d")])
-    folder.text("empty.csv", "")
-    if changes.get("dataset_type") == "application/jsonlines":
-        folder.text("data.csv", '{"a": [1]}\n')
-    folder.json("bad.json", config(**changes))
-    assert message in " ".join(folder.fails("clarify", "bad.json").split("\n"))
-
-
-GOOD_LINE = '{"x": [1, "a"], "y": 1}\n{"x": [2, "d"], "y": 0}\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "changes", "message"),
-    [
-        (
-            GOOD_LINE,
-            {"features": "y"},
-            "features: 'y' is no list of features for every row of 'data.jsonl'",
-        ),
-        (GOOD_LINE, {"label": "z"}, "label: 'z' finds nothing in 'data.jsonl'"),
-        ('{"x": [], "y": 1}\n', {}, "'data.jsonl': Data must contain features."),
-        (
-            '{"x": [1, "a"], "y": 1}\n{"x": [2], "y": 0}\n',
-            {},
-            "'data.jsonl' is ragged: row 2 has 1 features, the first 2",
-        ),
-        (GOOD_LINE, {"headers": ["a", "b"]}, "2 names, but the data have 2 features + label"),
-    ],
-)
-def test_lines_that_do_not_fit(
-    folder: Any, text: str, changes: dict[str, Any], message: str
-) -> None:
-    folder.text("data.jsonl", text)
-    lines = {"dataset_type": "application/jsonlines", "dataset_uri": "data.jsonl"}
-    asked = config(**({"features": "x", "label": "y", "facet": AT_1} | lines | changes))
-    assert message in folder.fails("clarify", folder.json("bad.json", asked))
-
-
-AT_1 = [{"name_or_index": 1, "value_or_threshold": ["d"]}]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"features": "[].y"},
-            "'[].y' is no list of features for every row of 'data.json'. Data must contain",
-        ),
-        ({"label": "[0].y"}, "label: '[0].y' gives 0 values in 'data.json', but there are 2 rows"),
-        ({"label": "[:1].y"}, "label: '[:1].y' gives 1 values in 'data.json', but there are 2"),
-        ({"label": "[0].{a: y}"}, "label: '[0].{a: y}' gives 0 values in 'data.json', but there"),
-    ],
-)
-def test_documents_that_do_not_fit(folder: Any, changes: dict[str, Any], message: str) -> None:
-    folder.json("data.json", [{"x": [1, "a"], "y": 1}, {"x": [2, "d"], "y": 0}])
-    document = {"dataset_type": "application/json", "dataset_uri": "data.json"}
-    asked = config(**({"features": "[].x", "label": "[].y", "facet": AT_1} | document | changes))
-    assert message in folder.fails("clarify", folder.json("bad.json", asked))
-
-
-@pytest.mark.parametrize(
-    ("facets", "changes", "message"),
-    [
-        ("id,label\n1,0\n2,1\n", {}, "the column 'label' of 'more.csv' is also in the data"),
-        ("id,facet\n1,a\n1,d\n", {}, "the join key '1' stands twice in 'more.csv'"),
-        ("id,facet\n8,a\n9,d\n", {}, "no join key of 'more.csv' is in the data"),
-    ],
-)
-def test_joins_that_do_not_fit(
-    folder: Any, facets: str, changes: dict[str, Any], message: str
-) -> None:
-    folder.csv("data.csv", [("id", "label"), (1, 1), (2, 0)])
-    folder.text("more.csv", facets)
-    join = {"facet_dataset_uri": "more.csv", "joinsource_name_or_index": "id"}
-    asked = config(**(join | changes))
-    assert message in folder.fails("clarify", folder.json("bad.json", asked))
-
-
-def test_predictions_that_are_not_there(folder: Any) -> None:
-    folder.csv("data.csv", [("facet", "label"), ("a", 1), ("d", 0)])
-    asked = config(predicted_label="decided", methods=both())
-    message = folder.fails("clarify", folder.json("bad.json", asked))
-    assert "predicted_label: no column 'decided' in the data." in message
+    for name, text in FILES.items():
+        folder.text(name, text)
+    said = folder.fails("clarify", folder.json("bad.json", config(**changes)))
+    assert message in " ".join(said.split("\n"))
 
 
 def test_parquet_needs_as_many_headers_as_columns(folder: Any) -> None:

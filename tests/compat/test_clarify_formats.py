@@ -24,90 +24,53 @@ def found_in(found: dict[str, Any], facet: str = "facet") -> dict[str, Any]:
     return every
 
 
-def test_csv_without_header_by_index(folder: Any, expected: dict[str, Any]) -> None:
+HEADERS = ["facet", "label", "predicted"]
+
+
+def test_csv_with_and_without_header(folder: Any, expected: dict[str, Any]) -> None:
+    asked = config(headers=HEADERS, predicted_label="predicted", methods=both())
+    assert found_in(folder.clarify(asked)) == expected
     folder.csv("bare.csv", ROWS)
-    facet = [{"name_or_index": 0, "value_or_threshold": ["d"]}]
-    asked = config(dataset_uri="bare.csv", label=1, predicted_label=2, facet=facet, methods=both())
-    found = folder.clarify(asked)
-    assert found_in(found, "column_0") == expected
-    named = folder.clarify(
-        asked | {"headers": ["facet", "label", "predicted"], "label": "label", "predicted_label": 2}
-    )
-    assert found_in(named) == expected
+    by_index = {"name_or_index": 0, "value_or_threshold": ["d"]}
+    bare = {"dataset_uri": "bare.csv", "predicted_label": 2, "facet": [by_index]}
+    unnamed = config(**asked | bare | {"label": 1, "headers": None})
+    assert found_in(folder.clarify(unnamed), "column_0") == expected
+    assert found_in(folder.clarify(asked | bare)) == expected
 
 
-def test_csv_with_header_and_headers(folder: Any, expected: dict[str, Any]) -> None:
+@pytest.mark.parametrize("kind", ["jsonlines", "json"])
+def test_json(folder: Any, expected: dict[str, Any], kind: str) -> None:
+    rows = [
+        {"features": features, "label": label, "answer": {"value": predicted}}
+        for features, (_, label, predicted) in zip(FEATURES, ROWS, strict=True)
+    ]
+    written = folder.lines("data", rows) if kind == "jsonlines" else folder.json("data", rows)
+    each = "" if kind == "jsonlines" else "[*]."
     asked = config(
-        headers=["facet", "label", "predicted"], predicted_label="predicted", methods=both()
-    )
+        dataset_type=f"application/{kind}", dataset_uri=written, features=f"{each}features",
+        label=f"{each}label", predicted_label=f"{each}answer.value",
+        headers=["visits", *HEADERS], methods=both(),
+    )  # fmt: skip
     assert found_in(folder.clarify(asked)) == expected
-
-
-def test_json_lines(folder: Any, expected: dict[str, Any]) -> None:
-    folder.lines(
-        "data.jsonl",
-        [
-            {"features": features, "label": label, "answer": {"value": predicted}}
-            for features, (_, label, predicted) in zip(FEATURES, ROWS, strict=True)
-        ],
-    )
-    asked = config(
-        dataset_type="application/jsonlines",
-        dataset_uri="data.jsonl",
-        features="features",
-        label="label",
-        predicted_label="answer.value",
-        headers=["visits", "facet", "label", "predicted"],
-        methods=both(),
-    )
-    assert found_in(folder.clarify(asked)) == expected
-
-
-def test_json_document(folder: Any, expected: dict[str, Any]) -> None:
-    folder.json(
-        "data.json",
-        {
-            "people": [
-                {"visits": visits, "facet": facet, "label": label, "predicted": predicted}
-                for (visits, facet), (_, label, predicted) in zip(FEATURES, ROWS, strict=True)
-            ]
-        },
-    )
-    asked = config(
-        dataset_type="application/json",
-        dataset_uri="data.json",
-        features="people[*].[visits,facet]",
-        label="people[*].label",
-        predicted_label="people[*].predicted",
-        headers=["visits", "facet", "label", "predicted"],
-        methods=both(),
-    )
-    assert found_in(folder.clarify(asked)) == expected
-    index = config(
-        **asked | {"headers": None, "facet": [{"name_or_index": 1, "value_or_threshold": ["d"]}]}
-    )
+    facet = [{"name_or_index": 1, "value_or_threshold": ["d"]}]
+    index = config(**asked | {"headers": None, "facet": facet})
     assert found_in(folder.clarify(index), "column_1") == expected
 
 
 def test_parquet(folder: Any, expected: dict[str, Any]) -> None:
-    frame = pl.DataFrame(ROWS, schema=["facet", "label", "predicted"], orient="row")
+    frame = pl.DataFrame(ROWS, schema=HEADERS, orient="row")
     frame.write_parquet(folder.path / "data.parquet")
-    asked = config(
-        dataset_type="application/x-parquet",
-        dataset_uri="data.parquet",
-        predicted_label="predicted",
-        methods=both(),
-    )
+    parquet = {"dataset_type": "application/x-parquet", "dataset_uri": "data.parquet"}
+    asked = config(**parquet, predicted_label="predicted", methods=both())
     assert found_in(folder.clarify(asked)) == expected
     folder.clarify(asked | {"dataset_type": "application/parquet"})
     assert "x-parquet" in folder.notes
 
 
 def test_folder_of_files_in_a_bucket(folder: Any, expected: dict[str, Any]) -> None:
-    header = ("facet", "label", "predicted")
     (folder.path / "bucket/day").mkdir(parents=True)
-    folder.csv("bucket/day/1.csv", [header, *ROWS[:100]])
-    folder.csv("bucket/day/2.csv", [header, *ROWS[100:]])
+    folder.csv("bucket/day/1.csv", [HEADERS, *ROWS[:100]])
+    folder.csv("bucket/day/2.csv", [HEADERS, *ROWS[100:]])
     asked = config(dataset_uri="s3://loans/day", predicted_label="predicted", methods=both())
     found = folder.clarify(asked, "--map", "s3://loans=bucket")
     assert found_in(found) == expected

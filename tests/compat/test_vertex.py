@@ -91,13 +91,6 @@ def test_the_document_of_a_pipeline_job(applicants: Any) -> None:
     ]
 
 
-def test_an_artifact_without_an_address_is_refused(applicants: Any) -> None:
-    name = applicants.json("bias.json", asked(predictions_gcs_source={"name": "predictions"}))
-    result = applicants.run("vertex", name)
-    assert result.exit_code == 2
-    assert "predictions_gcs_source" in result.stderr
-
-
 def test_the_example_of_the_guide(applicants: Any) -> None:
     (found,) = run(applicants, asked())
     assert_printed(found)
@@ -150,17 +143,12 @@ def test_ranges_several_features_and_dotted_names(applicants: Any) -> None:
 def test_floats_are_compared_as_32_bits(folder: Any) -> None:
     rows = [{"rate": rate, "y": y} for rate in (0.1, 0.2) for y in ("no", "yes")]
     folder.lines("data.jsonl", rows)
+    one = {"configs": {"rate": {"value": {"floatValue": 0.10000000149}}}}
     config = asked(
-        target_field_name="y",
-        predictions_gcs_source=None,
+        target_field_name="y", predictions_gcs_source=None,
         dataset_storage_source_uris=["data.jsonl"],
-        bias_configs=[
-            {
-                "slices": [{"configs": {"rate": {"value": {"floatValue": 0.10000000149}}}}],
-                "labels": ["yes"],
-            }
-        ],
-    )
+        bias_configs=[{"slices": [one], "labels": ["yes"]}],
+    )  # fmt: skip
     (found,) = run(folder, config)
     assert found["data_bias"]["counts"]["slice_a"]["rows"] == 2
     assert "model_bias" not in found
@@ -257,17 +245,6 @@ def test_tables_that_do_not_fit(
     assert message in folder.fails("vertex", folder.json("bad.json", config))
 
 
-def test_a_configuration_that_is_no_object_is_an_error(folder: Any) -> None:
-    assert "bad.json' must be an object, not '[]'" in folder.fails(
-        "vertex", folder.json("bad.json", [])
-    )
-
-
-def test_a_file_of_predictions_without_rows_is_empty(folder: Any) -> None:
-    folder.text("predictions.jsonl", "\n")
-    assert "'predictions.jsonl' " in folder.fails("vertex", folder.json("bad.json", asked()))
-
-
 def test_a_folder_of_prediction_files(folder: Any) -> None:
     rows = [record(*case) for case in cases(STATES)]
     folder.lines("job/prediction.results-00000-of-00002", rows[:90])
@@ -315,31 +292,16 @@ def test_yaml_artifacts_and_cloud_parameters(applicants: Any) -> None:
         ({"bias_configs": []}, "bias_configs", "must be a list of bias configurations"),
         ({"bias_configs": [3]}, "bias_configs[0]", "must be an object or a list of slices"),
         ({"bias_configs": [{"labels": ["x"]}]}, "bias_configs[0]", "has no slices"),
-        (
-            {"bias_configs": [{"slices": [{"a": 1}], "label": ["x"]}]},
-            "bias_configs[0].label",
-            "unknown key",
-        ),
-        (
-            {"bias_configs": [{"slices": [{"a": 1}, {"a": 2}, {"a": 3}]}]},
-            "bias_configs[0].slices",
-            "one slice (against all others) or two, not 3",
-        ),
-        (
-            {"bias_configs": [{"slices": [{"configs": {"a": {"all_values": True}}}]}]},
-            "bias_configs[0].slices[0].a",
-            "all_values is not for bias",
-        ),
-        (
-            {"bias_configs": [{"slices": [{"a": {"range": {"low": 3, "high": 1}}}]}]},
-            "bias_configs[0].slices[0].a.range",
-            "must have a number low below a number high",
-        ),
-        (
-            {"bias_configs": [{"slices": [{"a": {"valu": 1}}]}]},
-            "bias_configs[0].slices[0].a",
-            "must be a value or a range",
-        ),
+        ({"bias_configs": [{"slices": [{"a": 1}], "label": ["x"]}]}, "bias_configs[0].label",
+         "unknown key"),
+        ({"bias_configs": [{"slices": [{"a": 1}, {"a": 2}, {"a": 3}]}]}, "bias_configs[0].slices",
+         "one slice (against all others) or two, not 3"),
+        *(({"bias_configs": [{"slices": [one]}]}, f"bias_configs[0].slices[0].{path}", message)
+          for one, path, message in (
+            ({"configs": {"a": {"all_values": True}}}, "a", "all_values is not for bias"),
+            ({"a": {"range": {"low": 3, "high": 1}}}, "a.range", "must have a number low below a "),
+            ({"a": {"valu": 1}}, "a", "must be a value or a range"),
+        )),
         ({"bias_configs": [{"slices": ["a"]}]}, "bias_configs[0].slices[0]", "must map features"),
         ({"thresholds": [2]}, "thresholds[0]", "must be a number between 0 and 1"),
         ({"dataset": "projects/1"}, "dataset", "export it"),
@@ -347,7 +309,7 @@ def test_yaml_artifacts_and_cloud_parameters(applicants: Any) -> None:
         ({"thresholds": []}, "thresholds", "name at least one, or leave it out for 0.5"),
         ({"predictions_gcs_source": []}, "predictions_gcs_source", "names no file"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_have_their_path(changes: dict[str, Any], path: str, message: str) -> None:
     with pytest.raises(SpecError) as error:
         read_vertex_config(json.dumps(asked(**changes)))
@@ -370,15 +332,22 @@ def test_mistakes_have_their_path(changes: dict[str, Any], path: str, message: s
         (asked(predictions_gcs_source="odd.jsonl"), "row 1: cannot read the prediction"),
         (asked(predictions_gcs_source="cut.jsonl"), "line 1 is not JSON"),
         (asked(predictions_gcs_source="list.jsonl"), "must hold an object a line"),
+        (asked(predictions_gcs_source="keys.jsonl"), "row 1: cannot read the prediction"),
+        (asked(predictions_gcs_source="none.jsonl"), "'none.jsonl' "),
+        (asked(predictions_gcs_source={"name": "predictions"}), "predictions_gcs_source"),
+        ([], "bad.json' must be an object, not '[]'"),
     ],
 )
-def test_data_that_do_not_fit(applicants: Any, config: dict[str, Any], message: str) -> None:
+def test_data_that_do_not_fit(applicants: Any, config: Any, message: str) -> None:
     plain = [{"instance": {"state": "California", "admitted": "yes"}}]
     applicants.lines("plain.jsonl", plain)
     odd = [plain[0] | {"prediction": {"classes": ["a", "b"], "scores": [1]}}]
     applicants.lines("odd.jsonl", odd)
     applicants.text("cut.jsonl", '{"instance": ')
     applicants.text("list.jsonl", "[1]\n")
+    applicants.text("none.jsonl", "\n")
+    keys = {"state": "x", "admitted": "yes", "predicted_admitted": [{"a": 1}]}
+    applicants.lines("keys.jsonl", [keys])
     applicants.json("bad.json", config)
     assert message in applicants.fails("vertex", "bad.json")
 
@@ -390,21 +359,21 @@ def test_configurations_as_the_text_of_json(applicants: Any, whole: bool) -> Non
     assert_printed(found)
 
 
-def people(folder: Any) -> None:
-    """Write predictions for four ages, of which 20 and 30 are below 40."""
+def asked_of_people(folder: Any, age: Any, **changes: Any) -> dict[str, Any]:
+    """Write predictions for four ages, of which 20 and 30 are below 40; 0.6 is the class's."""
     rows = [(20, 1, 1), (30, 1, 0), (40, 0, 0), (50, 0, 1)] * 5
     folder.lines(
         "people.jsonl",
         [
-            {"age": age, "y": str(y), "predicted_y": str(p), "predicted_y_probs": probs(p)}
+            {"age": age, "y": str(y), "predicted_y": str(p), "predicted_y_probs": [
+                {"label": "1", "prob": 0.4 + 0.2 * p}, {"label": "0", "prob": 0.6}
+            ]}
             for age, y, p in rows
         ],
-    )
-
-
-def probs(predicted: int) -> list[dict[str, Any]]:
-    """Return scores of which 0.6 belongs to the class predicted."""
-    return [{"label": "1", "prob": 0.4 + 0.2 * predicted}, {"label": "0", "prob": 0.6}]
+    )  # fmt: skip
+    slices = [{"slices": [{"age": age}], "labels": ["1"]}]
+    of = {"predictions_gcs_source": "people.jsonl", "bias_configs": slices}
+    return asked(**{"target_field_name": "y"} | of | changes)
 
 
 @pytest.mark.parametrize(
@@ -412,48 +381,21 @@ def probs(predicted: int) -> list[dict[str, Any]]:
     [{"range": {"low": 20, "high": 40}}, {"range_": {"low": 20.0, "high": 40.0}}, [20, 40]],
 )
 def test_every_spelling_of_a_range(folder: Any, wanted: Any) -> None:
-    people(folder)
-    config = {
-        "target_field_name": "y",
-        "predictions_gcs_source": "people.jsonl",
-        "bias_configs": [{"slices": [{"age": wanted}], "labels": ["1"]}],
-    }
-    (found,) = run(folder, config)
+    (found,) = run(folder, asked_of_people(folder, wanted))
     assert found["data_bias"]["counts"]["slice_a"] == {"rows": 10, "positive_rate": 1.0}
     assert found["data_bias"]["counts"]["slice_b"] == {"rows": 10, "positive_rate": 0.0}
 
 
 def test_probabilities_beside_a_class_decide_by_the_threshold(folder: Any) -> None:
-    people(folder)
-    config = {
-        "target_field_name": "y",
-        "predictions_gcs_source": "people.jsonl",
-        "bias_configs": [{"slices": [{"age": [20, 40]}], "labels": ["1"]}],
-        "thresholds": [0.3, 0.5, 0.7],
-    }
+    config = asked_of_people(folder, [20, 40], thresholds=[0.3, 0.5, 0.7])
     (found,) = run(folder, config)
     predicted = [each["confusion"]["slice_a"] for each in found["model_bias"]]
     assert [each["tp"] + each["fp"] for each in predicted] == [10, 5, 0]
     assert not [note for note in found["notices"] if "thresholds" in note]
-
-
-def test_thresholds_without_effect_are_noticed(folder: Any) -> None:
     rows = [{"age": 20, "y": 1, "predicted_y": 1}, {"age": 50, "y": 0, "predicted_y": 1}]
     folder.lines("people.jsonl", rows)
-    config = {
-        "target_field_name": "y",
-        "predictions_gcs_source": "people.jsonl",
-        "bias_configs": [{"slices": [{"age": 20}], "labels": ["1"]}],
-        "thresholds": [0.9],
-    }
-    (found,) = run(folder, config)
+    (found,) = run(folder, config | {"thresholds": [0.9]})
     assert any("thresholds: have no effect" in note for note in found["notices"])
-
-
-def test_a_prediction_of_unknown_keys_is_refused(folder: Any) -> None:
-    folder.lines("odd.jsonl", [{"state": "x", "admitted": "yes", "predicted_admitted": [{"a": 1}]}])
-    folder.json("bad.json", asked(predictions_gcs_source="odd.jsonl"))
-    assert "row 1: cannot read the prediction" in folder.fails("vertex", "bad.json")
 
 
 def test_booleans_are_no_numbers() -> None:
