@@ -399,7 +399,7 @@ def load(path: str | Path) -> Loaded:
 
     Returns
     -------
-    Cube, Report, Change, ThresholdChoice, Check, MonitorReport,
+    Cube, Report, Change, Alternatives, ThresholdChoice, Check, MonitorReport,
     HistoryHealth, Decomposition, PairsAudit or Planned
         Whichever the file states by its ``schema``.
 
