@@ -52,7 +52,7 @@ class FeatureId:
 
     def name(self, quotes: Quotes = Quotes.NONE) -> str:
         """Return its name, which may be that of another feature too."""
-        return _OF_COLUMNS.join(_quote_name(column, quotes) for column in self.columns)
+        return _OF_COLUMNS.join([_quote_name(column, quotes) for column in self.columns])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ class ValueSet:
 
     def name(self, quotes: Quotes = Quotes.NONE) -> str:
         """Return the values as they are listed."""
-        return _LISTED.join(_quote_name(name_of(value), quotes) for value in self.values)
+        return _LISTED.join([_quote_name(name_of(value), quotes) for value in self.values])
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class GroupId:
         """Return its name, which may be that of another group too."""
         if not self.parts:
             return str(self.kind)
-        return _CROSSED.join(part.name(quotes) for part in self.parts)
+        return _CROSSED.join([part.name(quotes) for part in self.parts])
 
     def has_values(self, asked: object) -> bool:
         """Return whether it is the group of a value, or of the values of several columns.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -87,9 +87,13 @@ def _values_of_one_group(
 ) -> tuple[int, int]:
     # how many values there are and how many rows repeat one, if nearly every value has one group
     # of a feature; numbers with fractions are amounts
-    if any(not isinstance(v, Hashable) or (isinstance(v, float) and v % 1) for v in values):
+    try:
+        held = {*values} - {None}
+    except TypeError:  # of lists
         return 0, 0
-    different = len({*values} - {None})
+    if any(isinstance(v, float) and v % 1 for v in held):
+        return 0, 0
+    different = len(held)
     pairs = min(len({*zip(values, of, strict=True)}) for of in groups)
     alike = pairs <= _HARDLY_MORE * different
     return (different, len(values) - values.count(None) - different) if alike else (0, 0)

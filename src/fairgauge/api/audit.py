@@ -11,6 +11,7 @@ from typing import Any, Never, Unpack, cast
 from fairgauge.api import _first_rows as first_rows
 from fairgauge.api._first_rows import notes_of_files
 from fairgauge.api._repeated_people import columns_that_repeat_people
+from fairgauge.catalogue.statistics import Blend
 from fairgauge.checks.missingness_checks import doubtful_identifiers, repeated_people
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
@@ -200,12 +201,12 @@ def audit(
         own=spec.catalogue.described,
     )
     findings = choose_findings(defined_by(report.catalogue, report))
-    from fairgauge.measure import composition_notes as more
+    means = Blend in {type(getattr(each.definition, "of", None)) for each in report.estimates}
+    if means or spec.strata or spec.preset is not None:
+        from fairgauge.measure import composition_notes as more
 
-    offsets = (*more.offsetting_parts(report.estimates, cube, spec),)
-    report = replace(report, diagnostics=(*report.diagnostics, *offsets))
-    if spec.strata or spec.preset is not None:
         notes = (
+            *more.offsetting_parts(report.estimates, cube, spec),
             *more.note_hidden_differences(report, cube, spec),
             *more.composition_notes(findings, cube, spec, measured.task),
         )

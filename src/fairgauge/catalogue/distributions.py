@@ -371,7 +371,8 @@ def is_odds_ratio(metric: object) -> bool:
 
 def tested_statistic(metric: Contrast) -> Statistic:
     """Return the statistic whose "no difference" a contrast tests: of an odds ratio the share."""
-    return (share_of(metric.of) if is_odds_ratio(metric) else None) or metric.of
+    odds = metric.by == "ratio" and is_odds_ratio(metric)
+    return (share_of(metric.of) if odds else None) or metric.of
 
 
 _ABSENT = (ReasonCode.NO_POSITIVES, ReasonCode.NO_NEGATIVES)

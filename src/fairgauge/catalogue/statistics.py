@@ -69,7 +69,7 @@ class Statistic:
     @property
     def title(self) -> str:
         """Return its name in words."""
-        return self.titled or " ".join(_ACRONYMS.get(w, w) for w in self.name.split("_"))
+        return self.titled or " ".join([_ACRONYMS.get(w, w) for w in self.name.split("_")])
 
     @property
     def sums(self) -> tuple[Cells, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from operator import add, gt, le, sub
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def sums_of_others(
     []
     """
     sizes = [sum(of) for of in cells]
-    unit, *units = (math.gcd(*of) or 1 for of in (sizes, *zip(*cells, strict=True)))
+    unit, *units = [math.gcd(*of) or 1 for of in (sizes, *zip(*cells, strict=True))]
     held = sorted((at for at, n in enumerate(sizes) if n), key=lambda at: -sizes[at])
     found = []
     for at in held:
@@ -110,23 +111,21 @@ def _parts_of(
 ) -> list[int]:
     # the first groups found, the largest tried first, whose cells add up to those of one, but for
     # what they are ``rounded`` to
-    columns = range(len(cells[at]))
-    rest = [[0 for _ in columns]]  # what all groups from each on have together
+    rest = [[0] * len(cells[at])]  # what all groups from each on have together
     for each in reversed(others):
-        rest.insert(0, [cells[each][c] + rest[0][c] for c in columns])
+        rest.insert(0, [*map(add, cells[each], rest[0])])
     open_: list[tuple[int, list[int], list[int]]] = [(0, list(cells[at]), [])]
     for _ in range(_MOST_TRIED // (len(others) + 1)):
         if not open_:
             return []
         start, left, parts = open_.pop()
         near = [each * (len(parts) + 1) / 2 for each in rounded]
-        if len(parts) > 1 and all(abs(left[c]) <= near[c] for c in columns):
+        if len(parts) > 1 and all(map(le, map(abs, left), near)):
             return parts
-        if start == len(others) or any(left[c] > rest[start][c] + near[c] for c in columns):
+        if start == len(others) or any(map(gt, left, map(add, rest[start], near))):
             continue
         open_.append((start + 1, left, parts))
         this = cells[others[start]]
-        if all(this[c] <= left[c] + near[c] for c in columns):
-            taken = [left[c] - this[c] for c in columns]
-            open_.append((start + 1, taken, [*parts, others[start]]))
+        if all(map(le, this, map(add, left, near))):
+            open_.append((start + 1, [*map(sub, left, this)], [*parts, others[start]]))
     return []

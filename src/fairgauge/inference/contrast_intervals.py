@@ -407,7 +407,8 @@ def contrast_interval(
     first, second = sides if metric.order == "group - reference" else sides[::-1]
     low, high = _contrast_limits(metric, comparison, spec)
     method = [_name(metric, first, spec.method)] * len(low)
-    of_odds = is_odds_ratio(metric)
+    tested = tested_statistic(metric)
+    of_odds = tested is not metric.of
     at = np.flatnonzero(comparison.score & (not of_odds))
     if len(at) and first.share is not None and second.share is not None:
         x1, n1, x2, n2 = (of[at] for side in (first.share, second.share) for of in (side.x, side.n))
@@ -415,7 +416,6 @@ def contrast_interval(
         low[at], high[at] = made(x1, n1, x2, n2, critical(spec.confidence))
         for i in at:
             method[i] = (IntervalMethod.SCORE,)
-    tested = tested_statistic(metric)
     count = denominator(tested) if compared.rest is not None else None
     if count is not None:
         part = quotient(count(compared.group.side), count(compared.reference.side))

@@ -203,19 +203,21 @@ class Spec:
 
     def positive_of(self, column: str | None) -> tuple[Value, ...]:
         """Return the values of a column of outcomes that are stated as favourable."""
-        return self._values_of(self.positive, column)
+        stated = self.positive
+        return stated if isinstance(stated, tuple) else self._values_of(stated, column)
 
     def negative_of(self, column: str | None) -> tuple[Value, ...]:
         """Return the values of a column of outcomes that are stated as the other outcome."""
-        return self._values_of(self.negative, column)
+        stated = self.negative
+        return stated if isinstance(stated, tuple) else self._values_of(stated, column)
 
     def _values_of(self, stated: Positive, column: str | None) -> tuple[Value, ...]:
-        if isinstance(stated, ByColumn):
-            values = dict(stated.columns)
-            decided = (held for of, held in stated.columns if of != self.label)
-            # a candidate has the words of the prediction
-            return values.get(column or "") or values.get(self.prediction or "") or next(decided, ())
-        return stated if isinstance(stated, tuple) else ()
+        if not isinstance(stated, ByColumn):
+            return ()
+        values = dict(stated.columns)
+        decided = (held for of, held in stated.columns if of != self.label)
+        # a candidate has the words of the prediction
+        return values.get(column or "") or values.get(self.prediction or "") or next(decided, ())
 
     @property
     def unit(self) -> dict[str, str]:

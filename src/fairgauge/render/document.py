@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import starmap
 from typing import Any
 
 from fairgauge.enums import Outcome
@@ -102,7 +104,10 @@ class DocumentParts:
 
     def __init__(self, result: ShownResult, *, full: bool = True, paper: bool = False) -> None:
         self.kind = result.KIND.name
-        self.layout = layouts().get(self.kind) or _layout_of_fields(result)
+        of_kinds = layouts()
+        self.layout = of_kinds.get(self.kind) or _layout_of_fields(result)
+        self.shared = of_kinds["shared"]
+        self.tables = {**self.shared["tables"], **self.layout.get("tables", {})}
         self.full, self.paper = full, paper
         self.translated: Mapping[str, str] = spoken().table.get("layout", {})
         facts = streams_of(self.kind).get("facts")
@@ -153,10 +158,9 @@ class DocumentParts:
 
     def blocks(self, name: str, root: Any, **more: Any) -> Iterator[tree.Block]:
         """Yield what a name of a section stands for: a table, a text, or what is drawn."""
-        tables = {**layouts()["shared"]["tables"], **self.layout.get("tables", {})}
-        if name in tables:
-            like = tables.get(tables[name].get("like"), {})
-            yield from self.table({**like, **tables[name]}, root, **more)
+        if (table := self.tables.get(name)) is not None:
+            like = self.tables.get(table.get("like"), {})
+            yield from self.table({**like, **table}, root, **more)
             return
         if name in self.layout.get("facts", {}):
             facts = self.layout["facts"][name].items()
@@ -199,7 +203,7 @@ class DocumentParts:
             columns.append(tree.Column(head, numeric=form not in _TEXTS))
             cells.append((path, form))
         g = spoken()
-        rows = [(row, tuple(_cell(g, row, *cell) for cell in cells)) for row in every]
+        rows = [(row, tuple(starmap(partial(_cell, g, row), cells))) for row in every]
         if "across" in layout:
             keys = list(dict.fromkeys(row[layout["across"]["by"]] for row in every))
             columns += [tree.Column(called(key)) for key in keys]
@@ -262,7 +266,7 @@ def document(
     warnings = opening_warnings(report_warnings(getattr(result, "diagnostics", ())))
     sections = list(layout["sections"])
     last = next((i for i, e in enumerate(sections) if e["id"] == "provenance"), len(sections))
-    sections[last:last] = layouts()["shared"]["sections"]
+    sections[last:last] = made.shared["sections"]
     return tree.DocumentTree(
         title=made.text(layout.get("title", "")),
         beside=printable(own.get("beside") or made.stated("beside")),

@@ -489,7 +489,7 @@ def _cross_groupings(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Cross
 
 def _excluded_groups(groups: Sequence[GroupId], spec: Spec) -> list[int]:
     # the groups that are excluded by name; a name of two groups is a problem
-    names = group_names(groups)
+    names = group_names(groups) if spec.exclude_groups else ()
     excluded: list[int] = []
     for i, text in enumerate(spec.exclude_groups):
         meant = identity.positions_named(text, groups, names)

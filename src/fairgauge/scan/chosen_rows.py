@@ -58,7 +58,6 @@ from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
 from fairgauge.scan._cell_sums import join_parts, scan_batches
-from fairgauge.scan._success_counts import SuccessCounts
 from fairgauge.scan.identifiers import without_spelling
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
 from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
@@ -76,7 +75,10 @@ def chosen_rows(source: Source, spec: Spec) -> Source:
 
     Where their successes are counted, it is of the cases that they stand for.
     """
-    source = SuccessCounts(source, spec) if spec.successes else source
+    if spec.successes:
+        from fairgauge.scan._success_counts import SuccessCounts
+
+        source = SuccessCounts(source, spec)
     if not spec.where:
         return source
     return (_ReadableRows if isinstance(source, Readable) else _ChosenRows)(source, spec)

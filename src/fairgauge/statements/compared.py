@@ -311,9 +311,10 @@ class PageStatements:
             ends = ends and replace(ends, low=-ends.high, high=-ends.low)
             value = None if value is None else -value
         at = each.threshold if several_cuts else None
-        measured = self._measure_of(each.definition)
-        if row is not None:
-            measured = self.measured(each.definition, row, each.class_scope, at)
+        measured = (
+            self._measure_of(each.definition) if row is None
+            else self.measured(each.definition, row, each.class_scope, at)
+        )  # fmt: skip
         if directions.opposite_odds(each.definition):
             far = -far
             who, than = (

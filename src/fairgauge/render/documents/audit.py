@@ -316,6 +316,8 @@ def _numbers(report: Report) -> Iterator[dict[str, Any]]:
         place = place_words(each.class_scope, each.threshold)
         whose = called(each.feature) if each.feature else g.terms["reference"]["none"]
         few = each.status is Status.TOO_FEW
+        kind, together = metrics.unit(each.definition), each.simultaneous
+        ends_in = partial(metrics.shown_range, kind=kind, sign=metrics.signed(each.definition))
         yield {
             "metric": each.metric,
             "feature": ", ".join(filter(None, [whose, place])),
@@ -323,10 +325,9 @@ def _numbers(report: Report) -> Iterator[dict[str, Any]]:
             "reference": each.reference and reference_name(each.reference),
             "stratum": each.stratum or g.terms["pooled"] * (each.scope.kind != "overall"),
             "value": metrics.estimate_value(each)
-            + metrics.unit_name(metrics.unit(each.definition)) * (each.value is not None),
-            "interval": metrics.metric_range(each.definition, each.low, each.high),
-            "simultaneous": each.simultaneous
-            and metrics.metric_range(each.definition, *each.simultaneous),
+            + metrics.unit_name(kind) * (each.value is not None),
+            "interval": ends_in(each.low, each.high),
+            "simultaneous": together and ends_in(together.low, together.high),
             "p_adjusted": each.p_adjusted,
             "n": " / ".join(sizes),
             "status": g.insufficient([each.reason]) if few else str(each.status).replace("_", " "),

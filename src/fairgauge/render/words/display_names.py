@@ -158,7 +158,7 @@ def shorten(text: str, most: int) -> str:
     >>> shorten("a very long name, number 17", 16)
     'a very lo…ber 17'
     """
-    if width(text) <= most:
+    if 2 * len(text) <= most or width(text) <= most:
         return text
     end = _fitting(text[::-1], (most - 1) * 2 // 5)[::-1]
     return f"{_fitting(text, most - 1 - width(end))}…{end}"

@@ -277,8 +277,9 @@ def estimate_value(each: Estimate) -> str:
     """
     if each.value is None and each.interval is not None:
         return metric_range(each.definition, each.low, each.high)
-    metric, beside = each.definition, excluded(each.low, each.high, unit(each.definition))
-    return shown(each.value, unit(metric), sign=signed(metric), limits=beside)
+    kind = unit(each.definition)
+    beside = excluded(each.low, each.high, kind)
+    return shown(each.value, kind, sign=signed(each.definition), limits=beside)
 
 
 def unit_name(kind: Unit) -> str:
