@@ -60,11 +60,8 @@ Observation = StrEnum(
 """What rows showed next to their counts; see `fairgauge.cube.cube.Observed`."""
 
 CountedAs = StrEnum(
-    "CountedAs",
-    {"POSITIVE": "positive", "NEGATIVE": "negative", "UNDECIDED": "undecided",
-     "MISSING": "missing", "LEFT_OUT": "left out", "NUMBER": "number", "COUNTED": "counted",
-     "OTHERS": "others"},
-)  # fmt: skip
+    "CountedAs", "POSITIVE NEGATIVE UNDECIDED MISSING EXCLUDED NUMBER COUNTED OTHERS"
+)
 """What a value became that is no name of a class or a group: "counted" meets a condition, "others"
 is in no group of its own."""
 

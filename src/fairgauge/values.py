@@ -115,7 +115,7 @@ def _iso(raw: dt.date | dt.time) -> str:
 
 
 def _duration_text(raw: dt.timedelta) -> str:
-    # as a time of day, in the hours of all its days: SPSS and workbooks tell neither from the other
+    # as a time of day, in the hours of all its days: SPSS and workbooks write both alike
     seconds, rest = divmod(abs(raw) // dt.timedelta(microseconds=1), 10**6)
     text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     return ("-" if raw.days < 0 else "") + text + (f".{rest:06}" if rest else "")

@@ -165,5 +165,5 @@ def test_what_values_were_counted_as_is_the_same_from_every_source(rows_as):
     found = {(each.column, each.value, each.as_): each.rows for each in counted}
     assert counted == fg.audit(pa.table(rows), **asked).counted
     assert found["sex", "F", "Female"] == 1
-    assert found["end", "Counteroffer", "left out"] == 1
-    assert (found["branch", "z", "left out"], found["branch", "x", "counted"]) == (3, 4)
+    assert found["end", "Counteroffer", "excluded"] == 1
+    assert (found["branch", "z", "excluded"], found["branch", "x", "counted"]) == (3, 4)

@@ -67,7 +67,7 @@ def group_by(rows: Rows, asked: dict[str, Any]) -> Counter[tuple[Any, ...]]:
         kept = "where" not in asked or row["where"] in ("north", "south")
 
         def state(value: Any, became: str, *, out: bool = not kept, lost: bool = lacks) -> Any:
-            return (None, "left out") if lost else (value, "left out" if out else became)
+            return (None, "excluded") if lost else (value, "excluded" if out else became)
 
         end, race = row["end"], row["race"]
         became = "positive" if end == "Originated" else "negative"
@@ -79,7 +79,7 @@ def group_by(rows: Rows, asked: dict[str, Any]) -> Counter[tuple[Any, ...]]:
         if isinstance(sets, dict):
             of = {"White": "White", "Black": "Black, Asian", "Asian": "Black, Asian"}
             group = of.get(name, "missing" if group == "missing" else "others")
-        group = "left out" if group == "Asian" and "exclude_groups" in asked else group
+        group = "excluded" if group == "Asian" and "exclude_groups" in asked else group
         found["race", *state(race if kept else name, group)] += 1
         older = "(40, inf)" if row["age"] > 40 else "(-inf, 40]"
         found["age", *state(older, older)] += 1

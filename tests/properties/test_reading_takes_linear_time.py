@@ -69,7 +69,7 @@ def test_texts_of_a_question_and_replicates_of_a_file_have_a_limit(tmp_path):
         with pytest.raises(fg.SpecError, match=rf"{name}: holds a text of 1,001 characters"):
             fg.audit(ROWS, **{"label": "y", "sensitive": "g"} | {name: long})
     spec.write_text("replicates = 1000000")
-    with pytest.raises(fg.SpecError, match="a file may ask for 100,000; state more yourself"):
+    with pytest.raises(fg.SpecError, match="may ask for 100,000, not 1,000,000; state more"):
         fg.audit(ROWS, config=spec, label="y", sensitive="g")
     counts = fg.count(ROWS, label="y", sensitive="g", replicates=MOST_REPLICATES + 1)
     counts.save(tmp_path / "a.cube.json")

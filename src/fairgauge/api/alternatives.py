@@ -42,7 +42,7 @@ def alternatives(
 
     All claims hold together: of 100 searches in which no candidate is both, at most 2.5 name one,
     whatever the number of candidates. Every candidate that was looked at on these rows must be
-    given, those that were dropped too, and the rows must have no part in training or choosing.
+    given, also those that were discarded, and the rows must have no part in training or choosing.
 
     Parameters
     ----------

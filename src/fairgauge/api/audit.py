@@ -159,7 +159,7 @@ def audit(
     )
     assumed: tuple[Diagnostic, ...] = ()
     if spec.missing is Missing.IGNORABLE:
-        assumed = tuple(_without_assumption(cube, source, spec, (*mistakes, *repeated)))
+        assumed = tuple(_worst_cases_noted(cube, source, spec, (*mistakes, *repeated)))
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     undecided_rows = sum(each.rows for each in cube.seen(Observation.UNDECIDED))
@@ -215,7 +215,7 @@ def audit(
     return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
 
 
-def _without_assumption(
+def _worst_cases_noted(
     cube: Cube, source: Source | None, spec: Spec, mistakes: Sequence[Diagnostic]
 ) -> Iterator[Diagnostic]:
     # what rules come to whatever groups the rows without one are in, beside the assumption
@@ -453,7 +453,7 @@ def count_data(
         check_held(data, spec)
         return with_stated_outcomes(data, spec), None, spec
     source, named = open_rows(data, options)
-    spec = ask_rows(source, **_with_matched_candidates(source.columns, named))
+    spec = ask_rows(source, **_matched_candidates(source.columns, named))
     source = chosen_rows.chosen_rows(chosen_rows.add_probability_columns(source, spec), spec)
     spec, of_rows = first_rows.plan_rows(source, spec)
 
@@ -469,7 +469,7 @@ def count_data(
     return with_hidden_clusters(cube), source, spec
 
 
-def _with_matched_candidates(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+def _matched_candidates(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
     # a candidate with an asterisk stands for the columns that it matches, in their order
     given = options.get("candidate")
     asked = [given] if isinstance(given, str) else given or ()

@@ -55,7 +55,7 @@ def sums_of_others(
 ) -> list[tuple[int, list[int]]]:
     """Return the groups whose every cell is the sum of those of others, with the numbers of these.
 
-    What coincidence makes so is left out: few or rounded counts, and groups of nearly equal size.
+    What coincidence makes so is not returned: few or rounded counts, and groups of nearly one size.
 
     >>> sums_of_others([[8_011, 91_989], [5_402, 24_598], [4_203, 25_797], [9_605, 50_395]])
     [(3, [1, 2])]

@@ -134,7 +134,7 @@ class Observed:
         empty text: it may be someone's); "spellings" of identifiers that differ from another one in
         spelling alone, and count as others; "repeated" of a column by which ``cases`` rows are of
         ``rows`` people.
-        Of conditions: "left out" of rows that they exclude, by the value of each axis (a number in
+        Of conditions: "left_out" of rows that they exclude, by the value of each axis (a number in
         place of a value: of so many values together; of no column: all); "not met" of all that do
         not meet them; "undecided" of those that have no value of a condition's column and that no
         other excludes; "condition" of the rows by the value of a
@@ -142,7 +142,7 @@ class Observed:
         condition; "doubtful" of a value of a condition's column that may be a missing one or a
         total. "recoded" of a value that counts as another one; "unstated" of an outcome that is
         stated as neither positive nor negative.
-    ``became``: what a value counts as: a category, or, of a condition, "counted" or "left out".
+    ``became``: what a value counts as: a category, or, of a condition, "counted" or "excluded".
     """
 
     code: Observation

@@ -47,7 +47,7 @@ def judge_alternatives(
     def hold(level: float) -> Mask:
         return np.concatenate([one.hold(level) for one in tested])
 
-    # the best group of the model in use is the reference by chance, too: claims then hold for each
+    # the best group of the model in use is the reference at random, too: claims then hold for each
     best = spec.reference is ReferenceRule.BEST
     groups = max((len(e.rates) for e in tested), default=1) if best else 1
     confidence = 1 - (1 - spec.confidence) / groups

@@ -372,7 +372,7 @@ class _Chooser:
 
     def _hold(self, confidence: float, *, excluded: bool = True) -> Mask:
         # at which thresholds every group with sufficient data meets the goal and the rate is kept,
-        # by intervals at a confidence level; whatever excluded rows are, unless told otherwise
+        # by intervals at a confidence level; whatever excluded rows are, unless asked otherwise
         gaps = self._disparities(self._every, confidence)
         limits = gaps.limits if excluded else gaps.limits[:1]
         gaps = replace(gaps, compared=gaps.compared & self._judged, limits=limits)
@@ -517,7 +517,7 @@ class _Chooser:
 
 
 def _quantile_cuts(histogram: Histogram) -> Array:
-    # of all scores, whoever has them and whatever came of it
+    # of all scores, of every group and outcome
     rows = histogram.counts["n"].reshape(-1, len(histogram.low)).sum(axis=0)
     below = np.cumsum(rows) / max(rows.sum(), 1.0)
     shares = np.arange(1, _QUANTILES + 1) / (_QUANTILES + 1)

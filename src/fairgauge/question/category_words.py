@@ -156,13 +156,11 @@ def means_missing(value: object) -> bool:
 
 def means_no_outcome(value: object) -> bool:
     """Return whether an outcome is a text that usually means that it is missing."""
-    return (
-        isinstance(value, str)
-        and (  # North Carolina is no "n.c.", nor A a ".a"
-            any(_has(e, "marker") for e in (_strip(value), value[:_LONGEST]))
-            or _has(_fold(value), "not_known")
-        )
-    )
+    if not isinstance(value, str):
+        return False
+    # North Carolina is no "n.c.", nor A a ".a"
+    marked = any(_has(each, "marker") for each in (_strip(value), value[:_LONGEST]))
+    return marked or _has(_fold(value), "not_known")
 
 
 def missing_words(values: Collection[Value]) -> list[Value]:

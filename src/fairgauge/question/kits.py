@@ -123,31 +123,26 @@ def kit_names() -> tuple[str, ...]:
 
 def kit_or_none(name: object) -> Kit | None:
     """Return a preset that a result states, None where nobody named its file or its folder."""
-    known = isinstance(name, str) and (name in _opened or _file(name) is not None)
-    return find_kit(str(name)) if known else None
-
-
-def _file(name: str) -> Path | None:
-    # the file of a preset: among ours, or in the folder that the user named
+    if not isinstance(name, str):
+        return None
+    if name in _opened:
+        return _opened[name]
     own = os.environ.get(FOLDER_OF_KITS)
     folder = _FOLDER if name in kit_names() else Path(own) if own else None
     file = folder and folder / f"{Path(name).stem}.toml"
-    return file if file and file.is_file() else None
+    return _kit_of(name, file) if file and file.is_file() else None
 
 
 def find_kit(name: str) -> Kit:
     """Return a preset; refuse the name of none, and a file that nobody but a file names."""
-    if name in _opened:
-        return _opened[name]
-    file = _file(name)
-    if file is None:
+    if (kit := kit_or_none(name)) is None:
         message = (
             f"no preset {quote(name)}.{suggest(name, kit_names())} Allowed: "
             f"{', '.join(kit_names())}, or a .toml file of your own, which no other file can name: "
             f"give it as --preset, or its folder in the variable {FOLDER_OF_KITS}"
         )
         raise SpecError(Problem("preset", message))
-    return _kit_of(name, file)
+    return kit
 
 
 def open_kit(name: str) -> Kit:

@@ -123,7 +123,13 @@ def plain_fields(value: Any) -> dict[str, Any]:
 
 LONGEST, MOST_REPLICATES = 1_000, 100_000
 """The most characters of a text of a question, and replicates that a file asks for."""
-TOO_MANY_REPLICATES = f"a file may ask for {MOST_REPLICATES:,}; state more yourself (--replicates)"
+
+
+def refuse_many_replicates(asked: object) -> None:
+    """Refuse more replicates than a file may ask for: its reader may state them."""
+    if is_number(asked) and asked > MOST_REPLICATES:
+        message = f"a file may ask for {MOST_REPLICATES:,}, not {asked:,}"
+        raise SpecError(Problem("replicates", f"{message}; state more yourself (--replicates)"))
 
 
 def texts_of(value: object) -> Iterator[str]:

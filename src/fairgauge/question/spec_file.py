@@ -9,14 +9,7 @@ from typing import Any, TypeAlias, cast
 from fairgauge.errors import Problem, SpecError, display, refuse
 from fairgauge.question.kits import find_kit, open_kit
 from fairgauge.question.options import BY_NAME, Options
-from fairgauge.question.readers import (
-    MOST_REPLICATES,
-    TOO_MANY_REPLICATES,
-    Location,
-    items,
-    parse,
-)
-from fairgauge.values import is_number
+from fairgauge.question.readers import Location, items, parse, refuse_many_replicates
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | None"  # a specification file, or its keys
 MONITOR = "monitor"  # the table of a specification file that `fairgauge.monitor` alone reads
@@ -87,8 +80,7 @@ def read_options(path: str | Path) -> dict[str, object]:
     if str(options.get("schema", "")).startswith("fairgauge."):
         message = "is a saved result of fairgauge, not a specification; fairgauge.load reads it"
         raise SpecError(Problem(str(path), message))
-    if (asked := options.get("replicates")) and is_number(asked) and asked > MOST_REPLICATES:
-        raise SpecError(Problem("replicates", TOO_MANY_REPLICATES))
+    refuse_many_replicates(options.get("replicates"))
     folder = Path(path).parent
     if options.get("recode"):
         options["recode"] = [

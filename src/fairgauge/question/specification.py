@@ -19,20 +19,12 @@ from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import Problem, SpecError, listing, problems_where, quote, refuse, suggest
 from fairgauge.identity import name_of_values
+from fairgauge.question import readers
 from fairgauge.question.category_words import HMDA, use_words
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.kits import Kit, find_kit, kit_or_none
 from fairgauge.question.options import BY_NAME, Spec, flag_of
-from fairgauge.question.readers import (
-    MOST_REPLICATES,
-    TOO_MANY_REPLICATES,
-    Location,
-    Reader,
-    read_column,
-    read_keys,
-    read_values,
-    refuse_long,
-)
+from fairgauge.question.readers import Location, Reader, read_column, read_keys, read_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Json, Value, is_one_of, matches, meaning, name_of, sort_key
@@ -80,12 +72,10 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     for name, value in separated(_name_outcome(_add_preset(options, at))).items():
         if name not in BY_NAME:
             problems.append(_unknown_option(name))
-        elif value is not None and (name in _LONG or not refuse_long(value, at[name])):
+        elif value is not None and (name in _LONG or not readers.refuse_long(value, at[name])):
             given[name] = BY_NAME[name].type.read(value, at[name])
-    if base is not None and base.replicates > MOST_REPLICATES and "replicates" not in given:
-        at["replicates"].report(
-            f"{TOO_MANY_REPLICATES}, and these counts ask for {base.replicates:,}"
-        )
+    if base is not None and "replicates" not in given:
+        readers.refuse_many_replicates(base.replicates)
     misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
     if base is None and spec.score and "score_range" in given and "threshold" not in given:

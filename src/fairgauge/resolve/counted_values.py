@@ -61,7 +61,7 @@ def _counted_values(cube: Cube, spec: Spec) -> Iterator[CountedValue]:
             if e.column != axis.column or e.role is not axis.role:
                 continue
             if e.code is Observation.LEFT_OUT:
-                entries.add(e.value, CountedAs.LEFT_OUT, e.rows, e.cases)
+                entries.add(e.value, CountedAs.EXCLUDED, e.rows, e.cases)
         yield from _listed(entries, _ROLES.get(axis.role, "prediction"), axis.column, cube, total)
     for column in dict.fromkeys(each.column for each in spec.where):
         entries = _Entries()
@@ -111,7 +111,7 @@ def _became(cube: Cube, axis: Axis, spec: Spec, groupings: Mapping[str, Grouping
         if grouping is None:
             return [*axis.names(levels), CountedAs.MISSING]
         groups = [group.name() for group in grouping.groups]
-        none = {OTHER: CountedAs.OTHERS, EXCLUDED: CountedAs.LEFT_OUT}
+        none = {OTHER: CountedAs.OTHERS, EXCLUDED: CountedAs.EXCLUDED}
         return [
             groups[g] if 0 <= g < len(groups) else none.get(g, CountedAs.MISSING)
             for g in grouping.group_of
@@ -146,7 +146,7 @@ def _listed(
     # rows in no cell lack a count or a weight, or are further ones of a person
     if without := total - sum(rows for rows, _ in entries.values()):
         cases = cube.excluded.get(Uncounted.NO_WEIGHT, 0)
-        entries.add(None, CountedAs.LEFT_OUT, without, cases)
+        entries.add(None, CountedAs.EXCLUDED, without, cases)
     empty = cube.asked.of_people
     held = [(key, *n) for key, n in entries.items() if any(n) or (empty and key[0] is not None)]
     named = [each for each in held if not isinstance(each[0][0], int)]

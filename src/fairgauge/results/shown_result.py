@@ -211,7 +211,7 @@ class CountedValue:
 
     ``value``: its name, after cuts; of amounts their range; None where it is missing, and of rows
     that are not counted because they lack a count or a weight, or are further ones of a person.
-    ``as_``: "positive", "negative", "undecided", "missing", "left out", "number", "counted" (by a
+    ``as_``: "positive", "negative", "undecided", "missing", "excluded", "number", "counted" (by a
     condition), "others" (in no group of its own), or the name of the class or group. ``others``: of
     so many further values together, which have neither.
     """

@@ -64,7 +64,7 @@ class SuccessCounts:
         self._check(cube, both)
         uncounted = cube.tables[0].codes[:, -2] < 0
         no_count = int(cube.tables[0].sums["rows"][uncounted].sum())
-        made = [round_sums(plan, _as_cases(table, of, outcome))
+        made = [round_sums(plan, _table_of_cases(table, of, outcome))
                 for table, of in zip(cube.tables, own, strict=True)]  # fmt: skip
         check_counts(plan, None, made[0].sums, cube.rows)
         return replace(
@@ -99,7 +99,7 @@ class SuccessCounts:
         )
 
 
-def _as_cases(table: CountTable, axes: tuple[Axis, ...], outcome: Axis) -> CountTable:
+def _table_of_cases(table: CountTable, axes: tuple[Axis, ...], outcome: Axis) -> CountTable:
     # the positive cases, the others, and those of rows whose successes are missing
     table = table.where(table.codes[:, -2] >= 0)
     cases, positive, rows = (table.sums[m] for m in ("cases", "positive", "rows"))

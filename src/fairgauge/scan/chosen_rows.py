@@ -218,11 +218,11 @@ class _ChosenRows(_RowsOfSource):
             cases -= sum(each.cases for each in undecided)
             yield Observed(Observation.NOT_MET, rows=rows, cases=cases)
         held = [table.where(_cells_that_meet(table, kept)) for table in cube.tables]
-        yield from self._by_value(cube, tables, Observation.LEFT_OUT, cube.plan.axes)
-        for those, became in ((held, CountedAs.COUNTED), (tables, CountedAs.LEFT_OUT)):
-            yield from self._by_value(cube, those, Observation.CONDITION, self.axes, became)
+        yield from self._observed_values(cube, tables, Observation.LEFT_OUT, cube.plan.axes)
+        for those, became in ((held, CountedAs.COUNTED), (tables, CountedAs.EXCLUDED)):
+            yield from self._observed_values(cube, those, Observation.CONDITION, self.axes, became)
 
-    def _by_value(
+    def _observed_values(
         self, cube: Cube, tables: Sequence[CountTable], code: Observation, axes: Iterable[Axis],
         became: CountedAs | None = None,
     ) -> _LeftOut:  # fmt: skip

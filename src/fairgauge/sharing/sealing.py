@@ -35,11 +35,11 @@ from fairgauge.api.pairing import pairs
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.enums import DiagnosticCode
-from fairgauge.errors import DataError, FairgaugeError, Problem, SpecError, display, needing, quote
+from fairgauge.errors import DataError, FairgaugeError, display, needing, quote
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_object
 from fairgauge.question.kits import find_kit
 from fairgauge.question.options import BY_NAME
-from fairgauge.question.readers import MOST_REPLICATES, TOO_MANY_REPLICATES
+from fairgauge.question.readers import refuse_many_replicates
 from fairgauge.question.specification import COLUMNS
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.grammar import english
@@ -648,8 +648,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
 def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
     if sealed.spec.get("preset") is not None:
         find_kit(sealed.spec["preset"])  # which opens no file that the report names
-    if sealed.spec.get("replicates", 0) > MOST_REPLICATES:
-        raise SpecError(Problem("replicates", TOO_MANY_REPLICATES))
+    refuse_many_replicates(sealed.spec.get("replicates"))
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})
     held = cube.asked.to_dict().get("task")  # which need not have been stated

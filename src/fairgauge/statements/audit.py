@@ -57,7 +57,7 @@ def audit_page(report: Any) -> Page:
 
 
 _SIDES = ("positive", "negative", "undecided")
-_STATED_SIDES = {"label": _SIDES, "prediction": _SIDES, "where": (enums.CountedAs.LEFT_OUT,)}
+_STATED_SIDES = {"label": _SIDES, "prediction": _SIDES, "where": (enums.CountedAs.EXCLUDED,)}
 """What values became that the first page lists, where a side of an outcome has several."""
 _MOST_VALUES = 6
 
@@ -485,6 +485,8 @@ class _Audit(PageStatements):
         if (of := self.name) is not None:
             own = {"name": of.called, "jurisdiction": of.jurisdiction, "status": of.status}
             yield fact("preset", "spec.preset", **own, as_of=of.as_of.isoformat())
+        elif (name := spec.get("preset")) is not None:
+            yield fact("preset_not_found", "spec.preset", name=str(name))
         for note in self.notes[DiagnosticCode.PROTECTED]:
             yield fact("rounded_counts", "diagnostics", min_cell=note["min_cell"])
         if conditions := comparisons.asked_conditions(spec):

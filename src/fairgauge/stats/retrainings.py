@@ -1,6 +1,6 @@
 """What more retrainings of one recipe could find: chance, curve and bounds of the smallest value.
 
-Retrainings are exchangeable: the same recipe with other seeds, each measured, none left out.
+Retrainings are exchangeable: the same recipe with other seeds, each measured, none excluded.
 """
 
 from __future__ import annotations

@@ -63,16 +63,16 @@ def rewritten(path, change):
             archive.writestr(name, content)
 
 
-def forged(path, change):
-    """Change the report of a bundle, and let the manifest fit it."""
+def forged(path, change, **manifest):
+    """Change the text or the values of a report in a bundle, and let the manifest fit it."""
 
     def rewrite(parts):
         report = json.loads(parts[REPORT])
-        change(report)
-        parts[REPORT] = json.dumps(report).encode()
-        manifest = json.loads(parts[MANIFEST])
-        manifest["parts"][REPORT] = digest(parts[REPORT])
-        parts[MANIFEST] = json.dumps(manifest).encode()
+        text = change(report) or json.dumps(report)
+        parts[REPORT] = text.encode()
+        stated = json.loads(parts[MANIFEST]) | manifest
+        stated["parts"][REPORT] = digest(parts[REPORT])
+        parts[MANIFEST] = json.dumps(stated).encode()
 
     rewritten(path, rewrite)
     return fg.verify(path)
@@ -80,12 +80,9 @@ def forged(path, change):
 
 def test_a_bundle_is_reproduced_to_the_last_digit(sealed):
     found = fg.verify(sealed)
-    assert found.finding is VerificationResult.REPRODUCED
-    assert found.largest_deviation == 0
+    assert (found.finding, found.largest_deviation) == (VerificationResult.REPRODUCED, 0)
     assert found.numbers > 100
-    assert found.signed_by is None
     assert "REPRODUCED" in str(found)
-    assert "not signed" in str(found)
 
 
 @pytest.mark.parametrize("name", [COUNTS, REPORT])
@@ -97,18 +94,6 @@ def test_a_changed_part_is_named(sealed, name):
     found = fg.verify(sealed)
     assert found.finding is VerificationResult.CHANGED
     assert found.changed == (name,)
-
-
-def test_a_number_that_does_not_follow_is_named_even_with_a_right_digest(sealed):
-    def change(report):
-        report["estimates"][0]["value"] += 1e-6
-        report["verdicts"][0]["outcome"] = "pass"
-
-    found = forged(sealed, change)
-    assert found.finding is VerificationResult.DIFFERENT
-    paths = [each.path for each in found.different]
-    assert paths[0] == "estimates[0].value"
-    assert "verdicts[0].outcome" in paths
 
 
 def test_statements_are_compared_with_what_follows_from_the_counts(tmp_path):
@@ -144,23 +129,12 @@ def set_leaf(report, path, value):
     report[path[-1]] = value
 
 
-def with_version(path, version, change=lambda report: None):
-    """Let a bundle state another version of fairgauge, and change its report."""
-
-    def rewrite(parts):
-        report, manifest = json.loads(parts[REPORT]), json.loads(parts[MANIFEST])
-        report["tool"]["version"] = manifest["tool"]["version"] = version
-        change(report)
-        parts[REPORT] = json.dumps(report).encode()
-        manifest["parts"][REPORT] = digest(parts[REPORT])
-        parts[MANIFEST] = json.dumps(manifest).encode()
-
-    rewritten(path, rewrite)
-    return fg.verify(path)
+OLDER = {"name": "fairgauge", "version": "0.0.9"}
 
 
 def lie_in_titles(report):
-    """Replace what metrics are called."""
+    """Let another version have made a report, and replace what metrics are called."""
+    report["tool"] = OLDER
     for each in report["metrics"].values():
         each["says"] = each["title"] = "nothing"
 
@@ -197,18 +171,14 @@ def test_a_part_that_is_there_twice_is_a_change(sealed, name, first):
     ],
 )
 def test_json_that_readers_take_differently_is_refused(sealed, tmp_path, old, new, message):
-    def change(parts):
-        text = parts[REPORT].decode()
+    def change(report):
+        text = json.dumps(report)
         assert old in text
-        parts[REPORT] = text.replace(old, new, 1).encode()
-        (tmp_path / "report.json").write_bytes(parts[REPORT])
-        manifest = json.loads(parts[MANIFEST])
-        manifest["parts"][REPORT] = digest(parts[REPORT])
-        parts[MANIFEST] = json.dumps(manifest).encode()
+        (tmp_path / "report.json").write_text(text.replace(old, new, 1))
+        return text.replace(old, new, 1)
 
-    rewritten(sealed, change)
     with pytest.raises(fg.DataError, match=message):
-        fg.verify(sealed)
+        forged(sealed, change)
     with pytest.raises(fg.CubeError, match=message):
         fg.load(tmp_path / "report.json")
 
@@ -218,19 +188,19 @@ def test_the_report_of_a_bundle_is_rendered_if_it_follows_from_its_counts(sealed
     shown = run(main, ["render", str(sealed), "--format", "markdown"])
     assert shown.exit_code == 0
     assert shown.stderr.startswith("Note: REPRODUCED: all ")
-    with_version(sealed, "0.0.9", lie_in_titles)
+    forged(sealed, lie_in_titles, tool=OLDER)
     of_values = run(main, ["render", str(sealed), "--format", "markdown"])
     assert of_values.stderr.startswith("Note: PARTLY REPRODUCED: ")
     assert "; not verified: texts of fairgauge 0.0.9" in of_values.stderr
     assert of_values.stdout.replace("0.0.9", fg.__version__) == shown.stdout
     with pytest.raises(fg.CubeError, match="fairgauge render FILE"):
         fg.load(sealed)
-    forged(sealed, lambda report: report["estimates"][0].update(value=0.91))
+    found = forged(sealed, lambda report: report["estimates"][0].update(value=0.91))
+    assert (found.different[0].path, found.report) == ("estimates[0].value", None)
     refused = run(main, ["render", str(sealed)])
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "DIFFERENT" in refused.stderr
     assert "lists what differs" in refused.stderr
-    assert fg.verify(sealed).report is None
 
 
 OF_ROWS = tuple(row.name for row in METRICS if isinstance(row, RowMetric))
@@ -243,6 +213,7 @@ RECORDS = ("estimates", "findings", "verdicts", "diagnostics")
 @pytest.mark.parametrize("first", range(0, len(NAMED), 64))
 def test_no_number_of_a_report_can_be_changed_unseen(tmp_path, first):
     """Numbers of groups of a feature called FT were taken for some that only rows can give."""
+    outcomes = ("pass", "fail", "inconclusive")
     names = NAMED[first : first + 64]
     groups = [names[i % len(names)] for i in range(240)]
     rows = ROWS.with_columns(pl.Series(name, groups[i:] + groups[:i]).alias(name)
@@ -257,9 +228,17 @@ def test_no_number_of_a_report_can_be_changed_unseen(tmp_path, first):
         given = record.get("metric") in OF_ROWS or record.get("code") in OF_ROWS_ALONE
         given = given or (path[0] == "findings" and record["estimate"]["metric"] in OF_ROWS)
         value = report_value(saved, path)
-        if isinstance(value, (int, float)) and path[0] != "spec" and not given:
-            set_leaf(wrong, path, not value if isinstance(value, bool) else value + 1)
-            changed.add("".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in path)[1:])
+        if path[0] == "spec" or given:
+            continue
+        if isinstance(value, bool):
+            set_leaf(wrong, path, not value)
+        elif isinstance(value, (int, float)):
+            set_leaf(wrong, path, value + 1)
+        elif value in outcomes:
+            set_leaf(wrong, path, "none")
+        else:
+            continue
+        changed.add("".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in path)[1:])
     found = recompute(cube, sealed, wrong)
     assert found.from_rows[:2] == ("FT", "consistency")
     assert len(changed) > 300
@@ -284,11 +263,9 @@ def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
     cube = fg.count(ROWS, **ASKED)
     path = tmp_path / "audit.fairgauge"
     found = fg.seal(fg.audit(cube), cube, path, pem)
-    assert found.finding is VerificationResult.REPRODUCED
     assert found.signed_by.startswith("ed25519:")
     assert "not signed" not in str(found)
-    unsigned = tmp_path / "unsigned.fairgauge"
-    unsigned.write_bytes(path.read_bytes())
+    unsigned, again = (Path(shutil.copy(path, tmp_path / f"{i}.fairgauge")) for i in (1, 2))
     rewritten(unsigned, lambda parts: parts.pop(SIGNATURE))
     assert "not signed" in str(fg.verify(unsigned))
     other = f"ed25519:{'0' * 32}"
@@ -298,16 +275,9 @@ def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
         assert done.exit_code == code
         assert ("OTHER SIGNER" in done.output) == bool(code)
 
-    def change(parts):
-        manifest = json.loads(parts[MANIFEST])
-        manifest["created"] = "2020-01-01T00:00:00+00:00"
-        parts[MANIFEST] = json.dumps(manifest).encode()
-
-    again = tmp_path / "again.fairgauge"
-    again.write_bytes(path.read_bytes())
     rewritten(again, lambda parts: parts.update({MANIFEST: parts[MANIFEST] + b" "}))
     assert fg.verify(again).changed == ("the signature",)  # which is of the bytes in the file
-    rewritten(path, change)
+    rewritten(path, with_manifest(created="2020-01-01T00:00:00+00:00"))
     assert fg.verify(path).changed == ("the signature",)
 
 
@@ -370,19 +340,28 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
 def test_commands_and_exit_codes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ROWS.write_csv("t.csv")
-    run = CliRunner().invoke
-    flags = ["--label", "y", "--prediction", "p", "--sensitive", "g"]
-    assert run(main, ["count", "t.csv", *flags, "-o", "t.cube.json"]).exit_code == 0
-    assert run(main, ["audit", "t.cube.json", "-o", "report.json"]).exit_code == 0
-    done = run(main, ["seal", "report.json", "t.cube.json", "-o", "a.fairgauge"])
-    assert done.exit_code == 0, done.output
-    assert "alone in a cell" not in done.stderr
-    assert run(main, ["verify", "a.fairgauge"]).exit_code == 0
-    rewritten(tmp_path / "a.fairgauge", lambda parts: parts.update({REPORT: b"{}"}))
-    changed = run(main, ["verify", "a.fairgauge"])
+
+    def run(*arguments):
+        return CliRunner().invoke(main, [*arguments])
+
+    flags = ["--label=y", "--prediction=p", "--sensitive=g", "--rule=DI >= 0.8"]
+    assert run("count", "t.csv", *flags[:3], "-o", "t.cube.json").exit_code == 0
+    assert run("audit", "t.cube.json", "-o", "report.json").exit_code == 0
+    assert run("seal", "report.json", "t.cube.json", "-o", "a.fairgauge").exit_code == 0
+    made = run("audit", "t.csv", *flags, "-o", "rows.fairgauge", "-q")
+    assert made.exit_code in (0, 1, 3), made.output
+    for name in ("a.fairgauge", "rows.fairgauge"):
+        assert run("verify", name).exit_code == 0
+    with zipfile.ZipFile("rows.fairgauge") as archive:
+        data = json.loads(archive.read(REPORT))["data"]
+    assert (data["source"], data["rows"]) == ("t.csv", ROWS.height)
+    with pytest.raises(fg.DataError, match="holds no counts"):
+        fg.load("report.json").save("again.fairgauge")
+    rewritten("a.fairgauge", lambda parts: parts.update({REPORT: b"{}"}))
+    changed = run("verify", "a.fairgauge")
     assert changed.exit_code == 1
     assert "changed: report.json" in changed.output
-    assert run(main, ["verify", "t.csv"]).exit_code == 2
+    assert run("verify", "t.csv").exit_code == 2
 
 
 BUNDLES = Path(__file__).with_name("bundles")
@@ -392,18 +371,3 @@ def test_a_stored_bundle_is_reproduced():
     found = fg.verify(BUNDLES / "weighted-strata-0.1.0.fairgauge")
     assert found.finding is VerificationResult.REPRODUCED, str(found)
     assert found.numbers > 1_000
-
-
-def test_one_command_makes_a_bundle_of_rows_that_names_its_data(tmp_path):
-    ROWS.write_csv(tmp_path / "rows.csv")
-    path = str(tmp_path / "audit.fairgauge")
-    flags = ["--label=y", "--prediction=p", "--sensitive=g", "--rule=DI >= 0.8"]
-    made = CliRunner().invoke(main, ["audit", str(tmp_path / "rows.csv"), *flags, "-o", path, "-q"])
-    assert made.exit_code in (0, 1, 3), made.output
-    assert fg.verify(path).finding is VerificationResult.REPRODUCED
-    with zipfile.ZipFile(path) as archive:
-        data = json.loads(archive.read(REPORT))["data"]
-    assert (Path(data["source"]).name, data["rows"]) == ("rows.csv", ROWS.height)
-    (tmp_path / "read.json").write_text(fg.audit(ROWS, **ASKED).to_json())
-    with pytest.raises(fg.DataError, match="holds no counts"):
-        fg.load(tmp_path / "read.json").save(path)

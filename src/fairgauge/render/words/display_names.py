@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from fairgauge.errors import IMITATES
 from fairgauge.render.words.numbers import listing
+from fairgauge.results.scopes import function_at
 
 _LONGEST = 120
 _NARROW = re.compile(
@@ -60,9 +61,8 @@ def called(name: object) -> str:
     """
     shown = shorten(printable(name), _LONGEST)
     if BAND.search(shown):
-        from fairgauge.render.grammar import spoken  # which names groups itself
-
-        shown = " & ".join(spoken().band(part) or part for part in shown.split(" & "))
+        spoken = function_at("fairgauge.render.grammar:spoken")()  # which names groups itself
+        shown = " & ".join(spoken.band(part) or part for part in shown.split(" & "))
     alone = not (_UNSEEN.search(shown) or IMITATES.search(shown))
     return shown if alone else f"“{within_quotes(name)}”"
 
