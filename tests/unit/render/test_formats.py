@@ -25,7 +25,7 @@ def test_the_formats():
     texts = ("text", "json", "csv", "markdown", "html", "junit")
     assert names("report") == (*texts, "notebook")
     assert set(names("comparison")) == set(names("report")) - {"junit"}
-    assert set(suffixes("report").values()) - set(names("report")) == {"pdf", "xlsx"}
+    assert set(suffixes("report").values()) - set(names("report")) == {"pdf", "xlsx", "bundle"}
 
 
 def test_the_command_line_offers_the_formats_of_the_registry():
@@ -41,7 +41,7 @@ def test_the_command_line_offers_the_formats_of_the_registry():
 
 def test_one_row_and_one_file_add_a_format(small, tmp_path, monkeypatch):
     """A format that is added to the table can be rendered, saved, and is named in errors."""
-    added = formats.Format("plain", "formats:write_json", (".plain",), of=("report",))
+    added = formats.Format("plain", "render.formats:write_json", (".plain",), of=("report",))
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, added))
     assert "plain" in names("report")
     save(small, tmp_path / "report.plain")
