@@ -78,7 +78,7 @@ def test_an_adjusted_difference_alone_states_of_whom_it_is():
         "Black people have decision = approved less often than White people, adjusted for "
         f"{among}, but over all rows no difference is shown"
     )
-    assert f"but adjusted for {among} one is statistically significant (between 7 and 23 " in found
+    assert f"but adjusted for {among} one is statistically significant (between 8 and 22 " in found
     assert "60.0% vs 75.0%" not in f"{found} {adjusted_of(audit).says}"
     assert "see how the difference divides over branch" in steps
 

@@ -297,8 +297,8 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     assert each.message == (
         "90 rows have 'action_taken' = 4, 5 or 6, which in HMDA data are no decisions "
         "(withdrawn, incomplete or purchased); such rows count as not positive. To count decided "
-        "rows only: --where 'action_taken != 4 or 5 or 6' (where=\"...\"), or name the values of the "
-        "other outcome (--negative); if it is meant, accept it "
+        "rows only: --where 'action_taken != 4 or 5 or 6' (where=\"...\"), or name the values of "
+        "the other outcome (--negative); if it is meant, accept it "
         "(--accept undecided_outcomes:action_taken)"
     )
     assert not found(ACTIONS, UNDECIDED, **HMDA, where=each["condition"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import types
@@ -86,6 +87,10 @@ def values_of(hint):
     marks = getattr(hint, "__metadata__", ())
     bare = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     origin, inner = get_origin(bare), get_args(bare)
+    if hint == codec.Moment:
+        return st.datetimes().map(dt.datetime.isoformat)
+    if hint in (codec.Word, codec.Version):
+        return st.from_regex(r"[0-9a-z.+-]{1,9}", fullmatch=True)
     if marks and bare is float:
         return st.floats(0, 1) if hint == Share else FINITE
     if origin in (Union, types.UnionType):
@@ -192,7 +197,11 @@ def drift_brief(drift):
 
 def test_a_new_kind_of_result_is_one_class_and_one_function_for_its_page(tmp_path):
     drift = Drift(
-        version="1", created="", feature="<b>", interval=Interval(-math.inf, 1, 0.9), shares=(0.5,)
+        version="1",
+        created="2026-11-30",
+        feature="<b>",
+        interval=Interval(-math.inf, 1, 0.9),
+        shares=(0.5,),
     )
     for suffix in ("json", "txt", "md", "html"):
         drift.save(tmp_path / f"drift.{suffix}")
