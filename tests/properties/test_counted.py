@@ -51,9 +51,9 @@ def tables(draw: st.DrawFn) -> tuple[Rows, dict[str, Any]]:
     asked |= {name: given for name, given in chosen.items() if draw(st.booleans())}
     for name, values in (("race", ("White", "Black", "Asian")), ("where", ("north", "south"))):
         rows[name][: len(values)] = values  # what is named is there
-    rows["end"][2] = "Denied" if len(outcomes) > 2 else "Approved"
+    rows["end"][2:4] = ["Denied" if len(outcomes) > 2 else "Approved"] * 2  # of each half, one
     for name, value in (("where", "north"), ("n", 1), ("w", 2.0)):
-        rows[name][:3] = [value] * 3
+        rows[name][:4] = [value] * 4
     return rows, asked
 
 

@@ -135,7 +135,7 @@ def count_by_sql(
     ``likely`` states the values that a decision of a candidate probably has: of many candidates
     they are counted by sums of conditions, where a grouping set for each takes many times as long.
     """
-    if base := _without_candidates(plan):
+    if base := _shared_plan(plan):
         assumed = {axis: tuple(likely(axis)) for axis in plan.axes if axis.role is Role.CANDIDATE}
         few = all(0 < len(values) <= _MOST_CONDITIONS for values in assumed.values())
         if few and plan.measures == ("rows",) and not any(axis.bins for axis in assumed):
@@ -143,7 +143,7 @@ def count_by_sql(
             if by_sums is not None:
                 return by_sums
     if len(plan.axes) > _MOST_GROUPED and _uses_grouping_sets(plan, columns):
-        parts = [_only(plan, table) for table in plan.tables]
+        parts = [_narrowed(plan, table) for table in plan.tables]
         cubes = [count_by_sql(part, relation, columns, run, limit) for part in parts]
         return _cube_of_parts(plan, cubes)
 
@@ -162,17 +162,17 @@ def count_by_sql(
         raise UnreadableNumbers(plan, error.column, (text for (text,) in found)) from None
 
 
-def _without_candidates(plan: Plan) -> Plan | None:
+def _shared_plan(plan: Plan) -> Plan | None:
     # the plan without candidates, of tables that differ in their candidate alone
     candidates = {i for i, axis in enumerate(plan.axes) if axis.role is Role.CANDIDATE}
     shared = {frozenset({*table} - candidates) for table in plan.tables}
     one_each = all(len(candidates & {*table}) == 1 for table in plan.tables)
     if len(plan.tables) < 2 or len(shared) != 1 or not one_each:
         return None
-    return _only(plan, sorted(*shared))
+    return _narrowed(plan, sorted(*shared))
 
 
-def _only(plan: Plan, axes: Sequence[int]) -> Plan:
+def _narrowed(plan: Plan, axes: Sequence[int]) -> Plan:
     return replace(plan, axes=tuple(plan.axes[i] for i in axes), tables=(tuple(range(len(axes))),))
 
 

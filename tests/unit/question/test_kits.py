@@ -636,7 +636,7 @@ def test_the_tables_to_publish_are_new_yorks():
     (small,) = {tuple(row) for row in rows if row[:3] == ["Female & AIAN", "17", "7"]}
     assert "below the minimum of 57 (2% of all 2,821 cases)" in small[4]
     assert "impact ratio" in text
-    stated = "95% confidence intervals, for all comparisons together, or why "
+    stated = "95% confidence intervals, each for its comparison alone, or why "
     assert stated in text
     narrower = render(of_new_york(confidence=0.9), "html")
     assert "In parentheses: 90% confidence intervals" in narrower
