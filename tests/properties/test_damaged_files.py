@@ -194,11 +194,8 @@ def damaged_value(found: Any, chance: random.Random) -> Any:
     key = chance.choice(list(found) if isinstance(found, dict) else range(len(found)))
     changed = damaged_value(found[key], chance)
     if isinstance(found, dict):
-        return (
-            {**found, key: changed}
-            if chance.random() < 0.9
-            else {k: v for k, v in found.items() if k != key}
-        )
+        others = {k: v for k, v in found.items() if k != key}
+        return {**found, key: changed} if chance.random() < 0.9 else others
     return [*found[:key], changed, *found[key + 1 :]]
 
 
@@ -249,21 +246,16 @@ def main_of_process(kind: str, seed: str, cases: str) -> None:
             if name.endswith(".cube.json"):
                 from fairgauge.cube.cube import _digest
 
-                counts = (
-                    {k: v for k, v in found.items() if k != "digest"}
-                    if isinstance(found, dict)
-                    else {}
-                )
+                values = found if isinstance(found, dict) else {}
+                counts = {k: v for k, v in values.items() if k != "digest"}
                 found = counts | {"digest": _digest(counts)}
             path.write_text(json.dumps(found))
         else:
             path.write_bytes(damaged(content, chance))
         if wrong := tried(name, commands[name]):
             print(f"{kind} {seed}, case {case}: {wrong}")
-            if os.environ.get("KEEP"):
-                Path(os.environ["KEEP"], f"{kind}-{case}-{path.name}").write_bytes(
-                    path.read_bytes()[: 10**7]
-                )
+            if folder := os.environ.get("KEEP"):
+                Path(folder, f"{kind}-{case}-{path.name}").write_bytes(path.read_bytes()[: 10**7])
         path.write_bytes(content)
         peak = most_memory()
         if peak > BYTES:

@@ -132,22 +132,18 @@ def refuse_many_replicates(asked: object) -> None:
         raise SpecError(Problem("replicates", f"{message}; state more yourself (--replicates)"))
 
 
-def texts_of(value: object) -> Iterator[str]:
+def _texts_in(value: object) -> Iterator[str]:
     """Yield every text and name that plain values hold."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for name, each in value.items():
-            yield from texts_of(name)
-            yield from texts_of(each)
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from texts_of(each)
+    parts = [*value, *value.values()] if isinstance(value, Mapping) else value
+    for each in parts if isinstance(parts, (list, tuple)) else ():
+        yield from _texts_in(each)
 
 
 def refuse_long(value: object, at: Location) -> bool:
     """Report a text that is longer than a question has, and return whether there is one."""
-    longest = max(map(len, texts_of(value)), default=0)
+    longest = max(map(len, _texts_in(value)), default=0)
     if longest > LONGEST:
         at.report(f"holds a text of {longest:,} characters; it may have {LONGEST:,}")
     return longest > LONGEST
