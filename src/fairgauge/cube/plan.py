@@ -701,6 +701,9 @@ def nested_value_error(axis: Axis) -> DataError:
 
 def canonical_values(raw: Sequence[object], *, text: bool) -> list[Value]:
     """Return raw values in canonical form; untyped text is numeric if all of it is."""
+    if {*map(type, raw)} <= {float, type(None)}:  # once for each of the few that rows have
+        known = {value: canonical(value) for value in {*raw}}
+        return [known[value] for value in raw]
     values = [canonical(value) for value in raw]
     texts = [value for value in values if value is None or isinstance(value, str)]
     return typed_texts(texts) if text and len(texts) == len(values) else values

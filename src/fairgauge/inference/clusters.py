@@ -19,6 +19,7 @@ from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, Cells, Con
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
 from fairgauge.catalogue.distributions import Distance, is_odds_ratio, pool
 from fairgauge.catalogue.statistics import Blend, Rate, Statistic
+from fairgauge.cube.cube import distinct_rows
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Lonely, Profile
 from fairgauge.inference.interval import (
@@ -247,17 +248,16 @@ class ClustersBySide:
         inside = cells.stratum < slots - 1
         slot = np.concatenate([np.zeros_like(cells.stratum), cells.stratum[inside] + 1])
         cluster, group = (np.concatenate([of, of[inside]]) for of in (cells.cluster, cells.group))
-        slot, group, cluster = np.unique(np.stack([slot, group, cluster]), axis=1)
-        _, held, several = np.unique(
-            np.stack([slot, cluster]), axis=1, return_inverse=True, return_counts=True
-        )
-        alone = several[held.reshape(-1)] == 1
+        slot, group, cluster = distinct_rows(np.stack([slot, group, cluster], axis=-1))[0].T
+        held = distinct_rows(np.stack([slot, cluster], axis=-1))[1]
+        several = np.bincount(held)[held]
+        alone = several == 1
         key = slot * groups + group
         own, only = (
             np.bincount(of, minlength=slots * groups).reshape(slots, groups)
             for of in (key, key[alone])
         )
-        every = np.bincount(slot, 1 / several[held.reshape(-1)], slots)[:, None]
+        every = np.bincount(slot, 1 / several, slots)[:, None]
         number = np.concatenate([own, every, every - only], axis=1).T
         return _Members(number.astype(np.float64), not alone.all())
 
@@ -712,7 +712,7 @@ def clusters_spanning_groups(
     cells = counted.clusters
     if cells is None or counted.design is not None or not counted.groups:
         return
-    pairs = np.unique(np.stack([cells.cluster, cells.group]), axis=1)
+    pairs = distinct_rows(np.stack([cells.cluster, cells.group], axis=-1))[0].T
     clusters, groups = np.unique(pairs[0], return_counts=True)
     spread = int(np.count_nonzero(groups > 1))
     if spread:

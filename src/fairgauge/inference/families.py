@@ -88,7 +88,8 @@ def adjusted_estimates(
     p = _adjust_p_values(estimates, of_counts, others) | _adjust_p_values(estimates, of_rows, 0)
     made = [_add_simultaneous_interval(each, wider, p.get(i)) for i, each in enumerate(estimates)]
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
-    return tuple(_adopt_class_p(each, of_classes) for each in made), family
+    made = [_adopt_class_p(each, of_classes) for each in made] if of_classes else made
+    return tuple(made), family
 
 
 def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]:

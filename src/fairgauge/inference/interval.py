@@ -228,8 +228,8 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     fields: Certainty = {
         "status": Status.TOO_FEW if too_few else Status.OK,
         "reason": too_few or (None if known else intervals.reason),
-        "expected": _finite_value(intervals.expected, at),
-        "corrected": _finite_value(intervals.corrected, at),
+        "expected": None if intervals.expected is None else _finite(intervals.expected, at),
+        "corrected": None if intervals.corrected is None else _finite(intervals.corrected, at),
     }
     if known:
         fields["interval"] = Interval(low, high, level, tuple(intervals.methods[at]))
@@ -237,8 +237,8 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     return fields
 
 
-def _finite_value(values: Array | None, at: int) -> float | None:
-    value = math.nan if values is None else values.item(at)
+def _finite(values: Array, at: int) -> float | None:
+    value = values.item(at)
     return value if math.isfinite(value) else None
 
 

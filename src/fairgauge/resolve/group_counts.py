@@ -333,7 +333,10 @@ def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> Index:
     position = {name_of(level): i for i, level in enumerate(cube.levels[axis])}
     unstated = (str(each.value) for each in cube.seen(Observation.UNSTATED, axis.column))
     position = dict.fromkeys(unstated, -1) | position
-    return np.array([-1 if v is None else position[name_of(v)] for v in values], dtype=np.int64)
+    if {*map(type, values)} - {str, type(None)}:  # True and 1 are equal in Python
+        return np.array([-1 if v is None else position[name_of(v)] for v in values], dtype=np.int64)
+    code = {v: -1 if v is None else position[name_of(v)] for v in {*values}}
+    return np.array([code[v] for v in values], dtype=np.int64)
 
 
 def count_everyone(cube: Cube) -> GroupCounts:

@@ -94,7 +94,9 @@ def numbers_of(values: Sequence[Value]) -> Array:
     >>> numbers_of([1, "+0.5", " .5", "NaN", "a", None]).tolist()
     [1.0, 0.5, 0.5, nan, nan, nan]
     """
-    return np.array([_parse_number(value) for value in values], dtype=np.float64)
+    plain = {*map(type, values)} <= {int, float, type(None)}
+    read = values if plain else [_parse_number(value) for value in values]
+    return np.array(read, dtype=np.float64)
 
 
 def _parse_number(value: Value) -> float:
