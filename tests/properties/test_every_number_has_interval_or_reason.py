@@ -1,10 +1,13 @@
 """Every number that an audit prints has an interval, or a reason why it has none."""
 
+import re
 from functools import cache
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS
@@ -104,3 +107,37 @@ def test_of_enough_independent_rows_every_number_has_an_interval(kind):
         if each.low is None and each.status is not Status.TOO_FEW
     ]  # fmt: skip
     assert not without
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.integers(20, 60), st.integers(1, 7), st.sampled_from(["rows", "weights", "strata"]))
+@settings(max_examples=2)
+def test_what_differs_by_rounding_alone_does_not_differ(kind, rows, times, design):
+    table = people(rows, rows).with_columns(pl.lit("A").alias("g"))
+    copies = [table.with_columns(pl.lit("B").alias("g")) for _ in range(times)]
+    for each in (pl.concat([table, *copies]), people(rows, rows)):
+        report = fg.audit(each, sensitive="g", replicates=50, **KINDS[kind] | DESIGNS[design])
+        differences = {
+            e.metric: e.value for e in report.estimates
+            if e.value is not None and getattr(e.definition, "neutral", None) == 0
+        }  # fmt: skip
+        assert not {k: v for k, v in differences.items() if 0 < abs(v) < 1e-12}
+        assert not re.search(r"\de-(1[3-9]|[2-9]\d)", str(report))
+        if each.height > rows and (differences.get("selection_rate.difference") == 0):
+            difference = next(
+                e for e in report.estimates if e.metric == "selection_rate.difference"
+            )
+            assert "no difference" in difference.says
+
+
+def test_rare_rates_have_digits_and_a_mean_of_parts_that_offset_is_no_absence_of_difference():
+    rare = pl.DataFrame({"g": ["A", "B"], "y": [1, 1], "n": [42, 13]})
+    rest = pl.DataFrame({"g": ["A", "B"], "y": [0, 0], "n": [99_958, 99_987]})
+    table = pl.concat([rare, rest])
+    asked = {"positive": 1, "sensitive": "g", "reference": {"g": "B"}}
+    counted = fg.audit(table, label="y", count="n", metrics=["base_rate"], **asked)
+    assert "0.042% vs 0.013% for B, 0.03 pp higher" in counted.estimates[0].says
+    cells = {"g": [*"AAAABBBB"], "y": [1, 0] * 4, "p": [1, 1, 0, 0] * 2}
+    offset = pl.DataFrame(cells | {"n": [80, 120, 120, 80, 120, 80, 80, 120]})
+    mean = fg.audit(offset, label="y", prediction="p", count="n", metrics=["average_odds"], **asked)
+    assert "0.5 vs 0.5 for B, the same mean" in mean.estimates[0].says

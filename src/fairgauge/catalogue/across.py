@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide
+from fairgauge.catalogue.cells import (
+    ROUNDING,
+    SMALLEST_GAP,
+    Array,
+    ConfusionCounts,
+    Need,
+    divide,
+)
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric, Scope
 from fairgauge.enums import Profile, Task
 from fairgauge.errors import suggest
@@ -25,8 +32,6 @@ _LEAST = ("smallest_ratio", "minimum")
 _OF_ONE = ("minimum", "maximum")
 _EXTREMES = (*_LEAST, "largest_gap", "maximum")
 _CONCENTRATION = 1.0
-ROUNDING, SMALLEST_GAP = 1e-12, 1e-15
-"""Relative and absolute distances within which values differ by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

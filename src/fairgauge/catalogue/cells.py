@@ -118,9 +118,11 @@ _WORDS = {
 }  # fmt: skip
 
 
+# numbers that are no further apart, relative to their size or at all, differ by rounding alone
+ROUNDING, SMALLEST_GAP = 1e-12, 1e-15
+
 # a function without warnings costs one call, a block without them three
 _quotient: Callable[[Array, Array], Array] = quiet(np.true_divide)
-_difference: Callable[[Array, Array], Array] = quiet(np.subtract)
 
 
 def divide(over: Array, under: Array, profile: Profile) -> Array:
@@ -133,9 +135,12 @@ def divide(over: Array, under: Array, profile: Profile) -> Array:
     return np.where(np.isnan(result), 0.0, result) if profile.as_smclarify else result
 
 
+@quiet
 def subtract(left: Array, right: Array, profile: Profile) -> Array:
-    """Subtract arrays elementwise; the same shape comes back."""
-    result = _difference(left, right)
+    """Subtract arrays elementwise, 0 within rounding; the same shape comes back."""
+    result = left - right
+    near = ROUNDING * np.maximum(np.abs(left), np.abs(right)) + SMALLEST_GAP
+    result = np.where(np.abs(result) < near, 0.0, result)  # infinities stay as they are
     if profile.as_smclarify:
         result = np.where(np.isinf(left) & (left == right), 0.0, result)
     return result

@@ -284,7 +284,7 @@ class Imbalance(ComparisonMetric):
         first, second = group.size, reference.size
         if self.order == "reference - group":
             first, second = second, first
-        return divide(first - second, first + second, profile)
+        return divide(subtract(first, second, profile), first + second, profile)
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         del group, reference, at

@@ -13,7 +13,16 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread, extremes
-from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, ConfusionCounts, Need, divide
+from fairgauge.catalogue.cells import (
+    BOTH,
+    LABEL,
+    PREDICTION,
+    Array,
+    ConfusionCounts,
+    Need,
+    divide,
+    subtract,
+)
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Scope
 from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Quotient, Statistic, share_of
@@ -89,6 +98,7 @@ class DistanceKind:
         """
         p = divide(reference, reference.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
         q = divide(group, group.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
+        q = np.where(subtract(p, q, Profile.DOCUMENTED) == 0, p, q)  # alike within rounding
         if not profile.as_smclarify:
             return self.of_shares(p, q)
         shared = (p > 0) & (q > 0)
@@ -129,7 +139,7 @@ class OverallStandardisedDifference(ComparisonMetric):
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = 100 * (ours - theirs) / self.deviation(group)
+            value = 100 * subtract(ours, theirs, profile) / self.deviation(group)
         return np.where(np.isfinite(value), value, np.nan)
 
     def deviation(self, group: ConfusionCounts) -> Array:

@@ -67,7 +67,7 @@ class PreciseEstimator(RateEstimator, Protocol):
 def contrast_value(by: By, one: float, other: float) -> float:
     """Return the difference or the ratio of two rates; NaN where it is 0/0."""
     if by == "difference":
-        return one - other
+        return 0.0 if math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-15) else one - other
     if other > 0:
         return one / other
     return float("inf") if one > 0 else float("nan")

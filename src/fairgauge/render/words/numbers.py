@@ -8,14 +8,21 @@ from collections.abc import Collection, Sequence
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
-_SMALLEST_RATIO = 0.001
+_SMALLEST_RATIO = _RARE = 0.001
+_ROUNDING = 1e-15
 _MOST_DECIMALS = 9
 
 
 def percent(value: float | None) -> str:
-    """Show a share in per cent."""
+    """Show a share in per cent, with one decimal; a rare one with two digits.
+
+    >>> percent(0.1234), percent(0.00042), percent(3e-9), percent(1e-17)
+    ('12.3%', '0.042%', '<0.0001%', '0.0%')
+    """
     if value is None or math.isnan(value):
         return "-"
+    if _ROUNDING < abs(value) < _RARE:
+        return f"{100 * value:.2g}%" if abs(value) >= 1e-6 else "<0.0001%"
     return re.sub(r"^-(?=0\.0%$)", "", f"{value:.1%}")
 
 
@@ -41,12 +48,14 @@ def amount(value: float, digits: int = 3, *, signed: bool = False) -> str:
 
     >>> amount(0.12345), amount(12610.4), amount(262.0, 2), amount(1234.5, signed=True)
     ('0.123', '12,610', '262', '+1,234')
-    >>> amount(-math.inf), amount(-0.5), amount(999.7)
-    ('−infinity', '−0.5', '1,000')
+    >>> amount(-math.inf), amount(-0.5), amount(999.7), amount(1.12e-18)
+    ('−infinity', '−0.5', '1,000', '0')
     """
     plus = "+" if signed else ""
     if math.isinf(value):
         return f"{'−' if value < 0 else plus}infinity"
+    if abs(value) < _ROUNDING:
+        return "0"
     large = round(abs(value)) >= 10**digits  # 999.7 would be 1e+03
     return minus(f"{value:{plus},.0f}" if large else f"{value:{plus}.{digits}g}")
 

@@ -10,7 +10,7 @@ from fairgauge.catalogue.across import Across, is_of_one_group
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.directions import is_ratio, is_reference_first
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.statistics import Blend, Rate, Statistic
 from fairgauge.enums import ClassKind, IntervalMethod, Outcome, ScopeKind, Status
 from fairgauge.question import rules
 from fairgauge.reasons import ReasonCode
@@ -224,10 +224,14 @@ def describe(estimate: Estimate, who: str | None = None) -> str:
     of_rates = isinstance(metric, Contrast) and not pooled and value is not None
     if of_rates and mine is not None and theirs is not None:
         title = metric.of.title
-        apart = metrics.with_unit(abs(mine - theirs), _unit_of_gap(metric))
+        alike = math.isclose(mine, theirs, rel_tol=1e-12, abs_tol=1e-15)
+        apart = metrics.with_unit(
+            abs(mine - theirs), _unit_of_gap(metric), limits=() if alike else (0.0,)
+        )
         facts = {
             "sides": [g.cell(metrics.rate_text(metric.of, each)) for each in (mine, theirs)],
-            "apart": g.cell(apart), "way": (mine > theirs) - (mine < theirs),
+            "apart": g.cell(apart), "way": 0 if alike else (mine > theirs) - (mine < theirs),
+            "mean": isinstance(metric.of, Blend),
             "ratio": value if metric.by == "ratio" else None,
         }  # fmt: skip
     facts |= {
