@@ -144,9 +144,8 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
 
     def order(row: PublishedRow) -> tuple[bool, bool, int, Fraction, float]:
         is_word = row.ratio is not None and not row.ratio.unit
-        rate = row.stated_rate or Fraction(0)
-        best = -rate if table.harm else rate
-        return is_word, row.name in table.references, fitting(row), best, row.people
+        named = row.name in table.references
+        return is_word, named, fitting(row), table.favour(row), row.people
 
     found = [row for row in rated if row.ratio and row.ratio.exact == 1]
     if rated and not found:
@@ -170,18 +169,14 @@ def best_row(table: PublishedTable, min_share: float, fewest: int = 0) -> Publis
     Of a harm it is that of the lowest rate.
     """
     rated = any(row.ratio is not None for row in table.groups)
-    large = [row for row in table.groups
-             if row.stated_rate is not None and table.is_large(row, min_share)]  # fmt: skip
-    rows = [row for row in large
-            if (row.n.value >= fewest if row.n else row.ratio or not rated)]  # fmt: skip
-    sign = -1 if table.harm else 1
-    return max(
-        rows,
-        key=lambda row: (
-            sign * (row.stated_rate or 0), bool(row.ratio and row.ratio.exact == 1), row.people,
-        ),
-        default=None,
-    )  # fmt: skip
+    rows = [row for row in table.groups
+            if row.stated_rate is not None and table.is_large(row, min_share)
+            and (row.n.value >= fewest if row.n else row.ratio or not rated)]  # fmt: skip
+
+    def order(row: PublishedRow) -> tuple[Fraction, bool, float]:
+        return table.favour(row), bool(row.ratio and row.ratio.exact == 1), row.people
+
+    return max(rows, key=order, default=None)
 
 
 def _check_ratios(table: PublishedTable) -> Iterator[Finding]:
@@ -217,12 +212,10 @@ def _check_reference(table: PublishedTable, min_share: float, fewest: int) -> It
     reference = printed_reference(table)
     # an audit takes no category of so few people as reference, whatever its rate
     best = best_row(table, min_share, fewest)
-    if reference is None or best is None or reference.name in table.references:
-        return
-    if table.harm is None or not reference.rates:
+    if not (reference and best and reference.rates) or reference.name in table.references:
         return
     (low, high), (least, most) = reference.rates[0], best.rates[0]
-    if most < low if table.harm else least > high:
+    if table.harm is not None and (most < low if table.harm else least > high):
         is_group = reference.kind is RowKind.GROUP and reference.counts is not None
         facts: dict[str, Parameter] = {"reference": reference.name} if is_group else {}
         facts |= {"harm": True} if table.harm else {}
@@ -258,10 +251,8 @@ def _check_rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         if lacks and row.people and table.is_large(row, min_share):
             share = row.people / table.people
             yield _fault(FaultCode.RATIO_MISSING, row, n=row.people, share=share)
-    first: dict[tuple[str, ...], int] = {}
-    repeats = [
-        row for row in table.rows if first.setdefault(row.categories, row.number) < row.number
-    ]
+    first = {row.categories: row.number for row in reversed(table.rows)}
+    repeats = [row for row in table.rows if first[row.categories] < row.number]
     if repeats:
         other = first[repeats[0].categories]
         yield _fault(FaultCode.REPEATED_CATEGORY, repeats[0], other=other, rows=len(repeats))

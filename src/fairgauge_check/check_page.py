@@ -66,7 +66,6 @@ def _statements(check: Check) -> Iterator[Statement]:
     tables, unread = check.tables, sum(each.counts for each in check.unread)
     faults = [(i, fault) for i, table in enumerate(tables) for fault in table.faults]
     errors = [(i, fault) for i, fault in faults if fault.level == "error"]
-    ignored = any(fault.code is FaultCode.COLUMNS_IGNORED for _, fault in faults)
     facts: dict[str, Any] = {
         "tables": len(tables),
         "affected": sum(bool(table.errors) for table in tables),
@@ -83,7 +82,7 @@ def _statements(check: Check) -> Iterator[Statement]:
         yield Statement(code="decided_ratios", facts=facts, sources=("decisions",))
     categories = sum(len(table.groups) for table in tables)
     facts = {"tables": len(tables), "categories": categories, "sources": _sources(check)}
-    facts |= {"ignored": ignored, "unread": unread}
+    facts["ignored"] = any(fault.code is FaultCode.COLUMNS_IGNORED for _, fault in faults)
     yield Statement(code="published", sources=("tables",), facts=facts)
     for number, (i, fault) in enumerate(errors[:_MOST_ERRORS], 1):
         title = _table_place(tables[i], check) if len(tables) > 1 else ()
@@ -95,11 +94,9 @@ def _statements(check: Check) -> Iterator[Statement]:
     headers = dict.fromkeys(f["column"] for _, f in faults if f.code is FaultCode.HARM_NOT_STATED)
     yield from (step("harm_not_stated", column=header) for header in headers)
     yield from _lowest(check)
-    if check.limit is not None:
+    if check.limit is not None and any(table.counted for table in tables):
         chosen = not all(table.is_chosen for table in tables)
-        facts = {"counted": any(table.counted for table in tables), "limit": check.limit}
-        facts["harm"] = check.harm
-        facts |= {"level": check.level, "chosen": chosen}
+        facts = {"limit": check.limit, "harm": check.harm, "level": check.level, "chosen": chosen}
         yield Statement(code="ratio_limit", facts=facts, sources=("limit",))
     open_ = [v.reason for v in check.verdicts if v.outcome is Outcome.INCONCLUSIVE]
     of_unknown = [reason.code is ReasonCode.MISSING_GROUPS or reason.get("open_rows") is not None
@@ -111,13 +108,12 @@ def _statements(check: Check) -> Iterator[Statement]:
         "send_errors": errors,
         "check_unread": unread,
         "ask_for_people": any(group.n is None for group in groups),
-        "state_ratio": not (check.limit or check.harm) and any(group.ratio for group in groups),
-        "state_ratio_of_harm": not check.limit and check.harm and any(g.ratio for g in groups),
+        "state_ratio": not check.limit and any(group.ratio for group in groups),
         "plan_people": not all(of_unknown),
         "ask_for_categories": any(of_unknown),
         "audit_decisions": True,
     }
-    yield from (step(code) for code, stated in steps.items() if stated)
+    yield from (step(code, harm=check.harm) for code, stated in steps.items() if stated)
 
 
 def _lowest(check: Check) -> Iterator[Statement]:
@@ -140,6 +136,8 @@ def _lowest(check: Check) -> Iterator[Statement]:
         value=group.ratio,
         interval=Range.of(group.interval, joint=_holds_together(group)),
         facts={
+            "one": group.name,
+            "of": table.reference or "",
             "limits": [100.0] + ([] if check.limit is None else [100 * check.limit]),
             "lower": any(other < least for _, other, *_ in shown),
             "harm": (table.columns.get("selected") or table.columns["rate"]) if check.harm else "",

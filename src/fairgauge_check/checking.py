@@ -180,12 +180,12 @@ def _asked(
         limit = spec.rules[0].high if harm else spec.rules[0].low
         rule = Rule(_METRIC, high=limit) if harm else Rule(_METRIC, low=limit)
         if not (limit and spec.rules == (rule,) and (limit >= 1 if harm else 0 < limit <= 1)):
-            form = f"'{_METRIC} >= LIMIT' with a limit above 0 and at most 1"
-            of_harm = f"'{_METRIC} <= LIMIT' with a limit of at least 1"
-            one = f"of a harm {of_harm}" if harm else f"{form} (of a harm, whose --favourable is "
-            one += "" if harm else f"negative, {of_harm})"
-            message = f"published tables decide one rule, {one}, not "
-            message += listing([quote(str(rule)) for rule in spec.rules])
+            found = listing([quote(str(rule)) for rule in spec.rules])
+            message = (
+                f"published tables decide one rule, '{_METRIC} >= LIMIT' with a limit above 0 and "
+                "at most 1, or, of a harm (--favourable negative), "
+                f"'{_METRIC} <= LIMIT' with a limit of at least 1, not {found}"
+            )
             raise SpecError(Problem("rules", message))
     made = Check(
         **made_now(),

@@ -301,6 +301,11 @@ class PublishedTable:
         numbers = [row.n.value for row in self.of(RowKind.UNKNOWN) if row.n]
         return int(sum(numbers)) if numbers else None
 
+    def favour(self, row: PublishedRow) -> Fraction:
+        """Return the rate of a row, or its negative where those selected are harmed."""
+        rate = row.stated_rate or Fraction(0)
+        return -rate if self.harm else rate
+
     def is_large(self, row: PublishedRow, share: float) -> bool:
         """Return whether a row has a share of the people, or may have."""
         return row.n is None or row.n.value >= share * self.people

@@ -113,9 +113,7 @@ def test_a_limit_is_stated_as_asked_and_what_a_check_does_not_show():
             check("group,n,hired\nA,100,50\nB,100,40\n", rules="selection_rate.ratio >= 0.8")
         ).split()
     )
-    assert (
-        "The limit for impact ratios is 0.8, as asked; New York's Local Law 144 sets none" in text
-    )
+    assert "The limit is 0.8, as asked; New York's Local Law 144 sets none" in text
     assert "What it does not show" in text
     assert "Whether an audit meets a law." in text
 

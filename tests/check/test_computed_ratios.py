@@ -112,7 +112,7 @@ def test_a_specification_file_is_shared_with_audits(tmp_path):
         ({"rules": "selection_rate.ratio >= 2"}, "with a limit above 0 and at most 1"),
         ({"rules": "accuracy >= 0.8"}, "published tables decide one rule"),
         ({"confidence": 1.0}, "confidence"),
-        ({"rules": "selection_rate.ratio <= 1.25"}, "of a harm, whose --favourable is negative"),
+        ({"rules": "selection_rate.ratio <= 1.25"}, "of a harm .--favourable negative"),
         ({"rules": LIMIT, "favourable": "negative"}, "<= LIMIT' with a limit of at least 1"),
         ({"favourable": "neither"}, "positive or negative, not neither"),
         ({"per": 0}, "per: must be a whole number above 0"),
