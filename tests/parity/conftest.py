@@ -349,15 +349,15 @@ def rows_as(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
 
 
 GAPS = {
-    r"differ_in_case_alone\[(duckdb_\w+|sqlframe_duckdb|ibis_duckdb)\]": (
+    r"\[(duckdb_\w+|sqlframe_duckdb|ibis_duckdb)-names that differ in case\]": (
         "DuckDB takes names that differ in case alone for the same, and renames or refuses them"
     ),
     r"names_of_columns\[sqlframe_duckdb-(?!k0|json)": "SQLFrame reads such names back changed",
-    r"moments_in_time\[sqlframe_duckdb-s\]": "SQLFrame does not know timestamps of seconds",
-    r"without_a_type\[ibis_duckdb\]": "ibis makes no tables with columns of no type",
+    r"\[sqlframe_duckdb-seconds\]": "SQLFrame does not know timestamps of seconds",
+    r"\[ibis_duckdb-2 nulls\]": "ibis makes no tables with columns of no type",
 }
 if not duckdb.__version__.startswith("1."):
-    GAPS[r"without_a_type\[sqlframe_duckdb\]"] = "SQLFrame does not know DuckDB 2's name of no type"
+    GAPS[r"\[sqlframe_duckdb-2 nulls\]"] = "SQLFrame does not know DuckDB 2's name of no type"
 
 
 COSTLY = re.compile(r"test_bigquery$")

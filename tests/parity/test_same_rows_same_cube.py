@@ -43,16 +43,83 @@ def table(**columns: Any) -> pa.Table:
 NAN, INF = float("nan"), float("inf")
 
 
-def test_text_groups_with_missing_and_trailing_blanks(rows_as):
-    rows = table(
-        g=["a", "a ", " a", None, "A", "ä", "a", "a,b", 'say "a"', "two\nlines", "x", "a"],
-        y=[1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1],
-    )
-    found = cells(count(rows_as(rows), label="y", sensitive="g"))
-    assert found == {
+# rows, what is asked of them, and their cells
+SCORES = [0.2, 0.5, None, NAN, 0.5000001, -0.0, 1.0, 0.49999999999999994]
+TEXTS = ["a", "a ", " a", None, "A", "ä", "a", "a,b", 'say "a"', "two\nlines", "x", "a"]
+OF_GROUPS = {"label": "y", "sensitive": "g"}
+OF_SCORES = OF_GROUPS | {"score": "s"}
+CELLS = {
+    "texts with blanks": ({"g": TEXTS, "y": [1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1]}, OF_GROUPS, {
         ("a", 0): 1, ("a", 1): 2, ("a ", 0): 1, (" a", 1): 1, (None, 1): 1, ("A", 0): 1,
         ("ä", 1): 1, ("a,b", 1): 1, ('say "a"', 1): 1, ("two\nlines", 0): 1, ("x", 1): 1,
-    }  # fmt: skip
+    }),
+    "a missing score is neither above nor below": (
+        {"g": ["a"] * 8, "y": [1, 0] * 4, "s": SCORES}, OF_SCORES,
+        {("a", 1, 0): 1, ("a", 0, 1): 1, ("a", 1, None): 1, ("a", 0, None): 1, ("a", 1, 1): 2,
+         ("a", 0, 0): 2},
+    ),
+    "Clarify predicts above the threshold only": (
+        {"g": ["a"] * 3, "y": [1, 1, 1], "s": [0.5, 0.6, 0.4]}, OF_SCORES | {"profile": "clarify"},
+        {("a", 1, 0): 2, ("a", 1, 1): 1},
+    ),
+    "several thresholds": (
+        {"g": ["a"] * 5, "y": [1, 0, 1, 0, 1], "s": [0.1, 0.2, 0.3, 0.7, 0.9]},
+        OF_SCORES | {"threshold": [0.1, 0.3, 0.8]},
+        {("a", 1, 1): 1, ("a", 0, 1): 1, ("a", 1, 2): 1, ("a", 0, 2): 1, ("a", 1, 3): 1},
+    ),
+    "whole floats": ({"g": [1.0, 2.0, NAN, 1.0, -0.0, 0.0], "y": [1, 0, 1, 1, 0, 1]}, OF_GROUPS,
+                     {(1, 1): 2, (2, 0): 1, (None, 1): 1, (0, 0): 1, (0, 1): 1}),
+    "missing integers": ({"g": [1, 2, None, 1], "y": [1, 0, 1, None]}, OF_GROUPS,
+                         {(1, 1): 1, (2, 0): 1, (None, 1): 1, (1, None): 1}),
+    "dates": ({"g": [dt.date(2024, 2, 29), None, dt.date(1970, 1, 1)], "y": [1, 0, 1]}, OF_GROUPS,
+              {("2024-02-29", 1): 1, (None, 0): 1, ("1970-01-01", 1): 1}),
+    "names that differ in case": (
+        {"Sex": ["a", "b", "b"], "sex": ["x", "x", "y"], "y": [1, 0, 1]},
+        {"label": "y", "sensitive": ["Sex", "sex"]},
+        {("a", "x", 1): 1, ("b", "x", 0): 1, ("b", "y", 1): 1},
+    ),
+    "one row": ({"g": ["a"], "y": [1]}, OF_GROUPS, {("a", 1): 1}),
+    "nothing": ({"g": pa.nulls(2, pa.string()), "y": [1, 0]}, OF_GROUPS,
+                {(None, 1): 1, (None, 0): 1}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_cells(rows_as, name):
+    columns, asked, expected = CELLS[name]
+    assert cells(count(rows_as(table(**columns)), **asked)) == expected
+
+
+NOON = dt.datetime(2024, 2, 29, 12, 30, 5)
+ATHENS = NOON.replace(tzinfo=dt.timezone(dt.timedelta(hours=2)))
+OF_TYPES = {
+    "seconds": (pa.array([NOON, None], pa.timestamp("s")), ["2024-02-29T12:30:05", None]),
+    "microseconds": (pa.array([NOON, None], pa.timestamp("us")), ["2024-02-29T12:30:05", None]),
+    "a time zone": (pa.array([ATHENS, None], pa.timestamp("us", "Europe/Athens")),
+                    ["2024-02-29T10:30:05+00:00", None]),
+    "beyond floats": ([2**53 + 1, 2**53, -(2**62)], [2**53 + 1, 2**53, -(2**62)]),
+    "texts like numbers": (["1", "01", "1.0", None], ["1", "01", "1.0", None]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_TYPES)
+def test_columns_of_types_keep_their_values(typed, name):
+    held, values = OF_TYPES[name]
+    found = cells(count(typed(table(g=held, y=[*range(len(values))])), **OF_GROUPS))
+    assert found == {(value, i): 1 for i, value in enumerate(values)}
+
+
+@pytest.mark.parametrize(
+    "values", [[True, False, None], [True, False], ["a", "", None], pa.nulls(2)], ids=str
+)
+def test_truths_empty_texts_and_nulls_of_json_keep_their_types(typed_or_json, values):
+    rows = typed_or_json(table(g=values, y=[*range(len(values))]))
+    listed = pa.array(values).to_pylist()
+    found = cells(count(rows, **OF_GROUPS))
+    assert found == {(value, i): 1 for i, value in enumerate(listed)}
+    assert {type(group) for group, _ in found} == {*map(type, listed)}
+    found = cells(count(rows, label="g", sensitive="y"))
+    assert found == dict.fromkeys(enumerate(listed), 1)
 
 
 def test_clusters_may_have_more_values_than_groups(rows_as):
@@ -66,22 +133,6 @@ def test_clusters_may_have_more_values_than_groups(rows_as):
     found = {tuple(v[i] for v, i in zip(levels, row, strict=True)) for row in cluster.codes}
     assert found == {*zip(rows["g"].to_pylist(), rows["y"].to_pylist(), ids, strict=True)}
     assert sorted(cluster.sums["rows"]) == [1] * 8 + [2]
-
-
-def test_missing_score_is_neither_above_nor_below(rows_as):
-    scores = [0.2, 0.5, None, NAN, 0.5000001, -0.0, 1.0, 0.49999999999999994]
-    rows = table(g=["a"] * 8, y=[1, 0] * 4, s=scores)
-    found = cells(count(rows_as(rows), label="y", score="s", sensitive="g"))
-    assert found == {
-        ("a", 1, 0): 1, ("a", 0, 1): 1, ("a", 1, None): 1, ("a", 0, None): 1,
-        ("a", 1, 1): 2, ("a", 0, 0): 2,
-    }  # fmt: skip
-
-
-def test_clarify_predicts_above_the_threshold_only(rows_as):
-    rows = table(g=["a"] * 3, y=[1, 1, 1], s=[0.5, 0.6, 0.4])
-    found = cells(count(rows_as(rows), label="y", score="s", sensitive="g", profile="clarify"))
-    assert found == {("a", 1, 0): 2, ("a", 1, 1): 1}
 
 
 def test_cuts_keep_their_edges_and_empty_intervals(rows_as):
@@ -98,41 +149,6 @@ def test_cuts_may_have_closed_left_edges(rows_as):
     assert cells(cube) == {(2, 1): 1, (2, 0): 2, (3, 1): 1, (None, 1): 1}
 
 
-def test_several_thresholds(rows_as):
-    rows = table(g=["a"] * 5, y=[1, 0, 1, 0, 1], s=[0.1, 0.2, 0.3, 0.7, 0.9])
-    found = cells(
-        count(rows_as(rows), label="y", score="s", sensitive="g", threshold=[0.1, 0.3, 0.8])
-    )
-    assert found == {("a", 1, 1): 1, ("a", 0, 1): 1, ("a", 1, 2): 1, ("a", 0, 2): 1, ("a", 1, 3): 1}
-
-
-def test_whole_floats_are_whole_numbers(rows_as):
-    rows = table(g=[1.0, 2.0, NAN, 1.0, -0.0, 0.0], y=[1, 0, 1, 1, 0, 1])
-    found = cells(count(rows_as(rows), label="y", sensitive="g"))
-    assert found == {(1, 1): 2, (2, 0): 1, (None, 1): 1, (0, 0): 1, (0, 1): 1}
-
-
-def test_integers_with_missing_ones(rows_as):
-    rows = table(g=[1, 2, None, 1], y=[1, 0, 1, None])
-    found = cells(count(rows_as(rows), label="y", sensitive="g"))
-    assert found == {(1, 1): 1, (2, 0): 1, (None, 1): 1, (1, None): 1}
-
-
-def test_true_and_false(typed_or_json):
-    rows = table(g=[True, False, None, True], y=[True, False, True, None])
-    found = cells(count(typed_or_json(rows), label="y", sensitive="g"))
-    assert found == {(True, True): 1, (False, False): 1, (None, True): 1, (True, None): 1}
-    assert {type(key[0]) for key in found} == {bool, type(None)}
-
-
-def test_true_and_false_without_missing(typed_or_json):
-    rows = table(g=[True, False, False], y=[1, 0, 1])
-    found = cells(count(typed_or_json(rows), label="y", sensitive="g"))
-    assert [(key, type(key[0])) for key in found] == [
-        ((False, 0), bool), ((False, 1), bool), ((True, 1), bool),
-    ]  # fmt: skip
-
-
 def test_decimals(typed):
     rows = table(
         g=pa.array([Decimal("1.50"), Decimal("2.00"), None], pa.decimal128(9, 2)),
@@ -141,45 +157,6 @@ def test_decimals(typed):
     )
     cube = count(typed(rows), label="y", sensitive="g", weight="w")
     assert cells(cube, "w") == {(1.5, 1): 0.1, (2, 0): 0.2, (None, 1): 0.7}
-
-
-def test_dates(rows_as):
-    rows = table(g=[dt.date(2024, 2, 29), None, dt.date(1970, 1, 1)], y=[1, 0, 1])
-    found = cells(count(rows_as(rows), label="y", sensitive="g"))
-    assert found == {("2024-02-29", 1): 1, (None, 0): 1, ("1970-01-01", 1): 1}
-
-
-@pytest.mark.parametrize("unit", ["s", "us"])
-def test_moments_in_time(typed, unit):
-    moment = dt.datetime(2024, 2, 29, 12, 30, 5)
-    rows = table(g=pa.array([moment, None], pa.timestamp(unit)), y=[1, 0])
-    found = cells(count(typed(rows), label="y", sensitive="g"))
-    assert found == {("2024-02-29T12:30:05", 1): 1, (None, 0): 1}
-
-
-def test_moments_in_a_time_zone(typed):
-    moment = dt.datetime(2024, 2, 29, 12, 30, tzinfo=dt.timezone(dt.timedelta(hours=2)))
-    rows = table(g=pa.array([moment, None], pa.timestamp("us", "Europe/Athens")), y=[1, 0])
-    found = cells(count(typed(rows), label="y", sensitive="g"))
-    assert found == {("2024-02-29T10:30:00+00:00", 1): 1, (None, 0): 1}
-
-
-def test_integers_beyond_floats(typed):
-    rows = table(g=[2**53 + 1, 2**53, 2**53 + 1, -(2**62)], y=[1, 0, 1, 1])
-    found = cells(count(typed(rows), label="y", sensitive="g"))
-    assert found == {(2**53 + 1, 1): 2, (2**53, 0): 1, (-(2**62), 1): 1}
-
-
-def test_texts_that_look_like_numbers_stay_texts_where_columns_have_types(typed):
-    rows = table(g=["1", "01", "1.0", None], y=[1, 0, 1, 1])
-    found = cells(count(typed(rows), label="y", sensitive="g"))
-    assert found == {("1", 1): 1, ("01", 0): 1, ("1.0", 1): 1, (None, 1): 1}
-
-
-def test_empty_text_is_a_value_where_there_is_a_null(typed_or_json):
-    rows = table(g=["a", "", None], y=[1, 0, 1])
-    found = cells(count(typed_or_json(rows), label="y", sensitive="g"))
-    assert found == {("a", 1): 1, ("", 0): 1, (None, 1): 1}
 
 
 def test_weights_that_cannot_be_used_leave_out_their_rows(typed):
@@ -277,12 +254,6 @@ def test_text_where_numbers_must_be(rows_as):
         count(rows_as(rows), label="y", sensitive={"column": "k", "cuts": [40]})
 
 
-def test_names_that_differ_in_case_alone(rows_as):
-    rows = table(Sex=["a", "b", "b"], sex=["x", "x", "y"], y=[1, 0, 1])
-    cube = count(rows_as(rows), label="y", sensitive=["Sex", "sex"])
-    assert cells(cube) == {("a", "x", 1): 1, ("b", "x", 0): 1, ("b", "y", 1): 1}
-
-
 @pytest.mark.each_value
 @pytest.mark.parametrize(
     "name",
@@ -291,21 +262,6 @@ def test_names_that_differ_in_case_alone(rows_as):
 def test_names_of_columns(rows_as, name):
     rows = pa.table([["a", "b"], [1, 0]], names=[name, "y"])
     assert cells(count(rows_as(rows), label="y", sensitive=name)) == {("a", 1): 1, ("b", 0): 1}
-
-
-def test_one_row(rows_as):
-    assert cells(count(rows_as(table(g=["a"], y=[1])), label="y", sensitive="g")) == {("a", 1): 1}
-
-
-def test_a_column_with_nothing_in_it(rows_as):
-    rows = table(g=pa.array([None, None], pa.string()), y=[1, 0])
-    assert cells(count(rows_as(rows), label="y", sensitive="g")) == {(None, 1): 1, (None, 0): 1}
-
-
-def test_a_column_without_a_type(typed_or_json):
-    rows = table(g=pa.nulls(2), y=[1, 0])
-    found = cells(count(typed_or_json(rows), label="y", sensitive="g"))
-    assert found == {(None, 1): 1, (None, 0): 1}
 
 
 def test_no_rows(typed):

@@ -14,7 +14,7 @@ from fairgauge.enums import Closed, Role, Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.question.specification import Spec
 from fairgauge.scan.row_codes import numbers_of, read_rows
-from fairgauge.scan.source import Readable, Source, check_counts
+from fairgauge.scan.source import Readable, RowsOfSource, check_counts
 from fairgauge.start.records import dataclass, replace
 
 _NEGATIVE = (-0.5,)
@@ -22,19 +22,10 @@ _NEGATIVE = (-0.5,)
 
 
 @dataclass(frozen=True, slots=True)
-class SuccessCounts:
+class SuccessCounts(RowsOfSource):
     """A source whose rows are counted as the cases that they stand for."""
 
-    source: Source
     spec: Spec
-
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.source.columns
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the cases.

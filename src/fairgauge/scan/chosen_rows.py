@@ -60,7 +60,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan.identifiers import without_spelling
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
-from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
+from fairgauge.scan.source import Fetched, Readable, RowsOfSource, Source
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, canonical, is_one_of, matches, name_of
 
@@ -98,24 +98,7 @@ def _append_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _RowsOfSource:
-    source: Source
-
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.source.columns
-
-    @property
-    def at_hand(self) -> bool:
-        return can_look_at_rows(self.source)
-
-
-@dataclass(frozen=True, slots=True)
-class _ChosenRows(_RowsOfSource):
+class _ChosenRows(RowsOfSource):
     """The rows of a source that meet conditions."""
 
     spec: Spec
@@ -619,7 +602,7 @@ _EMPTY = -(2**62)
 
 
 @dataclass(frozen=True, slots=True)
-class WithProbabilities(_RowsOfSource):
+class WithProbabilities(RowsOfSource):
     """A source with the columns of features of which only probabilities are known."""
 
     made: tuple[_Probabilities, ...]

@@ -73,6 +73,25 @@ def can_look_at_rows(source: Source) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsOfSource:
+    """The rows of a source, counted otherwise: what its kinds have in common."""
+
+    source: Source
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.source.columns
+
+    @property
+    def at_hand(self) -> bool:
+        return can_look_at_rows(self.source)
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What an engine saw of a numeric column: its ends, if any, and a text that is no number."""
 
