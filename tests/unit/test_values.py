@@ -47,7 +47,7 @@ CANONICAL = [
         "2024-02-29T11:05:00+00:00",
     ),
     (dt.time(13, 5), "13:05:00"),
-    (dt.timedelta(days=1), "1 day, 0:00:00"),
+    (dt.timedelta(days=1), "24:00:00"),
 ]
 
 

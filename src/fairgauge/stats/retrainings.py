@@ -31,7 +31,7 @@ def better_share(searched: int, alpha: float, looks: int | None = None) -> float
     stopped; else at how many numbers of draws, planned before, it holds: 1 of a fixed number.
 
     >>> [round(better_share(70, 0.05, looks), 3) for looks in (None, 6, 1)]
-    [0.1, 0.066, 0.042]
+    [0.099, 0.066, 0.042]
     """
     # If the probability of a better draw is p, none of t is better with probability (1 - p)^t. The
     # mixture of 1 / (1 - p)^t over p, uniform, is a martingale that reaches 1 / alpha where p is
