@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 import uuid
+from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +148,18 @@ def test_cuts_may_have_closed_left_edges(rows_as):
     age = {"column": "age", "cuts": [10, 25, 45, 45.5], "closed": "left"}
     cube = count(rows_as(rows), label="y", sensitive=age)
     assert cells(cube) == {(2, 1): 1, (2, 0): 2, (3, 1): 1, (None, 1): 1}
+
+
+@pytest.mark.parametrize(("closed", "side"), [("left", "right"), ("right", "left")])
+def test_cuts_at_whole_numbers_in_a_row_are_searched_as_others(rows_as, closed, side):
+    """Engines round the number, where others are compared with one cut after another."""
+    cuts = [-30, *range(-9, 12), 20]
+    numbers = [end + beside for end in cuts for beside in (-0.5, -1e-9, 0.0, 1e-9)]
+    rows = table(y=[1] * len(numbers), x=numbers)
+    asked = {"column": "x", "cuts": cuts, "closed": closed}
+    found = cells(count(rows_as(rows), label="y", sensitive=asked))
+    expected = Counter(np.searchsorted(cuts, numbers, side).tolist())
+    assert found == {(at, 1): n for at, n in expected.items()}
 
 
 def test_decimals(typed):

@@ -58,8 +58,8 @@ _IDENTIFIERS = frozenset(
      Role.SAMPLE_STRATUM)
 )  # fmt: skip
 
-_NINES = tuple(10**digits - less for digits in range(2, 10) for less in (3, 2, 1))
-CODES = (*range(-99, 0), *(-n for n in _NINES if n > 99), *range(-888, 0, 111),
+_NINES = tuple(10**d - less for d in range(2, 10) for less in (3, 2, 1) if d < 5 or less < 3)
+CODES = (*range(-99, 0), *(-n for n in _NINES if 99 < n < 10**4), -888, -777,
          9, *_NINES, 777, 888, 1111, 7777, 8888)  # fmt: skip
 """Numbers that codes of missing values may be: intervals hide them, so they count apart."""
 YEARS = (1899.5, 2100.0)
@@ -72,9 +72,9 @@ NEAR_9, LEAST_OF_9 = 2**2.5, 0.01
 """From where numbers are of one scale with 9, and the part of all that 9 is where it is a code."""
 AROUND_CODES = tuple(sorted({
     *map(float, CODES),
-    *(code - LEAST for code in CODES if not -100 < code < 0),
-    *(code * NEARBY for code in CODES if code >= 99),
-    *(-100 * 2.0**step for step in range(24)),  # between which other negative numbers are
+    *(code - LEAST for code in CODES if code - 1 not in CODES),
+    *(code * NEARBY for code in CODES if code >= 99 and code + 1 not in CODES),
+    *(-100 * 2.0**step for step in range(13)),  # between which other negative numbers are
     *(2.0**step for step in range(-4, 14)),  # where numbers begin, and their median
     -LEAST, 0.0, NEAR_9, OLDEST, *YEARS,
 }))  # fmt: skip

@@ -54,6 +54,7 @@ class Columns:
         they are read where texts that are no numbers were listed.
     ``decode``: turns a fetched key to a plain value, if the engine's own will not do.
     ``double``: the type of double-precision numbers.
+    ``exponents``: whether the engine reads constants with an exponent as doubles.
     ``sets``: whether the engine knows grouping sets.
     ``batched``: the columns whose values are in batches of rows what DuckDB groups by.
     ``whole``: the columns of whole numbers, where they can be looked up in a list.
@@ -68,6 +69,7 @@ class Columns:
     texts: frozenset[str] = frozenset()
     decode: Callable[[Any], object] | None = None
     double: str = "DOUBLE"
+    exponents: bool = False
     sets: bool = True
     batched: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
@@ -109,6 +111,8 @@ class Columns:
 
     def constant(self, number: float) -> str:
         """Write a number so that every engine reads the same double."""
+        if self.exponents and abs(number) < float("inf"):  # a double in itself, sooner planned
+            return f"{number!r}" if "e" in f"{number!r}" else f"{number!r}e0"
         return f"CAST('{number!r}' AS {self.double})"
 
 
@@ -368,21 +372,26 @@ def _sums(plan: Plan, columns: Columns, texts: Container[int]) -> list[str]:
 
 
 def _bin_number(value: str, axis: Axis, columns: Columns) -> str:
-    # write the number of the bin that a value falls in: of cut points by a search tree
+    # write the number of the bin that a value falls in: of cut points by a search tree, of whole
+    # ones in a row by rounding, as engines plan each comparison
     if axis.grid:
         return _grid_code(value, axis, columns)
-    sign = ">=" if axis.closed == "left" else ">"
+    cuts, left = axis.cuts, axis.closed == "left"
+    sign, whole = (">=", f"floor({value}) + 1") if left else (">", f"-floor(-({value}))")
 
     def search(low: int, high: int) -> str:
         if low == high:
             return str(low)
+        least = cuts[low - 1]
+        if high < len(cuts) and least % 1 == 0 and cuts[high] - least == 1 + high - low > 4:
+            return f"CAST({whole} + {low - 1 - int(least)} AS BIGINT)"
         middle = (low + high) // 2
         over, under = search(middle + 1, high), search(low, middle)
-        point = columns.constant(axis.cuts[middle])
+        point = columns.constant(cuts[middle])
         return f"CASE WHEN {value} {sign} {point} THEN {over} ELSE {under} END"
 
-    first = f"WHEN NOT ({value} {sign} {columns.constant(axis.cuts[0])}) THEN 0"  # of most weights
-    return f"CASE {first} WHEN {value} IS NOT NULL THEN {search(1, len(axis.cuts))} END"
+    first = f"WHEN NOT ({value} {sign} {columns.constant(cuts[0])}) THEN 0"  # of most weights
+    return f"CASE {first} WHEN {value} IS NOT NULL THEN {search(1, len(cuts))} END"
 
 
 def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
