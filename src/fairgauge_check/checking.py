@@ -311,15 +311,14 @@ def _compare_by_counts(
         prediction="selected", positive=1, sensitive=_CATEGORY, count="people",
     )  # fmt: skip
     people = sum(row.people for row in (*counted.values(), *unknown))
+    sign, favourable = ("<=", "negative") if asked.harm else (">=", "positive")
     audited = partial(
         audit,
         cube,
         metrics=[_METRIC],
         min_n=max(asked.min_n, math.ceil(people * asked.min_share)),
-        favourable="negative" if asked.harm else "positive",
-        rules=[]
-        if asked.limit is None
-        else [f"{_METRIC} {'<=' if asked.harm else '>='} {asked.limit!r}"],
+        favourable=favourable,
+        rules=[f"{_METRIC} {sign} {asked.limit!r}"] if asked.limit else [],
         # whom a table compares with is its own matter, and who is harmed is stated
         accept=["reference_decides", "unfavourable_positive"],
         confidence=asked.level,
