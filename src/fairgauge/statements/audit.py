@@ -301,17 +301,17 @@ class _Audit(PageStatements):
             within = bool(self.notes[DiagnosticCode.WITHIN_STRATA])
             stated = fact("not_adjusted", "spec.strata", n=n - over_strata, of=n, within=within)
             yield replace(stated, adjusted_for=(self.strata,))
+        decisive: tuple[str, ...] = (str(verdict),)
+        if verdict is Outcome.INCONCLUSIVE:
+            decisive = ("inconclusive", "not_evaluated", "none")
+        numbered = [(i, r) for i, r in enumerate(self.rules, 1) if str(r.outcome) in decisive]
+        yield from (self._rule(rule, number) for number, rule in numbered[:2])
         groups = Counter(g.feature for g in self.report.groups if g.scope == OVERALL)
         if self.spec.get("reference") != OF_FOUR_FIFTHS and any(
             each.rule == FOUR_FIFTHS and each.interval and each.mirror is None
             and (groups[each.feature] > 2 or (each.value or 0) > 1) for each in verdicts
         ):  # fmt: skip
             yield fact("not_four_fifths", "spec.reference")
-        decisive: tuple[str, ...] = (str(verdict),)
-        if verdict is Outcome.INCONCLUSIVE:
-            decisive = ("inconclusive", "not_evaluated", "none")
-        numbered = [(i, r) for i, r in enumerate(self.rules, 1) if str(r.outcome) in decisive]
-        yield from (self._rule(rule, number) for number, rule in numbered[:2])
         for finding, each, found in self.led:
             if each.fails and self._change(finding) is AfterAdjusting.REVERSES:
                 yield replace(found, code="reversed", adjusted_for=(str(finding.adjusted_for),))
