@@ -43,20 +43,22 @@ _MODULE_OF |= {name: module for module, names in _MODULES.items() for name in na
 
 # what a terminal acts on, but for line ends and tabs, and overrides of the direction of text
 _ACTED_ON = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
+_BUT_COLOURS = re.compile(rf"(?!\x1b\[[0-9;]*m)(?:{_ACTED_ON.pattern})")
 
 
 class ClosedOutput(Exception):  # noqa: N818 - an event, not an error
     """The reader of standard output has stopped reading."""
 
 
-def print_result(text: str) -> None:
-    """Write a result to standard output."""
+def print_result(text: str, *, coloured: bool = False) -> None:
+    """Write a result to standard output; one that is ``coloured`` keeps its colours."""
     if sys.stdout is None:
         raise DataError("standard output is closed")
     if hasattr(sys.stdout, "reconfigure"):
         # lone surrogates, and terminals without Unicode; in JSON these escapes are JSON's own
         sys.stdout.reconfigure(errors="backslashreplace")
-    text = _ACTED_ON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # an escape of JSON, too
+    acted_on = _BUT_COLOURS if coloured else _ACTED_ON
+    text = acted_on.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # an escape of JSON, too
     try:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         sys.stdout.flush()

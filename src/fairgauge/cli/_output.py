@@ -155,7 +155,7 @@ class Output:
 
         text = render(result, **self.shown)  # first, so that an error writes no file
         save_all(result, self.files, full=self.full, lang=self.lang)
-        print_result(text)
+        print_result(text, coloured=bool(self.shown.get("colour")))
         return result.exit_code
 
     def print_warnings(self, notes: Iterable[Diagnostic]) -> None:

@@ -102,5 +102,6 @@ def test_hostile_names_in_messages(write):
     message = said("t.csv", "--label", evil, "--sensitive", evil)
     assert "\x1b" not in message
     assert "‮" not in message
-    write("evil.csv", f'y,"{evil}"\n1,x\n0,z\n')
-    assert audit("evil.csv", "--label", "y", "--sensitive", evil).exit_code == 0
+    longest = evil[:1_000]  # that a text of a question may have
+    write("evil.csv", f'y,"{longest}"\n1,x\n0,z\n')
+    assert audit("evil.csv", "--label", "y", "--sensitive", longest).exit_code == 0

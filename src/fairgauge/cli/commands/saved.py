@@ -60,7 +60,7 @@ def render_command(saved: str, out: Output) -> int:
         raise DataError(f"{quote(saved)} holds counts, not a report; audit it first")
     save_all(result, out.files, full=out.full, lang=out.lang)
     if not out.files:
-        print_result(render(result, **out.shown))
+        print_result(render(result, **out.shown), coloured=bool(out.shown.get("colour")))
     return 0
 
 

@@ -55,13 +55,14 @@ def demo_command(output: str, out: Output) -> None:
     from fairgauge.render import render
 
     shown = out.shown
+    coloured = bool(shown.get("colour"))
     folder = made_folder(output)
     found = examples(folder)
     for example in found:
         for suffix in (".html", ".json", ".md"):
             example.report.save(folder / f"{example.name}{suffix}", lang=out.lang)
     if out.quiet:
-        print_result("".join(render(example.report, **shown) for example in found))
+        print_result("".join(render(e.report, **shown) for e in found), coloured=coloured)
         return
     parts = [
         f"{_RULE}\n{example.title}\n{_RULE}\n\n{render(example.report, **shown)}\n"
@@ -79,7 +80,7 @@ def demo_command(output: str, out: Output) -> None:
         "  fairgauge choose --output audit.toml",
         "  fairgauge audit YOUR.csv --config audit.toml --output report.html",
     ]
-    print_result("\n".join([*parts, *lines]))
+    print_result("\n".join([*parts, *lines]), coloured=coloured)
 
 
 _COLUMNS = (
