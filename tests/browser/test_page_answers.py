@@ -293,7 +293,7 @@ def test_the_four_fifths_rule_is_the_same_wherever_it_is_asked(tmp_path):
     rows |= {("C", "0"): 59}
     lines = [line for (group, x), n in rows.items() for line in [f"{group},{x},{x}"] * (10 * n)]
     text = "\n".join(["group,prediction,label", *lines]) + "\n"
-    asked, rule, reference = {"model": "decision"}, FOUR_FIFTHS, OF_FOUR_FIFTHS
+    asked, rule, reference = {"model": "decision"}, FOUR_FIFTHS, OF_FOUR_FIFTHS["reference"]
     paths = [asked | {"outcomes": "none"}, asked | {"outcomes": "selected"}]
     paths.append(asked | {"outcomes": "all", "error": "both", "parity": "yes"})
     chosen = [tomllib.loads(specification(recommend(each))) for each in paths]

@@ -17,7 +17,7 @@ ASKED = {"label": "y", "prediction": "p", "score": "s", "weight": "w", "sensitiv
 ROWS = pa.table({
     "g": ["a", "b", None, "ü"] * 50, "y": [1, 0, 1, 1, 0] * 40, "p": [1, 0, 0, 1, 1] * 40,
     "s": [0.5, 0.25, None, float("nan"), 0.75] * 40, "w": [0.5, 1.25] * 100,
-    "day": ["1", "2"] * 100, "unused": list(range(200)),
+    "day": ["1", "2"] * 100, "unused": [i + 0.5 for i in range(200)],
 })  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from fairgauge.catalogue.lookup import is_of_decisions
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.rows import with_unstated, withhold
 from fairgauge.enums import Method, ReferenceRule, Task
-from fairgauge.errors import DataError, Problem, listing, problems_where, refuse
+from fairgauge.errors import DataError, Problem, SpecError, listing, problems_where, refuse
 from fairgauge.measure.alternatives import judge_alternatives
 from fairgauge.measure.further_search import further_search
 from fairgauge.question.options import Options, with_options
@@ -160,7 +160,10 @@ def _disparity(spec: Spec, name: str) -> Contrast:
     try:
         metric: Any = spec.catalogue.metric(f"{spec.catalogue.rate(name).name}.difference")
     except LookupError:
-        metric = spec.catalogue.metric(name)
+        try:
+            metric = spec.catalogue.metric(name)
+        except LookupError as error:
+            raise SpecError(Problem("disparity", str(error))) from None
     if not is_of_decisions(metric):
         message = "must be a rate of decisions, or the difference or ratio of one"
         refuse([Problem("disparity", message)])

@@ -233,7 +233,7 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     if "probabilities" not in (asked or {}):
         keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
     if {FOUR_FIFTHS, _OF_TOP} & found.limits.keys():
-        keys["reference"] = OF_FOUR_FIFTHS
+        keys.update(OF_FOUR_FIFTHS)
     keys |= asked or {}
     about_rows = "How many rows the rules need: `fairgauge plan --rate RATE --share SHARE`."
     if keys.get("probabilities"):

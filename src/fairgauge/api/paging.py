@@ -246,7 +246,7 @@ def page_data() -> dict[str, Any]:
                        "options": dict(kit.options), "crossed": kit.intersect}
             for kit in _page_kits()
         },
-        "fifths": [FOUR_FIFTHS, OF_FOUR_FIFTHS],
+        "fifths": [FOUR_FIFTHS, OF_FOUR_FIFTHS["reference"], OF_FOUR_FIFTHS["min_share"]],
         "check": _check(),
     }  # fmt: skip
 

@@ -30,8 +30,8 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
 
 FOUR_FIFTHS = "selection_rate.ratio >= 0.8"
 """The four-fifths rule of 29 CFR 1607.4 D."""
-OF_FOUR_FIFTHS = "best"
-"""Its reference: the group with the highest rate."""
+OF_FOUR_FIFTHS: Mapping[str, str | float] = {"reference": "best", "min_share": 0.02}
+"""Its options: the reference is the group with the highest rate, of 2% of all people or more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from fairgauge.catalogue import directions
 from fairgauge.enums import Performance
 from fairgauge.results.alternatives import Alternative, Alternatives, GapChange
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
+from fairgauge.results.scopes import NO_CLASS
 from fairgauge.results.statement import By, Page, Range, Statement, fact
 from fairgauge.statements.compared import PageStatements, excluded_rows, step
 
@@ -54,7 +55,8 @@ class _Alternatives(PageStatements):
         verdict = {0: "pass", 1: "fail", 3: "inconclusive"}[found.exit_code]
         yield Statement(code="alternatives_headline", verdict=verdict,
             facts=facts | {"outcome": str(found.verdict)}, sources=("verdict",))  # fmt: skip
-        yield fact("none_shown" if not shown else "named_first", "verdict", **facts)
+        better = not any(self._is_worse_off(each) for each in one.gaps)
+        yield fact("none_shown" if not shown else "named_first", "verdict", better=better, **facts)
         yield from self.verdict()
         yield fact("alternatives_asked", "candidates", "harm", **facts, harm=found.harm, margins=[
             (self.result.catalogue.rate_row(e.rate).title, e.margin) for e in one.performance
@@ -71,6 +73,13 @@ class _Alternatives(PageStatements):
             yield step("audit_it", name=one.name)
         else:
             yield step("look_further")
+
+    def _is_worse_off(self, gap: GapChange) -> bool:
+        if gap.old is None:
+            return True  # not known to be better off
+        far = gap.old - self.found.metric.neutral
+        turned = -far if directions.is_reference_first(self.found.metric) else far
+        return self.adverse(self.row, NO_CLASS) * turned > 0
 
     def verdict(self) -> Iterator[Statement]:
         one, parts = self.one, ("levelled", "larger", "not_judged")

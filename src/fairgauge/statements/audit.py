@@ -307,7 +307,7 @@ class _Audit(PageStatements):
         numbered = [(i, r) for i, r in enumerate(self.rules, 1) if str(r.outcome) in decisive]
         yield from (self._rule(rule, number) for number, rule in numbered[:2])
         groups = Counter(g.feature for g in self.report.groups if g.scope == OVERALL)
-        if self.spec.get("reference") != OF_FOUR_FIFTHS and any(
+        if self.spec.get("reference") != OF_FOUR_FIFTHS["reference"] and any(
             each.rule == FOUR_FIFTHS and each.interval and each.mirror is None
             and (groups[each.feature] > 2 or (each.value or 0) > 1) for each in verdicts
         ):  # fmt: skip

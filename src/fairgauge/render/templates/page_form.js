@@ -232,6 +232,7 @@ const answered = () => {
   if (!preset && isOpen("rules")) {
     const limit = Number(one("points").value) / 100;
     question.reference = rule === "fifths" ? data.fifths[1] : picked("reference");
+    if (rule === "fifths") question.min_share = data.fifths[2];
     if (!rule) wrong.push(UI.which_rule);
     question.rules = { fifths: [isHarmful() ? "selection_rate.ratio <= 1.25" : data.fifths[0]], gap: [`${-limit} <= ${picked("among") === "label" && rates.length > 1 ? rates[1] : rates[0]}.difference <= ${limit}`] }[rule] ?? [];
   }

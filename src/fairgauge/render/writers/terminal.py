@@ -187,6 +187,9 @@ class _Text:
         # the first sentence of a verdict counts what the line above does
         if stated := brief.verdict[bool(document.verdict) :]:
             yield from self.wrapped(" ".join(map(str, stated)))
+        for each in brief.looked_at:
+            if each.sources == ("counted",):
+                yield from self._hanging(str(each))
         for name, most in _ROOM.items():
             lines: list[str] = []
             seen: set[tuple[str, ...]] = set()
