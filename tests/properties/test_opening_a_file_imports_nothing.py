@@ -96,7 +96,7 @@ def run(*args: str) -> Any:
 
 KINDS = (
     "data alone", "compared reports", "models", "thresholds", "no alarm", "check", "why", "find",
-    "pairs", "plan", "history",
+    "pairs", "plan", "history", "alternatives",
 )  # fmt: skip
 
 

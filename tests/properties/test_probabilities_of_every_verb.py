@@ -45,6 +45,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
     "compare": (("compare", "report.json", "report.json"), "hold both against the same rules"),
     "compare-models": (("compare-models", "rows.csv", *ASKED, "--candidate", "other"),
                        "audit the decisions of each model by itself"),
+    "alternatives": (("alternatives", "rows.csv", *ASKED, "--candidate", "other"),
+                     "audit the decisions of each model by itself"),
     "thresholds": (("thresholds", "rows.csv", "--label", "other", "--score", "score",
                     "--positive", "1", "--probabilities", GIVEN, "--rule", "DI >= 0.8"),
                    "audit the feature alone"),

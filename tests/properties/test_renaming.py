@@ -158,7 +158,9 @@ def in_first_words(node: Any, names: Names, back: Mapping[Any, str], feature: st
         for key, value in node.items():
             if key in NOT_COMPARED or key in TYPED:
                 continue
-            if key in OF_GROUPS:
+            if key == "counted":  # names are what it lists
+                words[key] = sorted([each["role"], each["rows"], each["cases"]] for each in value)
+            elif key in OF_GROUPS:
                 words[key] = of_feature.get(value, value)
             elif key == "groups" and all(isinstance(each, str) for each in value):
                 words[key] = sorted(of_feature.get(each, each) for each in value)

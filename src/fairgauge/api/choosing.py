@@ -232,7 +232,9 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     keys: dict[str, Json] = {name: PLACEHOLDERS[name] for name in found.columns}
     if "probabilities" not in (asked or {}):
         keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
-    if {FOUR_FIFTHS, _OF_TOP} & found.limits.keys():
+    # of groups known by probabilities alone no group is known to have the highest rate
+    recorded = "sensitive" in keys or "sensitive" in (asked or {})
+    if recorded and {FOUR_FIFTHS, _OF_TOP} & found.limits.keys():
         keys.update(OF_FOUR_FIFTHS)
     keys |= asked or {}
     about_rows = "How many rows the rules need: `fairgauge plan --rate RATE --share SHARE`."
