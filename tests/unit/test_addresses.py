@@ -89,6 +89,11 @@ def test_no_message_shows_a_password(secret):
 ASKED = ("--label", "y", "--sensitive", "g")
 
 
+def test_a_password_in_brackets_is_not_taken_for_an_address_and_shown():
+    text = raised(fg.audit, fg.sql("postgresql://me:[QXAZ]@127.0.0.1:1/people", "t"))
+    assert not held(text), text
+
+
 @pytest.mark.filterwarnings("ignore")
 @given(secrets(), st.data())
 def test_no_command_shows_a_password(secret, data):
