@@ -664,7 +664,7 @@ def _mean_of_side(side: StatisticInterval, share: Array, n: Array) -> StatisticI
     def at(z: Array) -> Limits:
         # one critical value for each mean, the same in all of its strata
         low, high = limits(np.repeat(np.broadcast_to(z, (len(share),)), share.shape[1]))
-        with np.errstate(invalid="ignore"):  # infinite on both sides: undefined
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite on both sides: undefined
             below, above = (
                 np.sqrt((weighted(each) ** 2).sum(axis=1))
                 for each in (side.estimate - low, high - side.estimate)

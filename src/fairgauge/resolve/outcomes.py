@@ -90,7 +90,7 @@ def with_stated_outcomes(cube: Cube, spec: Spec) -> Cube:
 
     What was counted before so stays; its observations state these values.
 
-    Raises ``SpecError``: a column does not have a negative value that is named.
+    Raises ``SpecError``: no value of a column is a negative one that is named.
     """
     levels, tables, observed = dict(cube.levels), cube.tables, [*cube.observed]
     for axis in cube.plan.axes if spec.negative else ():
@@ -101,10 +101,9 @@ def with_stated_outcomes(cube: Cube, spec: Spec) -> Cube:
         known = _mask(stated, levels[axis])
         if known.all():
             continue
-        for each in negative if levels[axis] else ():
-            if not _mask((each,), levels[axis]).any():
-                message = _describe_absent(each, levels[axis], axis.column, spec)
-                raise SpecError(Problem("negative", message))
+        if levels[axis] and not _mask(negative, levels[axis]).any():
+            message = _describe_absent(negative[0], levels[axis], axis.column, spec)
+            raise SpecError(Problem("negative", message))
         table = cube.marginal([axis]).known([axis])
         for i, code in enumerate(table.codes[:, 0].tolist()):
             if not known[code]:
