@@ -53,7 +53,8 @@ def tables(draw: st.DrawFn) -> tuple[Rows, dict[str, Any]]:
         rows[name][: len(values)] = values  # what is named is there
     rows["end"][2:4] = ["Denied" if len(outcomes) > 2 else "Approved"] * 2  # of each half, one
     for name, value in (("where", "north"), ("n", 1), ("w", 2.0)):
-        rows[name][:4] = [value] * 4
+        rows[name][:6] = [value] * 6
+    rows["where"][4:6] = ["south"] * 2
     return rows, asked
 
 
