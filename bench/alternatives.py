@@ -1,8 +1,9 @@
 """How often a search names a wrong threshold or candidate, and how often a right one.
 
-``python -m bench.alternatives thresholds|candidates|retrainings|check [SETS]`` prints the tables of
-docs/coverage.md. Sets are judged many at a time by the intervals and the procedure of the product;
-``check`` holds some of them against `fairgauge.thresholds` and `fairgauge.alternatives` themselves.
+``python -m bench.alternatives thresholds|candidates|surveys|retrainings|check [SETS]`` prints the
+tables of docs/coverage.md. Sets are judged many at a time by the intervals and the procedure of
+the product (``surveys`` by the product itself); ``check`` holds some of them against
+`fairgauge.thresholds` and `fairgauge.alternatives` themselves.
 """
 
 from __future__ import annotations
@@ -193,14 +194,19 @@ MODELS = (
 )  # fmt: skip
 
 
-def decided(design: Models, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Return the groups, labels, decisions in use and those of candidates, of one set."""
+def decided(design: Models, rng: np.random.Generator, size: int = 1) -> tuple[np.ndarray, ...]:
+    """Return the groups, labels, decisions in use and those of candidates, of one set.
+
+    So many rows after one another are a cluster, whose rows are decided alike.
+    """
     n, every = design.n, np.array([design.old, *design.models])
     group, label = (
         rng.choice(len(design.shares), n, p=design.shares),
         (rng.random(n) < 0.6).astype(int),
     )
     base, limit = rng.standard_normal(n), ndtri(every)[:, group, label]
+    if size > 1:
+        base = (base + np.repeat(rng.standard_normal(-(-n // size)), size)[:n]) / np.sqrt(2)
     alike = np.full(len(every), design.alike)
     alike[0] = design.like_old or design.alike
     own = rng.standard_normal((len(every), n))
@@ -242,6 +248,49 @@ def judged_sets(design: Models, seeds: range) -> np.ndarray:
         return (kept[:, None] & (most < 0) & worse_off & (others == 0) & ~few[:, 1:]).reshape(shape)
 
     return holm(hold, *shape).reshape(len(seeds), size, groups - 1)
+
+
+# ---- what has no simulation of many sets at a time: `fairgauge.alternatives` itself
+
+SURVEYS = ("weights", "clusters", "two features", "10 % without a group", "ratios")
+K10 = {
+    "at the margin, same gap, or turned round": Models("", _mixed(10)),
+    "one is better by 4 pp": Models("", [BETTER] + [OLD] * 9, true=1),
+}
+
+
+def surveyed(kind: str, design: Models, seed: int) -> tuple[bool, bool, bool]:
+    """Return whether a wrong candidate and whether a right one is shown, and coverage.
+
+    The last is of the simultaneous interval of the candidate whose gap shrinks most.
+    """
+    rng, size = np.random.default_rng(seed), 5
+    group, label, old, new = decided(design, rng, size if kind == "clusters" else 1)
+    columns = {f"model_{j}": each for j, each in enumerate(new)}
+    rows = pl.DataFrame({"g": group, "y": label, "old": old, **columns}).with_columns(
+        g=pl.col("g").cast(pl.String),
+        h=pl.Series(rng.choice(["a", "b", "c"], design.n)),
+        w=pl.Series(rng.lognormal(0, 0.5, design.n)),
+        cluster=pl.Series(np.arange(design.n) // size),
+    )
+    if kind.endswith("group"):
+        rows = rows.with_columns(g=pl.when(pl.Series(rng.random(design.n) >= 0.1)).then("g"))
+    features = ["g", "h"] if kind == "two features" else ["g"]
+    found = fg.alternatives(
+        rows, label="y", prediction="old", positive=1, candidate="model_*", sensitive=features,
+        reference={"g": "0"} | ({"h": "a"} if len(features) > 1 else {}),
+        disparity=f"selection_rate.{'ratio' if kind == 'ratios' else 'difference'}",
+        **{"weights": {"weight": "w"}, "clusters": {"cluster": "cluster"}}.get(kind, {}),
+    )  # fmt: skip
+    shown = [bool(one.shown_for) for one in found.candidates]
+    gaps = [next(gap for gap in one.gaps if gap.feature == "g") for one in found.candidates]
+    chosen = max(range(len(gaps)), key=lambda k: gaps[k].change or 0)
+    of = [np.array(each) @ [0.4, 0.6] for each in (design.old, design.models[chosen])]
+    before, after = (b / a if kind == "ratios" else b - a for a, b in of)
+    truth = after / before if kind == "ratios" else after - before
+    interval = gaps[chosen].simultaneous
+    covered = interval is not None and interval.low <= truth <= interval.high
+    return any(shown[design.true :]), any(shown[: design.true]), covered
 
 
 # ---- retrainings
@@ -321,6 +370,11 @@ def main(what: str, sets: int) -> None:
         wrong, right = shown[:, of.true :].any(axis=1), shown[:, : of.true].any(axis=1)
         power = _share(right) if of.true else ""
         print(f"| {of.name} | {many:,} | {_share(wrong)} | {power} |", flush=True)
+    for kind in SURVEYS if what == "surveys" else ():
+        for name, each in K10.items():
+            found = np.array([surveyed(kind, each, seed) for seed in range(sets)]).T
+            wrong, right, covered = map(_share, found)
+            print(f"| {kind}: {name} | {sets:,} | {wrong} | {right} | {covered} |", flush=True)
     for name, draw in GAPS.items() if what == "retrainings" else ():
         ever, fixed = exceeded(draw, sets)
         print(f"| {name} | {sets:,} | {100 * ever:.1f} | {100 * fixed:.1f} |", flush=True)

@@ -66,7 +66,6 @@ class Kit:
     states_unknown: bool = False  # whether people of unknown category are stated apart
     codes_of_actions: bool = False  # whether numbers of an outcome may be HMDA's codes
     adverse_impact: bool = False  # whether the shortfall and exact tests are filed
-    alternatives: bool = False  # whether it ends in the search for an alternative
     page: bool = False  # whether the page that needs no installation can ask for it
     public: bool = False  # whether its tables are published, and not filed or kept alone
     superseded_by: str = ""  # the preset that replaces it, empty where none does

@@ -113,6 +113,7 @@ class Document(_Texts):
     audit_date: str = _key("Date of the audit (such as 2026-11-20)")
     first_used: str = _key("Date on which the audited tool was first used (such as 2026-01-01)")
     response: str = _key("What was done about the results")
+    candidates: str = _key("How many alternatives were compared, discarded ones with them")
     caveat: str = _key("What readers must know to judge the numbers, shown first in every report")
 
 

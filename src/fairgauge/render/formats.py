@@ -95,8 +95,8 @@ def format_of(path: str | Path, *of: str) -> str:
     name = Path(path).name.casefold()
     found = [suffix for suffix in known if name.endswith(suffix) and name != suffix]
     if not found:
-        what = f"a {of[0]}" if len(of) == 1 else "a result"
-        use = ", ".join(known)
+        one = of[0] if len(of) == 1 else "result"
+        what, use = one if one.endswith("s") else f"a {one}", ", ".join(known)
         raise DataError(f"the suffix of {quote(path)} names no format of {what}; use {use}")
     return known[max(found, key=len)]
 

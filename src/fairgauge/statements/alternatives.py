@@ -12,6 +12,7 @@ from fairgauge.results.alternatives import Alternative, Alternatives, GapChange
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS
 from fairgauge.results.statement import By, Page, Range, Statement, fact
+from fairgauge.statements.changes import for_any_decision
 from fairgauge.statements.compared import PageStatements, excluded_rows, step
 
 _MOST_NAMED, _MOST_GAPS = 5, 4
@@ -34,7 +35,7 @@ class _Alternatives(PageStatements):
 
     def __init__(self, result: Alternatives) -> None:
         groups = {(r.feature, r.group) for one in result.candidates for r in one.rates}
-        super().__init__(result, sorted(groups, key=str))
+        super().__init__(result, sorted(groups, key=str), for_any_decision(result.spec))
         self.found = result
         self.row: Any = directions.compared_number(result.metric)
         every = result.candidates

@@ -266,21 +266,6 @@ def test_the_first_page_names_status_and_date_in_german():
     assert "a draft of 2023; never adopted (Stand 2026-11-28)" in text
 
 
-def test_candidates_tried_are_listed_where_a_kit_asks_for_the_search():
-    rows = loans().with_columns(
-        other=pl.col("ok").shift(1, fill_value=1), alike=pl.col("ok"), n=pl.lit(1)
-    )
-    asked = {"prediction": "ok", "candidate": ["other", "alike"], "sensitive": "race",
-             "positive": 1, "margins": {"selection_rate": 0.05}}  # fmt: skip
-    for name, shown in (("nydfs-cl7-2024", True), ("us-lending", False)):
-        found = fg.compare_models(rows, preset=name, **asked)
-        text = render(found, "markdown", full=True)
-        assert ("The search for a less discriminatory alternative" in text) is shown
-        for each in found.candidates:
-            row = f"| {each.name} | {each.performance} | {each.fairness} | {each.verdict} |"
-            assert (row in text) is shown
-
-
 def pay(ties=False):
     women, men = [*range(1000, 1400, 2)], [*range(1100, 1700, 2)]
     if ties:

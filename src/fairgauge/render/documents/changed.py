@@ -9,7 +9,6 @@ from typing import Any
 
 from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.enums import CandidateVerdict, Outcome
-from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import BY_NAME
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
@@ -224,11 +223,6 @@ def _notes_of_rest(change: Change) -> list[str]:
     return [line for line in notes.note_lines(change.diagnostics) if line not in warnings]
 
 
-def _alternatives(change: Change) -> Sequence[Candidate]:
-    of = kit_or_none(change.spec.get("preset"))
-    return change.candidates if change.new is None and of and of.alternatives else ()
-
-
 def _rows(change: Change) -> Iterator[dict[str, Any]]:
     # ``group`` and ``reference`` are those of the new report; the old one may have had others: of a
     # metric of all groups, or of a reference that is chosen by the data
@@ -256,7 +250,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "shown": lambda of: of.rows(_SHOWN),
     "others": lambda of: of.rows(_OTHERS) if of.result.new else (),
     "folded_others": lambda of: () if of.result.new else of.rows(_OTHERS),
-    "tried": _alternatives,
     "alone_rows": lambda change: change.alone,
     "noted": _notes_of_rest,
     "provenance": lambda change: (
