@@ -43,7 +43,6 @@ class FaultCode(StrEnum):
     UNKNOWN_NOT_STATED = "unknown_not_stated"
     HARM_NOT_STATED = "harm_not_stated"  # column
     GROUPS_THAT_OVERLAP = "groups_that_overlap"  # parts
-    DOES_NOT_FOLLOW = "does_not_follow"  # column, printed, per, low, high
 
 
 # what may have a good reason: it is noted, and is no error
@@ -87,21 +86,19 @@ class Fault:
         return stated("fairgauge_check.check_page:fault_statement", str(self.code), self)
 
 
-Finding: TypeAlias = "Fault | str | None"
-"""What holding a printed number against others comes to: None where it agrees with them, the name
-of its column where nothing gives it."""
+Finding: TypeAlias = "Fault | None"
+"""What holding a printed number against others comes to: None where it agrees with them."""
 
 # what is seen of a number by itself, or of one that could not be held against others
 _ALONE = {FaultCode.IMPOSSIBLE, FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED}
 
 
-def sort_findings(found: Iterable[Finding]) -> tuple[list[Fault], int, list[str]]:
-    """Return the faults, how many numbers were compared, and the columns that nothing gives."""
+def sort_findings(found: Iterable[Finding]) -> tuple[list[Fault], int]:
+    """Return the faults, and how many numbers were compared."""
     every = [*found]
-    faults = [each for each in every if isinstance(each, Fault)]
-    columns = dict.fromkeys(each for each in every if isinstance(each, str))
+    faults = [each for each in every if each is not None]
     compared = every.count(None) + sum(fault.code not in _ALONE for fault in faults)
-    return faults, compared, [*columns]
+    return faults, compared
 
 
 class Decision(StrEnum):

@@ -6,7 +6,7 @@ Ratios are computed again by audits of the counts that a table prints.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -39,8 +39,6 @@ from fairgauge_check.arithmetic import (
     best_row,
     check_arithmetic,
     check_margins,
-    check_others,
-    check_own_table,
     printed_reference,
 )
 from fairgauge_check.check_result import (
@@ -50,11 +48,10 @@ from fairgauge_check.check_result import (
     Decision,
     Fault,
     FaultCode,
-    UnreadTable,
     sort_findings,
 )
 from fairgauge_check.printed import ColumnRole, PublishedRow, PublishedTable, RowKind
-from fairgauge_check.reading import THE_TEXT, Source, read_sources
+from fairgauge_check.reading import read_sources
 
 _METRIC = "selection_rate.ratio"
 _CATEGORY = "category"
@@ -141,14 +138,18 @@ def check(
         raise SpecError(Problem("per", f"must be a whole number above 0, not {quote(str(per))}"))
     sources, unread = read_sources(source, columns, per)
     options = dict(with_config(config, cast("Options", stated)))
-    every = [table for _, tables, _ in sources for table in tables]
+    every = [table for _, tables in sources for table in tables]
     asked, best = _asked(options, every, references)
     known = dict.fromkeys(row.name for table in every for row in table.groups if row.counts)
     for name in references:
         if name not in known:
             message = f"no table has counts of a category {quote(name)}.{suggest(name, [*known])}"
             raise SpecError(Problem("reference", message))
-    found = [table for each in sources for table in _check_source(each, asked, unread, best=best)]
+    found = (
+        _check_table(table, sort_findings(check_margins(table, of)), asked, name, best=best)
+        for name, of in sources
+        for table in of
+    )
     return replace(asked, tables=tuple(found), unread=tuple(unread))
 
 
@@ -200,31 +201,9 @@ def _asked(
     return made, spec.reference is ReferenceRule.BEST
 
 
-def _check_source(
-    source: Source, asked: Check, unread: list[UnreadTable], *, best: bool
-) -> Iterator[CheckedTable]:
-    # the tables of a source, and add to what is not read the columns that nothing gives
-    name, tables, others = source
-    open_: list[str] = []
-    for table in tables:
-        further = sort_findings([*check_others(table), *check_margins(table, tables)])
-        open_ += [f"{quote(table.name)}, column {quote(head)}" for head in further[2]]
-        yield _check_table(table, further, asked, name, best=best)
-    for grid in others:
-        faults, checked, columns = sort_findings(check_own_table(grid, tables))
-        listed = listing(filter(None, columns))
-        open_ += [quote(grid.name) + (f", {listed}" if listed else "")] if columns else []
-        if checked:
-            yield CheckedTable(
-                source=name, name=grid.name, faults=tuple(faults), numbers_checked=checked
-            )
-    why = "not checked: a check does not compute it from the other numbers"
-    unread += [UnreadTable(name or THE_TEXT, f"{each}: {why}", counts=True) for each in open_]
-
-
 def _check_table(
     table: PublishedTable,
-    further: tuple[list[Fault], int, list[str]],
+    margins: tuple[list[Fault], int],
     asked: Check,
     source: str | None,
     *,
@@ -273,7 +252,7 @@ def _check_table(
         )
         for row in table.groups
     )
-    faults += further[0]
+    faults += margins[0]
     checked_table = CheckedTable(
         source=source,
         name=table.name,
@@ -283,7 +262,7 @@ def _check_table(
         is_chosen=named is not None,
         unknown=table.unknown,
         faults=tuple(faults),
-        numbers_checked=checked + further[1],
+        numbers_checked=checked + margins[1],
     )
     wrong = checked_table.withholds
     decided = (_decide_group(group, asked.limit, wrong=wrong) for group in groups)

@@ -181,8 +181,7 @@ class PublishedRow:
 
     ``texts`` is what stands in the place of a number, such as "<10" or "see note", by column;
     ``weighted`` whether its rate is weighted, and so not made of the number of people;
-    ``rate_unit`` one unit of the last place of the rates of its column; ``others`` the cells of
-    further columns of a report of fairgauge, by their headers.
+    ``rate_unit`` one unit of the last place of the rates of its column.
     """
 
     number: int
@@ -193,7 +192,6 @@ class PublishedRow:
     rate: Printed | None = None
     ratio: Printed | None = None
     texts: Mapping[ColumnRole, str]
-    others: Mapping[str, str]
     weighted: bool = False
     rate_unit: Fraction | None = None
 

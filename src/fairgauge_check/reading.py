@@ -30,8 +30,8 @@ from fairgauge_check.printed import (
 from fairgauge_check.table_files import SUFFIXES, Grid, NoTable, grids_of_text, read_grids
 
 Stated: TypeAlias = Mapping[ColumnRole, Sequence[str]]
-Source: TypeAlias = "tuple[str | None, list[PublishedTable], list[Grid]]"
-"""A file, None of a text; its tables in order, which are of the same people; other own tables."""
+Source: TypeAlias = "tuple[str | None, list[PublishedTable]]"
+"""A file, None of a text; its tables in order, which are of the same people."""
 THE_TEXT = "the text"
 _MOST_MAPPED = 100_000
 OWN: Stated = {
@@ -91,11 +91,11 @@ def read_sources(
             counts = not isinstance(error, NoTable)
             unread.append(UnreadTable(str(name), str(error), counts=counts))
             continue
-        sources.append((name, tables, [grid for grid in others if grid.own]))
+        sources.append((name, tables))
         is_own = any(grid.own for grid in grids)
         beside = "the tables outside its document to file: not checked"
         lost = [(beside, False)] if is_own else []
-        for grid in (grid for grid in others if not grid.own):
+        for grid in (of for of in others if not of.own or _has_numbers(of)):
             reason = f"{_headers_found([grid])}: it has no columns that are stated"
             if not grid.rows:
                 reason = f"{quote(grid.header[0])} is a row of no table"
@@ -224,9 +224,7 @@ def _table(grid: Grid, found: dict[ColumnRole, tuple[int, ...]], per: int | None
                 f"counts of people, such as {such}; name the column that does"
             )
     read = {*category, *columns.values()}
-    ignored = [] if grid.own else [
-        i for i in range(len(grid.header)) if i not in read and _is_numeric(grid, i)
-    ]  # fmt: skip
+    ignored = [i for i in range(len(grid.header)) if i not in read and _is_numeric(grid, i)]
     dimensions = tuple(grid.header[i] or "category" for i in category)
     return PublishedTable(
         grid=grid,
@@ -272,7 +270,6 @@ def _read_rows(
     numbered = {role: _read_numbers(role, texts, per) for role, texts in cells_of.items()}
     unit = min((rate.unit for rate in numbered.get(ColumnRole.RATE, ()) if rate), default=None)
     header = grid.header[columns[ColumnRole.N]] if ColumnRole.N in columns else ""
-    further = [i for i in range(len(grid.header)) if i not in (*category, *columns.values())]
     rows: list[PublishedRow] = []
     lost: list[str] = []
     above = [""] * len(category)
@@ -299,7 +296,6 @@ def _read_rows(
             categories=tuple(values),
             kind=next((k for k, of in kinds.items() if any(map(of, values))), RowKind.GROUP),
             texts=texts,
-            others={grid.header[i]: cells[i] for i in further if grid.own},
             weighted="unweighted" in header.casefold(),
             rate_unit=unit,
             **{str(role): column[at] for role, column in numbered.items()},
