@@ -56,7 +56,8 @@ class _Alternatives(PageStatements):
         verdict = {0: "pass", 1: "fail", 3: "inconclusive"}[found.exit_code]
         yield Statement(code="alternatives_headline", verdict=verdict,
             facts=facts | {"outcome": str(found.verdict)}, sources=("verdict",))  # fmt: skip
-        better = not any(self._is_worse_off(each) for each in one.gaps)
+        worse_off = {gap.feature for gap in one.gaps if self._is_worse_off(gap)}
+        better = sorted({gap.feature for gap in one.gaps} - worse_off)
         yield fact("none_shown" if not shown else "named_first", "verdict", better=better, **facts)
         yield from self.verdict()
         yield fact("alternatives_asked", "candidates", "harm", **facts, harm=found.harm, margins=[

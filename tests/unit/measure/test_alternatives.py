@@ -87,6 +87,14 @@ def test_who_lifts_a_group_is_named_before_who_levels_down():
     assert found.best == "c1"
 
 
+def test_a_feature_whose_reference_fares_worst_is_named():
+    """The largest group may be the one that is worse off: then no gap of its feature can shrink."""
+    data = rows(BETTER, shares=(0.3, 0.7)).with_columns(h=pl.Series(["x", "y", "y", "z"] * 1_000))
+    found = judged(data, sensitive=["g", "h"], reference="largest")
+    assert "no group of g is worse off" in str(found)
+    assert "no group of" not in str(judged(data, sensitive=["g", "h"]))
+
+
 def test_names_and_order_of_candidates_decide_nothing():
     data = rows(OLD, BETTER, LESS_ACCURATE, BETTER, n=9_000)
     one = {c.name: c for c in judged(data).candidates}
