@@ -158,9 +158,7 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
         DiagnosticCode.SAME_NAMES, "g", planted("g", "A ", "a"),
         ("audit", "compare", "compare_models", "why", "thresholds", "find", "monitor", "pairs"),
     ),
-    "a stratum that is none": (
-        DiagnosticCode.STRATUM_OF_MISSING, "h", planted("h", "N/A"), ("why",),
-    ),
+    "a stratum of all": (DiagnosticCode.STRATUM_OF_TOTAL, "h", planted("h", "Total"), ("why",)),
     "a stratum that one group lacks": (
         DiagnosticCode.MISSING_STRATA, "h",
         lambda rows: rows.with_columns(pl.when(~(pl.int_range(N) % 10).is_in([1, 3])).then("h")),
@@ -184,10 +182,6 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
     ),
     "decisions that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "p", planted("p", "Pending", "no"),
-        ("audit", "compare", "compare_models", "why", "find", "monitor", "pairs"),
-    ),
-    "decisions in a second word": (
-        DiagnosticCode.APPROVED_AS_REFUSED, "p", planted("p", "Accepted", "no"),
         ("audit", "compare", "compare_models", "why", "find", "monitor", "pairs"),
     ),
     "a total among the groups": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,12 +23,10 @@ from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
 from fairgauge.values import name_of
 
-_IDENTIFIER = (
-    r"(?i)(.*[_\s])?(id|uuid|guid|index|zip(_?code)?|postcode|plz|timestamp|year|age|score|pct"
-    r"|row(_?n(o|r|umber))?)"
-)
 # what conditions leave of a group beside what they leave out, where that is nearly all
 _HARDLY = 0.1
+
+
 # HMDA's codes of denials, of applications and of requests for a preapproval
 _DENIED = ("3", "7")
 
@@ -254,13 +251,6 @@ def p_of_shares(cube: Cube, having: Sums, every: Sums) -> float:
         of_cluster = cube.marginal([cluster])
         alike = largest_design_effect(of_cluster.cases[of_cluster.codes[:, 0] >= 0])
     return float(homogeneity(having / alike, every / alike)[1])
-
-
-def identifiers_as_weights(spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of a column of counts or weights that has the name of an identifier."""
-    for role, column in (("count", spec.count), ("weight", spec.weight)):
-        if column and re.fullmatch(_IDENTIFIER, column):
-            yield Diagnostic.warning(DiagnosticCode.WEIGHT_IS_IDENTIFIER, column=column, role=role)
 
 
 def doubtful_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -54,36 +54,23 @@ def doubtful_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         *_groups_alike(spec, groups),
         *_outcomes_alike(cube, spec),
         *_unseen_values(cube, spec),
-        *_values_left_by_recoding(cube, spec),
     ):
         yield each.but(**spec.unit)
 
 
 def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[Diagnostic]:
-    """Warn of strata that may be one, none or all: of a missing value, spelt alike, or a total."""
+    """Warn of strata that may be one, or all: spelt alike, or a total."""
     for axis in axes_of(cube, [*columns]):
         if axis.bins:
             continue
         levels, cases = cube.levels[axis], levels_with_cases(cube, axis)
         known = axis.names(levels)
-        missing = map(name_of, (*words.missing_words(levels), *words.codes_of_missing(levels)))
-        outcomes = {name_of(v) for a in cube.plan.outcomes for v in cube.levels[a] if not a.bins}
-        refused = {name for name in outcomes if words.is_adverse(name)}  # as "Not selected"
-        kinds = {
-            False: [
-                name
-                for name in missing
-                if not (name in refused or words.may_be_group(name, axis.column, known))
-            ],
-            True: [n for n in known if words.is_total(n, known)],
-        }
-        for total, names in kinds.items():
-            if names:
-                yield Diagnostic.warning(
-                    DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=tuple(names),
-                    rows=sum(n for value, n in cases if name_of(value) in names),
-                    line=spec.recoding_line(axis.column, {UNKNOWN: names}), of_all=total,
-                )  # fmt: skip
+        if totals := [name for name in known if words.is_total(name, known)]:
+            yield Diagnostic.warning(
+                DiagnosticCode.STRATUM_OF_TOTAL, column=axis.column, values=tuple(totals),
+                rows=sum(n for value, n in cases if name_of(value) in totals),
+                line=spec.recoding_line(axis.column, {UNKNOWN: totals}),
+            )  # fmt: skip
         held = (_Spelling(axis.column, name_of(v), n, name_of(v)) for v, n in cases)
         several = [*_same_reading_groups(held)]
         if several:  # one note of a column, which may have hundreds of values
@@ -256,21 +243,3 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             found = unmatched_name(path, value, known)
             spelt_otherwise = recoding and recoding.category_of.get(value) in known
             yield replace(found, level=Level.NOTE) if spelt_otherwise else found
-
-
-def _values_left_by_recoding(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    # note the values that a recoding leaves; warn of those spelt nearly as what it recodes
-    for axis in cube.plan.axes:
-        recoding = spec.recoding(axis.column)
-        if axis.bins or axis.role is Role.CLUSTER or recoding is None:
-            continue
-        levels = levels_with_cases(cube, axis)
-        left = {name_of(v): rows for v, rows in levels if name_of(v) not in recoding.names}
-        mapped = {compact_reading(name) for name in recoding.category_of if name.strip()}
-        alike = tuple(name for name in left if compact_reading(name) in mapped)
-        if alike or (left and recoding.names):
-            counted = not (spec.of_people and axis in cube.plan.outcomes)  # one value of a person
-            made = Diagnostic.warning if alike else Diagnostic.note
-            rows = tuple(left[name] for name in alike or left) if counted else ()
-            facts: dict[str, Any] = {"values": alike or tuple(left), "alike": bool(alike)}
-            yield made(DiagnosticCode.NOT_RECODED, recoding.column, rows=rows, **facts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import product
@@ -15,27 +14,21 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.directions import AMOUNTS, depends_on_positive
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, p_of_shares
-from fairgauge.checks.names import compact_reading
 from fairgauge.cube.cube import CountTable, Cube, Sums, counts_together, levels_with_cases
 from fairgauge.cube.plan import SUM, Axis, centre_of
 from fairgauge.cube.views import axes_of, rows_by
-from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task
+from fairgauge.enums import DiagnosticCode, Favourable, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
-from fairgauge.measure.decide import judge, reference_notes
-from fairgauge.measure.measure import measure
 from fairgauge.question import category_words as words
 from fairgauge.question.conditions import RowCondition
-from fairgauge.question.features import Above, ByColumn
-from fairgauge.question.kits import find_kit
+from fairgauge.question.features import Above
+from fairgauge.question.kits import word_for_positive
 from fairgauge.question.recoding import UNKNOWN
-from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve import outcomes as resolved
-from fairgauge.resolve.question_checks import OTHER_UNIT, accept_reference, depends_on_favourable
+from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.verdicts import overall
-from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, matches, name_of
 
@@ -43,7 +36,6 @@ _LACKING, _RARER, _ONE_SIDED, _NO_CHANCE = 0.1, 0.1, 0.9, 1e-6
 _FAR_APART, _ERRORS_APART = 0.1, 5.0
 # a correlation, and of how many rows it is significant (p < 0.001)
 _REVERSED, _FEWEST_REVERSED = 0.5, 40
-_LETTER = r"[^\W\d_]"
 _PAIR = (Role.LABEL, Role.PREDICTION)
 Masks: TypeAlias = "Sequence[resolved.OutcomeMasks]"
 
@@ -233,79 +225,40 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
 def unlike_refusals(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
     """Return the outcomes that count as not positive of which `undecided_outcomes` warns."""
     undecided = resolved.undecided_levels(cube, axis, spec)
-    return [*undecided, *_favoured_levels(cube, axis, spec, undecided)]
+    return [*undecided, *_approved_actions(cube, axis, spec, undecided)]
 
 
-def _favoured_levels(
+def _approved_actions(
     cube: Cube, axis: Axis, spec: Spec, undecided: Sequence[tuple[Value, int]]
 ) -> list[tuple[Value, int]]:
-    # the refused outcomes that are favourable by their names: by HMDA's codes, or as a second word
-    # or another form of one that is stated; where a denial is stated, other denials
-    refused = [each for each in resolved.refused_levels(cube, axis, spec) if each not in undecided]
-    names = [*map(name_of, spec.positive_of(axis.column) or (1,))]
-    if words.are_actions(axis.column, cube.levels[axis]):
-        approved = [e for e in refused if words.action_code(name_of(e[0])) in words.APPROVED]
-        return approved if all(words.action_code(n) in words.APPROVED for n in names) else []
-    negative = spec.favourable is Favourable.NEGATIVE
-    denied = [words.is_denied(name) or words.is_harm(name, axis.column) for name in names]
-    unlike = not all(map(words.is_plain_denial, names)) if negative else any(denied)
-    plain = not unlike and len(refused) + len(undecided) > 1
+    # by HMDA's codes: what is approved, and was not accepted, is no denial
+    def is_approved(value: Value) -> bool:
+        return words.action_code(name_of(value)) in words.APPROVED
 
-    def is_favoured(name: str) -> bool:
-        if compact_reading(name) in map(compact_reading, names) or not re.search(_LETTER, name):
-            return False  # `doubtful_names` warns of the same name in two spellings
-        forms = [each for each in names if words.is_adverse(each) or not words.is_adverse(name)]
-        alike = words.is_of_denials(name) if negative else words.is_favourable(name, names)
-        return (plain and alike) or any(words.is_form_of(name, each) for each in forms)
-
-    return [each for each in refused if is_favoured(name_of(each[0]))]
-
-
-def _strange_positives(
-    cube: Cube, axis: Axis, spec: Spec, *, codes: bool
-) -> list[tuple[Value, int]]:
-    # the positive outcomes that are no decision, or a refusal, by their names, next to others
-    asked = spec.positive_of(axis.column)
-    accepted = [e for e in levels_with_cases(cube, axis) if is_one_of(e[0], asked)]
-    if len(accepted) < 2 or spec.favourable is Favourable.NEGATIVE:
-        return []  # as it is meant
-    none = words.no_outcomes(cube.levels[axis])
-    # a preapproval is no decision on an application
-    taken = {words.action_code(name_of(value)) for value, _ in accepted}
-    approved = taken & {*words.APPROVED[:2]} or words.APPROVED
-
-    def is_strange(value: Value) -> bool:
-        name = name_of(value)
-        if codes:
-            return words.action_code(name) not in approved
-        if any(words.is_opposite(name_of(each), [name]) for each in cube.levels[axis]):
-            return False  # "Waitlisted" of "Not waitlisted"
-        return value in none or words.is_plain_denial(name)
-
-    strange = [each for each in accepted if is_strange(each[0])]
-    return strange if len(strange) < len(accepted) else []
+    asked = spec.positive_of(axis.column) or (1,)
+    if not (words.are_actions(axis.column, cube.levels[axis]) and all(map(is_approved, asked))):
+        return []
+    refused = resolved.refused_levels(cube, axis, spec)
+    return [each for each in refused if is_approved(each[0]) and each not in undecided]
 
 
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of outcomes that count as not positive, though their names or codes are of no decision.
 
-    Also of those that are favourable by their names. Of people, whose decisions count as one, how
-    many rows have each is not known any more.
+    Also of HMDA's codes of approvals. Of people, whose decisions count as one, how many rows have
+    each is not known any more.
     """
     if not spec.names_values:  # an order names every value, and numbers are cut
         return
     for axis in cube.plan.outcomes:
-        if axis.bins:
-            continue
-        asked = spec.positive_of(axis.column) or (1,)
-        codes = words.are_actions(axis.column, cube.levels[axis])
-        if spec.negative_of(axis.column):
+        if axis.bins or spec.negative_of(axis.column):
             continue  # both outcomes are stated
+        asked = spec.positive_of(axis.column) or (1,)
         undecided = resolved.undecided_levels(cube, axis, spec)
         if undecided:
             held = _describe_values(axis, undecided, spec, sum)
             more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
-            if codes:
+            if words.are_actions(axis.column, cube.levels[axis]):
                 excluded = (v for e in spec.where if e.column == axis.column and e.negated
                             for v in e.values)  # fmt: skip
                 others = (*excluded, *(value for value, _ in undecided))
@@ -313,16 +266,12 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                     "condition": RowCondition(axis.column, others, negated=True).to_text()
                 }
             yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, **more)
-        if strange := _strange_positives(cube, axis, spec, codes=codes):
-            held = _describe_values(axis, strange, spec, sum)
-            yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, of_positives=True)
-        if approved := _favoured_levels(cube, axis, spec, undecided):
+        if approved := _approved_actions(cube, axis, spec, undecided):
             yield Diagnostic.warning(
-                DiagnosticCode.APPROVED_AS_REFUSED,
+                DiagnosticCode.APPROVED_AS_REFUSED, **_actions(approved),
                 **_describe_values(axis, approved, spec, sum),
-                **(_actions(approved) if codes else {}),
                 positive=tuple(sorted({*map(name_of, asked), *(name_of(v) for v, _ in approved)})),
-            )
+            )  # fmt: skip
 
 
 def _actions(some: Sequence[tuple[Value, int]]) -> dict[str, Any]:
@@ -555,7 +504,7 @@ def assumed_positive(
     """
     if spec.positive != () or task is not Task.BINARY or not any(map(depends_on_positive, rows)):
         return
-    if spec.favourable not in (None, *AMOUNTS) and not _word_of_preset(spec):
+    if spec.favourable not in (None, *AMOUNTS) and not word_for_positive(spec.preset):
         return  # what 1 is for a person is stated
     axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
     if axis is None or axis.bins:
@@ -584,12 +533,12 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     if task is Task.REGRESSION and spec.preset and spec.favourable in (None, Favourable.POSITIVE):
         column = spec.label or spec.prediction
         yield Diagnostic.warning(DiagnosticCode.UNFAVOURABLE_POSITIVE, column=column, amounts=True)
-    negative, word = spec.favourable is Favourable.NEGATIVE, _word_of_preset(spec)
+    negative, word = spec.favourable is Favourable.NEGATIVE, word_for_positive(spec.preset)
     if task is not Task.BINARY or (spec.favourable is Favourable.NEITHER and not word):
         return
     meant = spec.favourable is Favourable.POSITIVE and not word
     made = partial(Diagnostic.note, stated=True) if meant else Diagnostic.warning
-    axes = _axes_of_outcomes(cube, spec)
+    axes = resolved.recorded_outcomes(cube, spec)
     for i, axis in enumerate(axes):
         positive = spec.positive_of(axis.column) or (1,)
         better = _better_outcomes(axis, cube.levels[axis], positive, negative=negative)
@@ -625,77 +574,6 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         )  # fmt: skip
 
 
-def unattested_positive(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of rules that pass, and would not were the other outcomes the favourable ones.
-
-    Where it is not stated which are, a name must attest it, whatever the words of a trade are. Of 1
-    and of a cut it is assumed; a preset has a word for it, which no ``decision = D`` next to A is.
-    """
-    word = _word_of_preset(spec)
-    axes = [each for each in _axes_of_outcomes(cube, spec) if not each.bins]
-    positive = {axis: spec.positive_of(axis.column) or (1,) for axis in axes}
-    assumed = all(any(matches(1, value) for value in of) for of in positive.values())
-    if assumed or spec.words.positive or not (spec.favourable in (None, *AMOUNTS) or word):
-        return
-    others = {a: tuple(v for v in cube.levels[a] if not is_one_of(v, positive[a])) for a in axes}
-    attested = [_is_attested(axis, positive[axis], others[axis]) for axis in axes]
-    if True in attested or any(unfavourable_positive(cube, spec, Task.BINARY)):
-        return
-    of_columns = tuple((axis.column, others[axis]) for axis in axes)
-    of_score = (spec.score_of or positive[axes[0]][0]) if spec.score else None  # as it is
-    turned = replace(spec, positive=ByColumn(of_columns), score_of=of_score)
-    rules = [e for e in spec.rules if depends_on_favourable(replace(spec, rules=(e,), margins=()))]
-    standing = _passing(cube, turned, rules)
-    passing = _passing(cube, spec, [each for each in rules if each not in standing])
-    if passing or (word and False in attested):
-        values, rest = (tuple(map(name_of, of[axes[-1]])) for of in (positive, others))
-        yield Diagnostic.warning(
-            DiagnosticCode.UNFAVOURABLE_POSITIVE, column=axes[-1].column, preset=word,
-            values=values, others=rest, rules=tuple(map(str, passing)), unattested=True,
-        )  # fmt: skip
-
-
-def _is_attested(axis: Axis, positive: Sequence[Value], others: Sequence[Value]) -> bool | None:
-    # whether names state that the positive outcome is the better one, or the reverse; or neither
-    sources, codes = _sources(axis, (*positive, *others))
-    meant, beside = (
-        [name for of in map(name_of, side) for name in (of, *sources.get(of, ()))]
-        for side in (positive, others)
-    )
-    if codes:
-        return any(words.action_code(each) in words.APPROVED for each in meant)
-    if any(_has_harmful_name(axis.column, codes, each) for each in beside):
-        return True
-    favoured = any(words.attests_favour(each, beside, axis.column) for each in meant)
-    unlike = any(words.is_yes(each) or words.attests_favour(each, meant) for each in beside)
-    return None if favoured == unlike else favoured
-
-
-def _passing(cube: Cube, spec: Spec, rules: Sequence[Rule]) -> list[Rule]:
-    if not rules:
-        return []
-    asked = replace(spec, metrics=(), margins=(), rules=tuple(rules))
-    try:
-        measured = measure(cube, asked)
-    except SpecError:  # of a column that has no other outcome
-        return []
-    verdicts, accepted = judge(measured, rules, explain=False), accept_reference(spec)
-    notes = reference_notes(measured, asked, verdicts)
-    withheld = {n["rule"] for n in notes if not accepted.accepts(n.code, n.feature)}
-
-    def passes(rule: str) -> bool:
-        judged = overall([each for each in verdicts if each.rule == rule])
-        return judged is Outcome.PASS and rule not in withheld
-
-    return [each for each in rules if passes(str(each))]
-
-
-def _axes_of_outcomes(cube: Cube, spec: Spec) -> list[Axis]:
-    # the label and the decisions that are recorded, and not made from a score
-    scored = spec.score if spec.prediction is None else None
-    return [each for each in cube.plan.outcomes if each.column != scored]
-
-
 def _better_outcomes(
     axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
 ) -> list[Value]:
@@ -707,47 +585,13 @@ def _better_outcomes(
         (cut, *_) = axis.cuts
         low = 0 if 0 <= cut < 1 else f"a recoding of the values up to {cut:g}"
         return [low] if of_denials else []
-    sources, codes = _sources(axis, levels)
-    has_harmful_name = partial(_has_harmful_name, axis.column, codes)
+    codes = words.are_actions(axis.column, levels)
 
     def is_denied(value: Value) -> bool:
-        names = sources.get(text := name_of(value), ())
-        if names and all(map(has_harmful_name, names)):
-            return True
-        plain = words.is_yes(text) or words.is_no(text) or matches(0, text)
-        return not (names and (plain or codes)) and has_harmful_name(text)
+        return words.is_harmful(axis.column, name_of(value), codes=codes)
 
     none = [] if codes else words.no_outcomes(levels)
     others = [each for each in levels if not is_one_of(each, positive) and each not in none]
     favoured, rest = (others, positive) if negative else (positive, others)
     harmed = bool(favoured) and all(map(is_denied, favoured))
     return [each for each in rest if harmed and not is_denied(each)]
-
-
-def _sources(axis: Axis, levels: Iterable[Value]) -> tuple[dict[str, tuple[str, ...]], bool]:
-    # the names that a recoding is from, and whether they are of HMDA's actions
-    categories = axis.recoding.categories if axis.recoding else ()
-    sources = {name: tuple(map(name_of, values)) for name, values in categories}
-    every = [each for level in map(name_of, levels) for each in sources.get(level, (level,))]
-    return sources, words.are_actions(axis.column, every)
-
-
-def _has_harmful_name(column: str, codes: bool, name: str) -> bool:
-    text = name.strip()
-    if codes:
-        return words.action_code(text) not in words.APPROVED
-    of_denials = words.is_of_harms(column)
-    if words.is_no(text) or matches(0, text):
-        return words.is_of_favours(column) and not (of_denials or words.is_adverse(column))
-    if words.is_yes(text):
-        return of_denials
-    return words.is_adverse(text) or words.is_harm(text, column)
-
-
-def _word_of_preset(spec: Spec) -> str | None:
-    # what a preset calls the positive outcome: favourable, where it has no other word
-    if not spec.preset:
-        return None
-    about = find_kit(spec.preset)
-    stated = about.options.get("favourable") == Favourable.POSITIVE
-    return about.words.get("positive", "favourable" if stated else None)

@@ -71,6 +71,15 @@ class DataCheck:
     exact: bool = False
 
 
+def _adverse_positive(c: CheckedCounts) -> Iterator[Diagnostic]:
+    found = [*outcomes.unfavourable_positive(c.cube, c.spec, c.task)]
+    if c.spec.rules and not found and c.task is Task.BINARY:
+        from fairgauge.measure.decide import unattested_positive
+
+        found += unattested_positive(c.cube, c.spec)
+    yield from found
+
+
 _BINARY, _CLASSES, _NUMBERS = (frozenset({task}) for task in Task)
 OF_VALUES = (
     DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
@@ -81,8 +90,7 @@ OF_VALUES = (
 """Checks that need few rows: a monitor runs them on its last period, and all on all periods."""
 OF_OUTCOMES = (
     DataCheck(lambda c: missing.doubtful_identifiers(c.cube, c.spec)),
-    DataCheck(lambda c: outcomes.unfavourable_positive(c.cube, c.spec, c.task)),
-    DataCheck(lambda c: outcomes.unattested_positive(c.cube, c.spec), _BINARY),
+    DataCheck(_adverse_positive),
     DataCheck(lambda c: outcomes.copies_of_label(c.cube, c.spec, c.task, c.masks), exact=True),
     DataCheck(lambda c: outcomes.copied_outcomes(c.cube, c.spec), exact=True),
     DataCheck(lambda c: outcomes.one_outcome(c.cube, c.spec, c.task, c.masks)),
@@ -100,7 +108,6 @@ OF_OUTCOMES = (
     DataCheck(lambda c: missing.repeated_people(c.cube, c.spec), exact=True),
     DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
-    DataCheck(lambda c: missing.identifiers_as_weights(c.spec)),
     DataCheck(lambda c: amounts.rates_with_counts(c.cube, c.spec), _NUMBERS, exact=True),
     DataCheck(lambda c: amounts.exposure_as_weight(c.cube, c.spec), _NUMBERS, exact=True),
 )
@@ -262,11 +269,7 @@ _OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_D
 """Doubts of the pass of a rule itself, which is of no use to those who are worse off."""
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
-    DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [  # rows of a total count twice in all
-        Doubt("stratum but one that may be a total", note["rows"])
-        if note["of_all"]
-        else Doubt("clear stratum", note["rows"], frozenset({STRATUM}))
-    ],
+    DiagnosticCode.STRATUM_OF_TOTAL: _rows_without("stratum but one that may be a total"),
     DiagnosticCode.MISSING_STRATA: lambda note, *_: [  # outcomes are weighed by what they change
         Doubt("stratum", note["rows"] if note.get("group_outcome") else 0, frozenset({STRATUM}))
     ],
@@ -291,7 +294,6 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.ALIKE_IDENTIFIERS: _rows_without("clear identifier"),
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: _rows_without(scopes.OF_ONE),
     DiagnosticCode.NEVER_REPEATS: _rows_without("clear {}"),
-    DiagnosticCode.WEIGHT_IS_IDENTIFIER: _rows_without("clear {}"),
     DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
     DiagnosticCode.GROUPS_THAT_OVERLAP: lambda note, spec, _: _group_doubts(
         note.feature, "group of {} of their own", note["rows"], spec

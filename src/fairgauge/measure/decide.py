@@ -21,7 +21,8 @@ import numpy as np
 
 from fairgauge.catalogue.across import Across, is_smallest
 from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric
-from fairgauge.catalogue.directions import is_ratio
+from fairgauge.catalogue.directions import AMOUNTS, is_ratio
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import (
     OF_PROBABILITIES,
     Decide,
@@ -34,19 +35,26 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
-from fairgauge.errors import closest, listing
+from fairgauge.errors import SpecError, closest, listing
 from fairgauge.identity import is_named
 from fairgauge.inference.missing_values import MANY_MISSING
 from fairgauge.inference.possible import WorstCase, worst_case_limits
+from fairgauge.measure.measure import measure
 from fairgauge.measure.measured import Measured, Shown
+from fairgauge.question import category_words as words
+from fairgauge.question.features import ByColumn
+from fairgauge.question.kits import word_for_positive
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
+from fairgauge.resolve.outcomes import recorded_outcomes
+from fairgauge.resolve.question_checks import accept_reference, depends_on_favourable
 from fairgauge.results.estimates import ComparisonKey, Estimate, Group, log_of
 from fairgauge.results.scopes import OVERALL, Diagnostic, Interval, not_counted
-from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, gravest
+from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, gravest, overall
 from fairgauge.start.records import replace
 from fairgauge.stats.intervals import critical
+from fairgauge.values import is_one_of, matches, name_of
 
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _BY_VALUE = (
@@ -651,3 +659,50 @@ def reference_notes(
                 DiagnosticCode.REFERENCE_DECIDES, feature,
                 rule=str(rule), group=failed, references=tuple(dict.fromkeys(groups)),
             )  # fmt: skip
+
+
+def unattested_positive(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of rules that pass, and would not were the other outcomes the favourable ones.
+
+    Where it is not stated which are, a name must attest it, whatever the words of a trade are. Of 1
+    and of a cut it is assumed, and where both outcomes are stated it is shown; a preset has a word
+    for it, which no ``decision = D`` next to A is.
+    """
+    word = word_for_positive(spec.preset)
+    axes = [each for each in recorded_outcomes(cube, spec) if not each.bins]
+    positive = {axis: spec.positive_of(axis.column) or (1,) for axis in axes}
+    assumed = all(any(matches(1, value) for value in of) for of in positive.values())
+    stated = spec.words.positive or all(spec.negative_of(axis.column) for axis in axes)
+    if assumed or stated or not (spec.favourable in (None, *AMOUNTS) or word):
+        return
+    others = {a: tuple(v for v in cube.levels[a] if not is_one_of(v, positive[a])) for a in axes}
+    attested = [words.is_attested(a.column, positive[a], others[a]) for a in axes]
+    if True in attested:
+        return
+    of_columns = tuple((axis.column, others[axis]) for axis in axes)
+    of_score = (spec.score_of or positive[axes[0]][0]) if spec.score else None  # as it is
+    turned = replace(spec, positive=ByColumn(of_columns), score_of=of_score)
+    rules = [e for e in spec.rules if depends_on_favourable(replace(spec, rules=(e,), margins=()))]
+    standing = _passing(cube, turned, rules)
+    passing = _passing(cube, spec, [each for each in rules if each not in standing])
+    if passing or (word and False in attested):
+        values, rest = (tuple(map(name_of, of[axes[-1]])) for of in (positive, others))
+        yield Diagnostic.warning(
+            DiagnosticCode.UNFAVOURABLE_POSITIVE, column=axes[-1].column, preset=word,
+            values=values, others=rest, rules=tuple(map(str, passing)), unattested=True,
+        )  # fmt: skip
+
+
+def _passing(cube: Cube, spec: Spec, rules: Sequence[Rule]) -> list[Rule]:
+    if not rules:
+        return []
+    asked = replace(spec, metrics=(), margins=(), rules=tuple(rules))
+    try:
+        measured = measure(cube, asked)
+    except SpecError:  # of a column that has no other outcome
+        return []
+    verdicts, accepted = judge(measured, rules, explain=False), accept_reference(spec)
+    notes = reference_notes(measured, asked, verdicts)
+    withheld = {n["rule"] for n in notes if not accepted.accepts(n.code, n.feature)}
+    judged = {rule: overall(e for e in verdicts if e.rule == rule) for rule in map(str, rules)}
+    return [e for e in rules if judged[str(e)] is Outcome.PASS and str(e) not in withheld]

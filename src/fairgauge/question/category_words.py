@@ -198,12 +198,6 @@ def is_adverse(name: str) -> bool:
     return _has(_fold(name), "adverse", "adverse_elsewhere")
 
 
-def is_plain_denial(name: str) -> bool:
-    """Return whether a word or two are a denial, and not what an applicant declined."""
-    text = _plain_offer(name)
-    return is_adverse(text) and len(text.split()) <= 2
-
-
 def is_harm(value: str, column: str = "") -> bool:
     """Return whether a value, or a column of yes and no by its name, is a harm, and no denial."""
     text = _fold(value)
@@ -248,14 +242,25 @@ def is_denied(name: str) -> bool:
     return is_adverse(name) or is_no(name) or matches(0, name)
 
 
-def is_favourable(name: str, beside: Iterable[str] = ()) -> bool:
+def is_harmful(column: str, name: str, *, codes: bool) -> bool:
+    """Return whether an outcome is worse for people by its name, or with ``codes`` by HMDA's.
+
+    Of yes and no, and 1 and 0, the name of the column decides.
+    """
+    text = name.strip()
+    if codes:
+        return action_code(text) not in APPROVED
+    of_denials = is_of_harms(column)
+    if is_no(text) or matches(0, text):
+        return is_of_favours(column) and not (of_denials or is_adverse(column))
+    return of_denials if is_yes(text) else is_adverse(text) or is_harm(text, column)
+
+
+def is_favourable(name: str) -> bool:
     """Return whether an outcome is a plain yes, or named as the better one of a decision."""
     text = _fold(name)
-    of_others = (_has(f"{text}: {_fold(each)}", "favourable_beside") for each in beside)
-    if is_yes(text) or _has(text, "not_taken") or any(of_others):
-        return True
     unlike = is_adverse(name) or _has(text, "negated", "less")
-    return _has(text, "favourable", "favourable_part") and not unlike
+    return is_yes(text) or (_has(text, "favourable", "favourable_part") and not unlike)
 
 
 _ENDING = re.compile(r"(e?d|ing|(?<!s)e?s|al|ance|ion|e)$")
@@ -303,13 +308,28 @@ def _is_misspelt(one: str, two: str, edits: int) -> bool:
     )
 
 
-def attests_favour(name: str, beside: Iterable[str], column: str = "") -> bool:
+def attests_favour(name: str, column: str = "") -> bool:
     """Return whether a name, of a plain yes its column's, has the outcome as the better one."""
     of = column if is_yes(name) else name
     text, unlike = _fold(of), is_yes(of) or is_adverse(of) or is_harm(of)
-    named = is_favourable(of, beside) or _has(text, "favourable_column", "judged")
+    named = is_favourable(of) or _has(text, "favourable_column", "judged")
     named = named and not _has(text, "negated", "turned", "less")
     return not unlike and (named or (of is name and _has(text, "favourable_code")))
+
+
+def is_attested(column: str, positive: Sequence[Value], others: Sequence[Value]) -> bool | None:
+    """Return whether names state that the positive outcomes are the better ones, or the reverse.
+
+    None where they state neither.
+    """
+    meant, beside = ([*map(name_of, side)] for side in (positive, others))
+    if are_actions(column, (*positive, *others)):
+        return any(action_code(each) in APPROVED for each in meant)
+    if any(is_harmful(column, each, codes=False) for each in beside):
+        return True
+    favoured = any(attests_favour(each, column) for each in meant)
+    unlike = any(is_yes(each) or attests_favour(each) for each in beside)
+    return None if favoured == unlike else favoured
 
 
 def is_code_of_missing(name: str) -> bool:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fairgauge.enums import Favourable
 from fairgauge.errors import Problem, SpecError, listing, problems_where, quote, refuse, suggest
 from fairgauge.question.category_words import is_column_of
 from fairgauge.question.features import read_features
@@ -130,6 +131,15 @@ def kit_or_none(name: object) -> Kit | None:
     folder = _FOLDER if name in kit_names() else Path(own) if own else None
     file = folder and folder / f"{Path(name).stem}.toml"
     return _kit_of(name, file) if file and file.is_file() else None
+
+
+def word_for_positive(preset: str | None) -> str | None:
+    """Return what a preset calls the positive outcome: favourable, where it has no other word."""
+    if not preset:
+        return None
+    kit = find_kit(preset)
+    stated = kit.options.get("favourable") == Favourable.POSITIVE
+    return kit.words.get("positive", "favourable" if stated else None)
 
 
 def find_kit(name: str) -> Kit:

@@ -178,6 +178,12 @@ def _open(cube: Cube, spec: Spec) -> dict[str, Any]:
     return {f"open_{axis.role}s": mask for axis, mask in masks} | {"undecided": tuple(names)}
 
 
+def recorded_outcomes(cube: Cube, spec: Spec) -> list[Axis]:
+    """Return the label and the decisions that are recorded, and not made from a score."""
+    scored = spec.score if spec.prediction is None else None
+    return [each for each in cube.plan.outcomes if each.column != scored]
+
+
 def refused_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
     """Return the values of an outcome that count as not positive, with their cases."""
     asked = spec.positive_of(axis.column) or (1,)

@@ -97,11 +97,6 @@ NO_GROUP = (
     "|nicht erhoben|Job TBD|XNA|???|n.k.|n.c.|NA_character_|__HIVE_DEFAULT_PARTITION__|\u200b|0.0"
     "|.a|['']|_|nodata|NotFound|Unspec"
 )
-FAVOURABLE = (
-    "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
-    "|Originated|Disbursed|NTU|Not Taken Up|Customer declined offer|Offer expired|APPR"
-    "|Ready for Hire|Background Check|Onboarding|Expired offer"
-)
 UNDECIDED = (
     "Withdrawn|Retirado|Zurückgezogen|Missing data|#VALUE!|#N/A|#REF!|#DIV/0!|#NAME?|#WERT!"
     "|Submitted|Received|ongoing|Draft|Active"
@@ -173,38 +168,15 @@ DOUBTED = {
         aged("age", 0), aged("apr", 0, 5), aged("premium", 1, 900), aged("wage", 9_000),
         *[aged(name, 200) for name in ("Alter", "edad", "âge", "applicantAge", "age_in_years")],
     ],
-    "approved_as_refused": [
-        *[(table(extra=word), {}) for word in FAVOURABLE.split("|") if word != "hired."],
-        *[(table(outcome=("APPROVED", "DECLINED"), extra=word), {"positive": ["APPROVED"]})
-          for word in ("APPROVED_MANUAL", "AUTO_APPROVED", "Approved with conditions")],
-        *[(table(outcome=("Booked", "Denied"), extra=word), {"positive": ["Booked"]})
-          for word in ("Approved Not Accepted", "Approved/Not Booked", "Conditional Approval")],
-        *[named("decision", "Approved", "Declined", each) for each in ("Booked", "Offer declined")],
-        *[(table(outcome=("Recommended", "Not Recommended"), extra=word),
-           {"positive": ["Recommended"]}) for word in ("Highly Recommended", "5. Hired")],
-        (table(outcome=("Zugesagt", "Abgelehnt"), extra="Zusage"), {"positive": ["Zugesagt"]}),
-        (table(outcome=("Reject", "Pass"), extra="Rejected"), {"positive": ["Reject"]}),
-        (table(outcome=("Interview", "Rejected"), extra="Hired"), {"positive": ["Interview"]}),
-        named("loan_status", "Fully Paid", "Charged Off",
-              "Does not meet the credit policy. Status:Fully Paid"),
-        *[named("action_taken", *codes) for codes in ACTIONS],
-        *[named("status", "Selected", "Not selected", each)
-          for each in ("Declined offer", "Offer rejected by candidate")],
-        *[named("claim", "Denied", "Paid", each, favourable="negative")
-          for each in ("Rejected", "Not approved", "Partial denial", "Closed without payment")],
-    ],
+    "approved_as_refused": [named("action_taken", *codes) for codes in ACTIONS],
     "undecided_outcomes": [
         *[(table(extra=word), {}) for word in UNDECIDED.split("|")],
-        *[(table(extra=word), {"positive": ["Hired", word]})
-          for word in ("Withdrawn", "Not hired")],
         *[(table(outcome=("Y", "N"), extra=x), {"positive": ["Y"]}) for x in "XZ"],
         *[named("status", *pair) for pair in (("Graduated", "Enrolled"), ("Hired", "Applied"),
           ("Approved", "Submitted"), ("Bewilligt", "Eingereicht"), ("Offered", "Invited"))],
         *[named("loan_status", "Fully Paid", "Charged Off", word)
           for word in ("Current", "In Grace Period", "Forbearance", "Active", "Too new to rate")],
         named("a", "Paid as agreed", "90+ DPD", "Not booked"), named("a", "Good", "Bad", "Current"),
-        (table(outcome=("1", "3"), extra="8").rename({"outcome": "act_taken"}),
-         {"prediction": "act_taken", "positive": ["1", "8"]}),
         *[(table(outcome=("1", "3"), extra="4").with_columns(pl.when(pl.int_range(N) % 24 == 2)
             .then(pl.lit("5")).otherwise("outcome").alias(name)), {"prediction": name,
            "positive": ["1"]}) for name in ("action", "final_action", "disposition")],
@@ -365,7 +337,6 @@ JOINED = pl.DataFrame({"outcome": np.random.default_rng(3).choice(["Hired", "Rej
                        "score": np.random.default_rng(4).random(3_000)})  # fmt: skip
 UNCHECKED_BY_THE_PAGE = {
     "doubled_rows": (pl.concat([JOINED.with_columns(sex=pl.lit(x)) for x in ("f", "m")]), {}),
-    "weight_is_identifier": (table().with_row_index("row_id", 101), {"count": "row_id"}),
     "unfavourable_positive": (table(outcome=("D", "A")), {"positive": "D", "preset": "nyc-ll144"}),
 }
 """Only Python warns of these, as the page states below its answer."""
@@ -407,7 +378,7 @@ def test_plain_tables_of_the_field_are_not_doubted(tmp_path):
 
 def test_random_outcomes_are_doubted_by_the_page_as_by_python(tmp_path):
     words = [word for each in cells(f"{NO_HARMS}||{OF_HARMS}") for word in each[1:]]
-    words += [*FAVOURABLE.split("|"), *UNDECIDED.split("|"), *(c for of in ACTIONS for c in of)]
+    words += [*UNDECIDED.split("|"), *(c for of in ACTIONS for c in of)]
     random, cases = Random(12), []
     for _ in range(90):
         column = random.choice(["outcome", "action_taken", "denied", "hired", "loan_status"])

@@ -73,12 +73,12 @@ MEANT = {
     "|Declined to answer|Cancelled by clinic|Absent from exam|Did not attend|Never seen",
     "means_missing": "Refused|Withheld|Not selected",  # of a group; of outcomes they are refusals
     "is_settled": "Approved after manual review|Cancelled by the insurer|Offer withdrawn",
-    "is_plain_denial": "Not hired|No cumple|No apto|Pas retenu|Inapte|Ungeeignet|Nicht bewilligt"
+    "is_adverse": "Not hired|No cumple|No apto|Pas retenu|Inapte|Ungeeignet|Nicht bewilligt"
     "|Not suitable|Weak match|No encaja|Subprime|No preseleccionado",
     "is_harm": "laid off|High / risk_rating|tax_audit",
     "is_of_risk": "PD_12m|lgd|credit_risk",
     "is_of_denials": "denied|isRejected|loan_not_approved",
-    "is_favourable": "Approved|NTU|Offer declined / Approved|Booked / Funded|Solicitud aprobada"
+    "is_favourable": "Approved|Solicitud aprobada"
     "|Prêt accordé|Avis favorable|Antrag genehmigt|Otorgado|Gewährt",
     "is_form_of": "Hire / Hired|Hierd / Hired|Hired (offer) / Hired|AUTO_APPROVED / approved",
     "attests_favour": "A|APPR|hired|ok|Recommended|Ultra Preferred|No exception|strong_yes|Green"
@@ -94,18 +94,18 @@ NOT_MEANT = {
     "|Offer declined|Not taken up|Refused|Withheld|Not selected|Aprobado tras revisión manual"
     "|Offre ferme|Sous traitement|No pasaporte|Ohne Befund|Renuncia",
     "is_settled": "To be approved|Cancelled by patient",
-    "is_plain_denial": "Offer declined|Declined to prosecute|No cumplimentado|No pasaporte",
+    "is_adverse": "No cumplimentado|No pasaporte",
     "is_harm": "yes / not_arrested|High / grade|Knockout question passed",
     "is_of_risk": "low_risk|updated",
     "is_of_denials": "approved|not_denied|pass_fail|offer_declined",
-    "is_favourable": "Offer declined / Hired|Booked / Released|Less urgent|Part accepted",
+    "is_favourable": "Less urgent|Part accepted",
     "is_form_of": "Fired / Hired|not approved / approved|Better qualified / Qualified"
     "|Retired / Retained|Nothing found / Found",
     "attests_favour": "1|yes|Y|D|Denied|High|Not recommended|Recommended for dismissal|Strong no"
     "|Searched|Flagged|Referred|Minimally qualified|No pasa|Nicht empfohlen|Fitness|Unfit",
 }
 """Names, with the column, or the other names, that they stand next to."""
-BESIDE_OTHERS = ("is_opposite", "is_total", "is_favourable", "attests_favour")
+BESIDE_OTHERS = ("is_opposite", "is_total")
 
 
 @pytest.mark.parametrize("question", MEANT)

@@ -565,12 +565,10 @@ const undecidedCodes = (o) => {
   const known = asked.every((name) => "78".includes(actionCode(name))) ? "78" : "123", none = areActions(o) ? null : noOutcomes(o.levels, asked, o.name);
   return refused.filter((code) => (none ? none.includes(o.levels[code]) : !known.includes(actionCode(o.names[code]))));
 };
-// and those that are favourable by their names, as checks/outcome_checks.py finds them
-const favouredCodes = (o, q) => {
-  const { refused, asked } = o, undecided = undecidedCodes(o), negative = q.favourable === "negative", plain = refused.length > 1 && !asked.some((name) => (negative ? !isPlainDenial(name) : isDenied(name) || isHarm(name, o.name)));
-  const isApproved = (name) => APPROVED.includes(actionCode(name)), isFavoured = areActions(o) ? (name) => isApproved(name) && asked.every(isApproved)
-    : (name) => /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name)) && ((plain && (negative ? namesDenial(name) : isFavourable(name, asked))) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
-  return o.cuts ? [] : refused.filter((code) => !undecided.includes(code) && isFavoured(o.names[code]));
+// and HMDA's codes of approvals, as checks/outcome_checks.py finds them
+const approvedCodes = (o) => {
+  const isApproved = (name) => APPROVED.includes(actionCode(name)), undecided = undecidedCodes(o);
+  return o.cuts || !areActions(o) || !o.asked.every(isApproved) ? [] : o.refused.filter((code) => !undecided.includes(code) && isApproved(o.names[code]));
 };
 const doubtOf = (counts, q, features) => {
   const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((c, i) => c.levels.map((_, k) => counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
@@ -605,13 +603,9 @@ const doubtOf = (counts, q, features) => {
   if (counts.copies.length) add("doubled_rows", "content of their own: they may be copies", counts.read, []);
   counts.outcomes.forEach((o, k) => {
     const good = (code) => counts.state[k][code] === 0;
-    for (const [code, of] of [["undecided_outcomes", undecidedCodes(o)], ["approved_as_refused", favouredCodes(o, q)]])
+    for (const [code, of] of [["undecided_outcomes", undecidedCodes(o)], ["approved_as_refused", approvedCodes(o)]])
       if (of.length) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + o.sizes[each], 0), [roles[k]], null);
-    // what is no decision, or a refusal, among several values that are positive
-    const yes = o.cuts ? [] : range(o.levels.length).filter((c) => good(c) && o.sizes[c]), actions = !o.cuts && areActions(o), none = o.cuts || actions ? [] : noOutcomes(o.levels);
-    const codes = yes.map((c) => actionCode(o.names[c])), approved = APPROVED.slice(0, 2).some((code) => codes.includes(code)) ? APPROVED.slice(0, 2) : APPROVED;
-    const strange = yes.filter((c) => (actions ? !approved.includes(actionCode(o.names[c])) : !o.names.some((each) => isOpposite(each, [o.names[c]])) && (none.includes(o.levels[c]) || isPlainDenial(o.names[c]))));
-    if (q.favourable !== "negative" && strange.length && strange.length < yes.length) add("undecided_outcomes", `clear ${roles[k]}`, strange.reduce((a, c) => a + o.sizes[c], 0), [roles[k]]);
+    const actions = !o.cuts && areActions(o), none = o.cuts || actions ? [] : noOutcomes(o.levels);
     const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "outcome that varies within their group", counts.read, [roles[k]]);
@@ -650,7 +644,7 @@ const doubtOf = (counts, q, features) => {
       const [right, wrong] = [0, 1].map((k) => by.reduce((a, of) => a + of[k], 0));
       for (const [own, errors] of by) if (!errors && own >= FEWEST.rows && (1 - wrong / Math.max(right + wrong - own, 1)) ** own < 1e-6) add("prediction_is_label", "prediction that differs from the label", own, ["prediction"], [c.name]);
     });
-    const none = [...undecidedCodes(decisions), ...favouredCodes(decisions, q)], strange = range(decisions.levels.length).filter((c) => !none.includes(c) && !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive]));
+    const none = [...undecidedCodes(decisions), ...approvedCodes(decisions)], strange = range(decisions.levels.length).filter((c) => !none.includes(c) && !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive]));
     const no = counts.state[1].filter((side) => side).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + decisions.sizes[c], 0);
     if (labels.levels.length > 1 && strange.length < no && unclear) add("prediction_not_a_label", "clear prediction", unclear, ["prediction"]);
     const isReversed = (states, alpha) => {

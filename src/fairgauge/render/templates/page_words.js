@@ -20,7 +20,6 @@ const isTotal = (name, others = []) => (PATTERNS.total.test(plainText(name)) || 
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
 const isHarm = (name, column = "") => PATTERNS.harm.test(plainText(name) + (PATTERNS.high.test(plainText(name)) ? ` ${plainText(column)}` : ""));
 const isSettled = (name) => isAdverse(name) || PATTERNS.settled.test(plainText(name));
-const isPlainDenial = (name) => { const text = plainText(name).replace(everyMatch("declined_offer"), "offer"); return isAdverse(text) && text.split(/\s+/).length <= 2; };
 const isUndecided = (value) => {
   if (typeof value !== "string") return false;
   const text = plainText(value).replace(everyMatch("declined_offer"), "offer");
@@ -30,29 +29,7 @@ const isYes = (name) => meaning(name) === 1 || PATTERNS.yes.test(name.toLowerCas
 const namesDenial = (name) => { const text = plainText(name).replace(everyMatch("declined_offer"), "offer"); return isAdverse(text) && !PATTERNS.favoured.test(text.replace(everyMatch("negated"), " ")); };
 const isOfDenials = (column) => isHarm(column) || namesDenial(column);
 const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
-const isFavourable = (name, beside = []) => isYes(plainText(name)) || PATTERNS.not_taken.test(plainText(name)) || beside.some((each) => PATTERNS.favourable_beside.test(`${plainText(name)}: ${plainText(each)}`)) || ([PATTERNS.favourable, PATTERNS.favourable_part].some((p) => p.test(plainText(name))) && !isAdverse(name) && ![PATTERNS.negated, PATTERNS.less].some((p) => p.test(plainText(name))));
-// a name that is another one misspelt, in another form of its words, or annotated
-const isFormOf = (annotated, other) => {
-  const name = annotated.replace(/^.*\bstatus *: */i, ""), [one, two] = [name, other].map((each) => unaccented(each).replace(/^[^\p{L}\p{N}_]+/u, "").trimEnd());
-  if ((two.match(/\p{L}/gu) ?? []).length < 3) return false;
-  const [words, others] = [one, two].map((each) => parted(each).split(" ").filter(Boolean));
-  const [folded, stated] = [name, other].map(plainText), whole = new RegExp(`(?<![\\p{L}\\p{N}_])${stated.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}_])`, "u");
-  if (words.length > others.length && whole.test(folded) && !isAdverse(name) && !isUndecided(name) && ![PATTERNS.turned, PATTERNS.less].some((p) => p.test(folded)) && !isAdverse(other)) return true;
-  return (one.startsWith(two) && /^(\s*[^\p{L}\p{N}_\s]|$)/u.test(one.slice(two.length))) || (words.length === others.length && words.every((word, i) => isFormOfWord(word, others[i])));
-};
-const isFormOfWord = (one, two) => {
-  if (one === two) return true;
-  if (one[0] !== two[0] || Math.max(one.length, two.length) < 5 || !/^\p{L}+$/u.test(one + two) || /^(\w+)e[de] \1[eo]r$/.test([one, two].sort().join(" "))) return false;
-  const [stem, other] = [one, two].map((word) => word.replace(/(e?d|ing|(?<!s)e?s|al|ance|ion|e)$/, ""));
-  return (stem.length >= 3 && stem === other) || isMisspelt(one, two, Math.min(one.length, two.length) >= 8 ? 2 : 1);
-};
-const isMisspelt = (a, b, edits) => {
-  if (a === b || !edits) return a === b;
-  let same = 0;
-  while (same < a.length && a[same] === b[same]) same++;
-  const one = a.slice(same), two = b.slice(same), swapped = one.length > 1 && one[0] === two[1] && one[1] === two[0];
-  return (swapped && isMisspelt(one.slice(2), two.slice(2), edits - 1)) || [[1, 1], [1, 0], [0, 1]].some(([i, j]) => isMisspelt(one.slice(i), two.slice(j), edits - 1));
-};
+const isFavourable = (name) => isYes(plainText(name)) || (["favourable", "favourable_part"].some((p) => PATTERNS[p].test(plainText(name))) && !isAdverse(name) && !["negated", "less"].some((p) => PATTERNS[p].test(plainText(name))));
 const codesOfMissing = (texts) => {
   const known = new Map(texts.map((text) => [text.replace(/\.0$/, ""), text])), values = [...known.keys()], given = (names) => names.map((name) => known.get(name));
   const year = (v) => Number(v.slice(0, 4)), dates = values.filter((v) => /^\d{4}-\d\d-\d\d(?!\d)/.test(v));
