@@ -95,6 +95,7 @@ def test_every_engine_refuses_the_same_rows(how, tmp_path):
         fg.count(written(data, how, tmp_path), **ASKED)
     text = str(error.value)
     assert "2 rows have probabilities below 0 or above 1;" in text
+    assert "the first is row 8 ('p_a' = 1.2, 'p_b' = " in text
     assert "1 row has some but not all of probabilities missing;" in text
     assert "1 row has probabilities that do not sum to 1;" in text
 

@@ -486,9 +486,7 @@ def _read_table(feature: Probabilities, path: str) -> tuple[dict[str, int], Floa
     keys = [(row, _cell_key(value)) for row, value in enumerate(raw) if value is not None]
     rows: dict[str, int] = {}
     twice = [key for row, key in keys if rows.setdefault(key, row) != row]
-    read = read_rows(source, columns)
-    p = np.stack([numbers_of(read[column]) for column in columns], axis=1)
-    problems = []
+    p, problems = _read_probabilities(source, feature), []
     if twice:
         several = f", the first of {len(twice):,} keys that are" if len(twice) > 1 else ""
         message = (
@@ -498,10 +496,16 @@ def _read_table(feature: Probabilities, path: str) -> tuple[dict[str, int], Floa
         problems.append(Problem(f"{path}.table", message))
     for kind, wrong in wrong_rows(p, feature.tolerance).items():
         if number := int(wrong.sum()):
-            message = wrong_probabilities(kind, number, feature)
+            message = _wrong_probabilities(kind, number, feature, p)
             problems.append(Problem(f"{path}.table", f"{quote(feature.table)}: {message}"))
     refuse(problems)
     return rows, p
+
+
+def _read_probabilities(source: Source, feature: Probabilities) -> Floats:
+    columns = [column for _, column in feature.columns]
+    read = read_rows(source, columns)
+    return np.stack([numbers_of(read[column]) for column in columns], axis=1)
 
 
 def wrong_rows(p: Floats, tolerance: float) -> dict[int, NDArray[np.bool_]]:
@@ -516,8 +520,8 @@ def wrong_rows(p: Floats, tolerance: float) -> dict[int, NDArray[np.bool_]]:
     }
 
 
-def wrong_probabilities(kind: int, rows: int, feature: Probabilities) -> str:
-    """Return what is wrong with the probabilities of some rows, and what to do."""
+def _wrong_probabilities(kind: int, rows: int, feature: Probabilities, p: Floats) -> str:
+    # what is wrong with the probabilities of some rows, what to do, and those of the first one
     wrong = {
         OUTSIDE: "probabilities below 0 or above 1; a probability is between 0 and 1: divide "
         "percentages by 100, in a copy of the data",
@@ -527,8 +531,14 @@ def wrong_probabilities(kind: int, rows: int, feature: Probabilities) -> str:
         f"that are rounded in print set tolerance (--probabilities '{feature.name}: ...; "
         "tolerance=0.001')",
     }
-    have = "row has" if rows == 1 else "rows have"
-    return f"{quote(feature.name)}: {rows:,} {have} {wrong[kind]}"
+    have, shown = "row has" if rows == 1 else "rows have", ""
+    found = wrong_rows(p, feature.tolerance)[kind]
+    if found.sum() == rows:  # none that a condition leaves out
+        at = int(found.argmax())
+        pairs = zip(feature.columns, p[at].tolist(), strict=True)
+        values = ", ".join(f"{quote(column)} = {value:g}" for (_, column), value in pairs)
+        shown = f"; the first is row {at + 1:,} ({values})"
+    return f"{quote(feature.name)}: {rows:,} {have} {wrong[kind]}{shown}"
 
 
 def _cell_key(value: object) -> str:
@@ -677,7 +687,8 @@ def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
         for position, level in enumerate(cube.levels[axis]):
             if isinstance(level, int) and level < 0:
                 rows = int(table.sums["rows"][table.codes[:, 0] == position].sum())
-                message = wrong_probabilities(level, rows, feature)
+                p = _read_probabilities(source, feature)
+                message = _wrong_probabilities(level, rows, feature, p)
                 problems.append(Problem(f"probabilities[{i}]", message))
     refuse(problems)
 
