@@ -19,7 +19,7 @@ import fairgauge as fg
 
 # by extra and library, what needs it
 NEEDED = {
-    ("arrow", "pyarrow"): ["audit a.feather", "audit a.csv.zst"],
+    ("arrow", "pyarrow"): ["audit a.feather", "audit a.csv.zst", "audit --probabilities"],
     ("cloud", "fsspec"): ["audit s3://bucket/a.csv"],
     ("cloud-formats", "jmespath"): ["clarify JMESPath"],
     ("cloud-formats", "pydantic"): ["clarify", "clarify JMESPath", "clarify-monitor", "vertex"],
@@ -52,6 +52,9 @@ COMMANDS = {
     "audit sqlite": ["audit", "sqlite:///a.sqlite", "--table", "loans", *ASKED],
     "audit --spark": ["audit", "a.parquet", "--spark", "local[1]", *ASKED],
     "show-sql": ["count", "--show-sql", "--dialect", "mysql", "--columns", "a.csv", *ASKED],
+    "audit --probabilities": [
+        *("audit", "a.csv", *ASKED[:4], "--probabilities", "race: black=black, rest=rest"),
+    ],
     "count": ["count", "a.csv", *ASKED, "-o", "new.cube.json"],
     "merge": ["merge", "a.cube.json", "b.cube.json", "-o", "c.cube.json"],
     "protect": ["protect", "a.cube.json", "--min-cell", "5", "-o", "p.cube.json"],
@@ -93,9 +96,14 @@ FUNCTIONS = {
     "score='score', positive='yes', sensitive='sex', features=['score'], metrics=['all'], "
     "method='exact').save('all.html')",
     "fg.scorer": "fg.scorer('selection_rate.difference', sensitive='sex')",
+    **{
+        f"example of {name}": f"run_example({name!r})"
+        for name in fg.__all__
+        if " polars as pl" not in (getattr(fg, name).__doc__ or "")
+    },
 }
 SCRIPT = """
-import contextlib, importlib.abc, io, json, sys
+import contextlib, doctest, importlib.abc, io, json, sys
 absent, cases, functions = json.loads(sys.stdin.read())
 for name in [*sys.modules]:
     if name.partition(".")[0] in absent:
@@ -121,9 +129,15 @@ for case, args in cases.items():
         except SystemExit as end:
             code = end.code
     found[case] = code, out.getvalue()[-700:]
+def run_example(name):
+    within = {}
+    for each in doctest.DocTestParser().get_examples(getattr(fg, name).__doc__ or ""):
+        exec(compile(each.source, name, "single"), within)
+
 for case, text in functions.items():
     try:
-        eval(text)
+        with contextlib.redirect_stdout(io.StringIO()):
+            eval(text)
         found[case] = 0, ""
     except fg.FairgaugeError as error:
         found[case] = 2, str(error)
@@ -139,7 +153,13 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("loans")
     deltalake, pyreadstat = pytest.importorskip("deltalake"), pytest.importorskip("pyreadstat")
     pytest.importorskip("openpyxl")
-    made = {"other": "approved", "item": pl.int_range(600) // 9, "name": pl.col("sex") + "?"}
+    made = {
+        "black": 0.25,
+        "rest": 0.75,
+        "other": "approved",
+        "item": pl.int_range(600) // 9,
+        "name": pl.col("sex") + "?",
+    }
     frame = loans().head(600).with_columns(**made)
     rows = frame.to_pandas()
     rows.to_csv(folder / "a.csv", index=False)

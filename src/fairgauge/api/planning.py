@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.errors import Problem, refuse
 from fairgauge.inference.needed_rows import POWER
+from fairgauge.question.spec_file import Config, with_config
+from fairgauge.question.specification import read_part
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.subgroup_search import Needed, Planned
 from fairgauge.stats.rows_to_decide import Comparison, rows_for_verdict
@@ -22,14 +25,15 @@ _RANGES = {
 def plan(
     *,
     rate: float,
-    tolerance: float = 0.1,
-    ratio: float = 0.8,
+    tolerance: float | None = None,
+    ratio: float | None = None,
     power: float = POWER,
-    confidence: float = 0.95,
+    confidence: float | None = None,
     share: float = 0.5,
     among: float = 1.0,
     cluster_size: float = 1.0,
     icc: float = 0.0,
+    config: Config = None,
 ) -> Planned:
     """Report how many rows an audit needs, to be planned before there are data.
 
@@ -37,21 +41,26 @@ def plan(
     ----------
     rate : float in (0, 1)
         The rate of the reference, such as the share of people selected.
-    tolerance : float in (0, 1), default 0.1
-        The difference of rates that is tolerated, and that should be found.
-    ratio : float in (0, 1), default 0.8
-        The smallest ratio of rates that is tolerated, and that should be found.
+    tolerance : float in (0, 1), optional
+        The difference of rates that is tolerated, and that should be found: by default that of the
+        strictest rule of ``config``, or 0.1.
+    ratio : float in (0, 1), optional
+        The smallest ratio of rates that is tolerated, and that should be found: by default that of
+        the strictest rule of ``config``, or 0.8.
     power : float in (0, 1), default 0.8
         The probability of the wanted verdict: to pass where the rates are equal, to be found where
         they differ as much.
-    confidence : float in (0, 1), default 0.95
-        The level of the intervals.
+    confidence : float in (0, 1), optional
+        The level of the intervals: by default that of ``config``, or 0.95.
     share : float in (0, 1), default 0.5
         The group's share of all rows.
     among : float in (0, 1], default 1
         The share of rows that the rate is counted among: the base rate, for a true positive rate.
     cluster_size, icc : float
         Rows of each cluster (user, session) and their intra-cluster correlation.
+    config : str, Path or mapping, optional
+        A specification file, or its keys, whose rules on differences and ratios of rates are to be
+        decided.
 
     Returns
     -------
@@ -60,7 +69,7 @@ def plan(
     Raises
     ------
     SpecError
-        A number is out of its range.
+        A number is out of its range, or the specification is wrong.
 
     Notes
     -----
@@ -75,6 +84,16 @@ def plan(
     >>> fg.plan(rate=0.3, tolerance=0.05).needed[0]
     Needed(goal='to pass equal rates as within 0.05', group=1763, reference=1763)
     """
+    asked = read_part(("preset", "rules", "confidence"), with_config(config, {}))
+    limits: dict[str, list[float]] = {"difference": [], "ratio": []}
+    for rule in asked.rules:
+        row, ends = rule.row, [e for e in (rule.low, rule.high) if math.isfinite(e) and e]
+        if isinstance(row, Contrast) and row.of.range == (0.0, 1.0):
+            is_ratio = row.by == "ratio"
+            limits[row.by] += [min(e, 1 / e) if is_ratio else abs(e) for e in ends]
+    tolerance = min(limits["difference"], default=0.1) if tolerance is None else tolerance
+    ratio = max(limits["ratio"], default=0.8) if ratio is None else ratio
+    confidence = asked.confidence if confidence is None else confidence
     numbers = {
         "tolerance": tolerance, "ratio": ratio, "power": power, "confidence": confidence,
         "share": share, "icc": icc, "among": among, "rate": rate, "cluster_size": cluster_size,

@@ -40,6 +40,7 @@ from fairgauge.results.monitor_results import (
     HistoryProblem,
     MonitoredComparison,
     MonitorReport,
+    MonitorState,
     PeriodRows,
 )
 from fairgauge.results.scopes import StatedDoubt, stated_doubts
@@ -129,6 +130,7 @@ def monitor(
     feed = _make_feed(asked, cubes, followed)
     findings = _check_feed(feed, absent_runs(periods, until)) if periods else []
     findings = [e for e in findings if e.period > names[-1] or not _is_accepted(e, asked.question)]
+    doubts: dict[tuple[str, str | None], StatedDoubt] = {}
     if cubes:
         # another spelling is stated once, and by what doubts it a new value, and what is exchanged
         # in all periods
@@ -137,6 +139,8 @@ def monitor(
         doubted = [*_doubted_values(feed, cubes, resolved, comparisons)]
         findings = [e for e in findings if not _is_stated(e, [of for _, of in doubted], names)]
         findings += [e for e, _ in doubted if e is not None and e.other not in spelt]
+        for _, doubt in doubted:
+            doubts.setdefault((doubt.code, doubt.column), doubt)
     # of rows without a weight or a count nobody knows how many people or cases they are
     unit, of_rows = asked.question.unit.get("unit"), (asked.question.weight, asked.question.count)
     for i, each in enumerate(findings):
@@ -163,6 +167,7 @@ def monitor(
             for period, of in zip(periods, followed.feed, strict=True)
         ),
         findings=tuple(findings),
+        doubts=tuple(doubts.values()),
         unmatched=tuple(unmatched_rules(resolved, comparisons, cubes)),
         inconclusive=Outcome(asked.question.inconclusive or Outcome.INCONCLUSIVE),
     )  # fmt: skip
@@ -339,5 +344,23 @@ def monitor_doctor(
     [('gap', '2026-11-03')]
     """
     report = monitor(history, config, at=at)
+    question = read_monitor_spec(report.spec).question
+    lost = [e for e in _groups_without_rows(report) if not _is_accepted(e, question)]
     return HistoryHealth(version=report.version, created=report.created, history=report.history,
-        model=report.model, periods=report.periods, findings=report.findings)  # fmt: skip
+        model=report.model, periods=report.periods, findings=(*report.findings, *lost),
+    )  # fmt: skip
+
+
+def _groups_without_rows(report: MonitorReport) -> Iterator[HistoryFinding]:
+    # of few rows, whose absence may be chance, but whose comparisons have no value for it
+    problem = HistoryProblem.VANISHED_VALUE
+    known = {(each.column, each.value) for each in report.findings if each.problem is problem}
+    for (feature, group), each in {(e.feature, e.group): e for e in report.comparisons}.items():
+        gone = {e.period for e in each.undefined if each.state is MonitorState.UNDEFINED}
+        if gone and not each.undefined[-1].n_group and (feature, group) not in known:
+            usual = np.mean([point.n_group for point in each.points if point.period not in gone])
+            rows = sum(e.rows - sum(e.excluded.values()) for e in report.rows if e.period in gone)
+            yield HistoryFinding(
+                problem=problem, period=min(gone), last=max(gone), column=feature, value=group,
+                rows=rows, expected=len(gone) * float(usual),
+            )  # fmt: skip

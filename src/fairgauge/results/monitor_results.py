@@ -16,7 +16,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Word
-from fairgauge.results.scopes import Diagnostic, HasDefinition, Worded
+from fairgauge.results.scopes import Diagnostic, HasDefinition, StatedDoubt, Worded
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.start.records import dataclass
 from fairgauge.values import Saved
@@ -217,6 +217,7 @@ class MonitorReport(ResultOfMetrics):
     ``horizon, alpha``: the promise: at most alpha for any false alarm in so many periods.
     ``comparisons``: every rule for every group; of two groups that mirror each other, one.
     ``unmatched``: what rules are for and no comparison holds, with which there is no pass.
+    ``doubts``: those of all periods together, and of the last one what few rows show.
     ``inconclusive``: the outcome that what is neither an alarm nor decided counts as.
     """
 
@@ -237,6 +238,7 @@ class MonitorReport(ResultOfMetrics):
     overdue: tuple[str, ...] = ()
     rows: tuple[PeriodRows, ...] = ()
     findings: tuple[HistoryFinding, ...] = ()
+    doubts: tuple[StatedDoubt, ...] = ()
     inconclusive: Outcome = Outcome.INCONCLUSIVE
     comparisons: tuple[MonitoredComparison, ...]
     unmatched: tuple[Unmatched, ...] = ()

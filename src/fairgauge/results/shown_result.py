@@ -35,6 +35,10 @@ from fairgauge.values import Saved
 
 _REGISTRY: dict[str, type[ShownResult]] = {}
 _PACKAGES: list[str] = []
+_NO_TABLES = (
+    "The tables of a page are not repeated: their numbers are in the records (of an audit in "
+    "estimates, groups and verdicts), which the sources of statements name."
+)
 _CONTROLS = "[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 """Of terminals, and of the direction of text."""
 # with an indent, the encoder of the standard library is one in Python
@@ -123,7 +127,8 @@ class ShownResult:
     @classmethod
     def json_schema(cls) -> Schema:
         """Return the JSON Schema of what `to_dict` returns."""
-        return codec.json_schema(cls, cls.KIND.title, {"schema": {"const": cls.KIND.schema}})
+        described = codec.json_schema(cls, cls.KIND.title, {"schema": {"const": cls.KIND.schema}})
+        return {"description": _NO_TABLES, **described}
 
     def brief(self) -> Brief:
         """Return the first page: what a reader without statistics learns, as sentences.

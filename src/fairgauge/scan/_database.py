@@ -8,7 +8,7 @@ import weakref
 from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from fairgauge.errors import DataError, is_clear, listing, needing, quote, shown_address, suggest
 from fairgauge.scan._duckdb_relation import FETCHED, explained_errors, spilling
@@ -322,6 +322,10 @@ def _extra_for_url(url: str) -> str:
 
 def _explain_database_errors(shown: str, url: str) -> AbstractContextManager[None]:
     def hide(message: str) -> str:
+        try:
+            urlsplit(url)
+        except ValueError:  # of a part in brackets, which may be a password
+            return "what stands in brackets is no IP address; escape a password (%5B, %5D)"
         message = message.replace(url, shown)
         for secret in sorted(_secrets(url), key=len, reverse=True):
             message = message.replace(secret, "***")

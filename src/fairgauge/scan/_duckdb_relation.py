@@ -139,10 +139,9 @@ def explained_errors(name: str, extra: str, hide: Callable[[str], str] = str) ->
     except Exception as error:
         if missing := failed_import(error):  # which ibis may turn into an error of an attribute
             raise MissingExtra(f"reading {quote(name)}", extra, missing) from None
-        message = reason(Exception(hide(str(error))))
-        if "appear to be an IPv4" in message:  # of a part in brackets, which may be a password
-            message = "what stands in brackets is no IP address; escape a password (%5B, %5D)"
-        raise DataError(f"cannot read {quote(name)}: {message}") from None
+        raise DataError(
+            f"cannot read {quote(name)}: {reason(Exception(hide(str(error))))}"
+        ) from None
 
 
 def reason(error: Exception) -> str:

@@ -47,6 +47,7 @@ from fairgauge.errors import (
     SpecError,
     cells,
     listing,
+    needing,
     quote,
     refuse,
     remedy_if_absent,
@@ -59,7 +60,14 @@ from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
 from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan.identifiers import without_spelling
-from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
+from fairgauge.scan.row_codes import (
+    Batch,
+    PositionsInLevels,
+    Streamed,
+    has_arrow,
+    numbers_of,
+    read_rows,
+)
 from fairgauge.scan.source import Fetched, Readable, RowsOfSource, Source
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, canonical, is_one_of, matches, name_of
@@ -554,6 +562,9 @@ def add_probability_columns(source: Source, spec: Spec) -> Source:
             if name in source.columns:
                 message = f"there is a column {quote(name)} already; rename it"
                 raise SpecError(Problem(f"probabilities[{i}].name", message))
+    if isinstance(source, Streamed) and not has_arrow():
+        with needing("arrow", "counting probabilities of groups"):
+            import pyarrow as pa  # noqa: F401
     if not (isinstance(source, Streamed) and source.streams):
         raise DataError(
             f"probabilities of groups are counted in CSV and Parquet files and in frames, not in "

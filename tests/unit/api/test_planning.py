@@ -1,5 +1,7 @@
 """Planning: the printed table of rows, what a table shows, and the command."""
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
@@ -46,3 +48,14 @@ def test_the_command_plans():
     result = run("--rate", "0.3", "--tolerance", "0.05")
     assert result.exit_code == 0
     assert result.output == render(fg.plan(rate=0.3, tolerance=0.05), "text")
+
+
+def test_a_specification_gives_the_limits_of_its_strictest_rules(tmp_path):
+    rules = ["selection_rate.ratio >= 0.9", "selection_rate.ratio <= 1.25", "-0.07 <= RD <= 0.2"]
+    (tmp_path / "a.toml").write_text(f"label = 'y'\nconfidence = 0.9\nrules = {rules}\n")
+    found = run("--rate", "0.3", "-c", str(tmp_path / "a.toml"), "--format", "json").output
+    wanted = fg.plan(rate=0.3, tolerance=0.07, ratio=0.9, confidence=0.9)
+    assert fg.plan(rate=0.3, config={"rules": rules, "confidence": 0.9}).needed == wanted.needed
+    assert [each["goal"] for each in json.loads(found)["needed"]] == [e.goal for e in wanted.needed]
+    with pytest.raises(fg.SpecError, match="no metric"):
+        fg.plan(rate=0.3, config={"rules": ["nonsense >= 0.9"]})

@@ -339,7 +339,29 @@ def test_what_is_wrong_from_the_first_day_on_is_doubted_as_in_an_audit(wrong: st
     assert [(e.problem, e.other) for e in found.findings] == [("doubted value", code)]
     audited = fg.audit(fg.count(pd.concat([spoil(rows_of(i)) for i in range(7)]), **asked))
     assert [f"{each.code}:{each.column}" for each in audited.doubts] == [code]
-    assert (found.exit_code, fg.monitor(counts, question | {"accept": code}).exit_code) == (3, 0)
+    accepted = fg.monitor(counts, question | {"accept": code})
+    assert (found.exit_code, accepted.exit_code) == (3, 0)
+    for shown, is_accepted in ((found, False), (accepted, True)):
+        (doubt,) = type(shown).from_dict(shown.to_dict()).doubts
+        assert (f"{doubt.code}:{doubt.column}", doubt.accepted) == (code, is_accepted)
+
+
+def test_a_small_group_that_vanished_is_found_as_the_report_of_a_run_states_it() -> None:
+    """Its rows are too few for their absence to be no chance, and the comparison has no value."""
+    groups = {"F": {"tp": 20, "fn": 17}, "M": {"tp": 65, "fn": 5}}
+    days = {}
+    for day in range(1, 31):
+        small = {"X": {"tp": 11 - day % 3, "fn": 1 + day % 2}} if day < 29 else {}
+        days[f"2026-11-{day:02d}"] = fg.confusion("sex", groups | small)
+    asked = {**ASKED, "positive": 1, "sensitive": "sex", "accept": ["same_counts", "doubled_rows"]}
+    asked |= {"monitor": {"rules": ["selection_rate.ratio >= 0.1"]}}
+    assert [e.group for e in fg.monitor(days, asked).undefined] == ["X"]
+    (found,) = fg.monitor_doctor(days, asked).findings
+    assert (found.problem, found.value, found.period, found.last) == (
+        "vanished value", "X", "2026-11-29", "2026-11-30"
+    )  # fmt: skip
+    asked["accept"].append("vanished_value:sex")
+    assert not fg.monitor_doctor(days, asked).findings
 
 
 def outcomes_of(rng: np.random.Generator, days: int, fallen: float = 0.0) -> dict[str, fg.Cube]:

@@ -165,8 +165,9 @@ OF_ANSWERS = {
     "then one cluster; without it, items are taken as independent.",
 }
 _NUMBERS = {
-    "tolerance": "Difference of rates to tolerate and to detect (default 0.1).",
-    "ratio": "Ratio of rates to tolerate and to detect (default 0.8).",
+    "tolerance": "Difference of rates to tolerate and to detect (default: that of the strictest "
+    "rule of -c, or 0.1).",
+    "ratio": "Ratio of rates to tolerate and to detect (default: likewise, or 0.8).",
     "power": "Power: probability of the wanted verdict (default 0.8).",
     "confidence": BY_NAME["confidence"].help(flag=True),
     "share": "Share of the group in all rows (default 0.5).",
@@ -180,6 +181,8 @@ VERBS = {
         function="fairgauge.api.planning:plan",
         result_kind="plan",
         arguments=(),
+        reads_question=True,
+        question_options=add_options(config_option),
         own_options={
             "rate": _option("Rate of the reference (for example 0.3).", type=float, required=True),
             **{name: _option(text, type=float) for name, text in _NUMBERS.items()},
