@@ -93,6 +93,8 @@ class Candidate:
     ``name``: the column of its decisions or scores; the file of the report.
     ``rows, undecided``: rows that both models decide, and that one of them does not.
     ``fairness, performance``: what the verdict is made of.
+    ``together``: whether it is shown to be fairer and as good where that is one claim about each
+        candidate, and the claims hold for all of them; of reports always.
     ``reason``: why it is neither fairer nor less fair: the candidate decides all rows alike.
     ``groups``: the tests of the groups' own rates. Of reports there are disparities alone.
     """
@@ -103,6 +105,7 @@ class Candidate:
     verdict: CandidateVerdict = CandidateVerdict.NONE
     fairness: Fairness = Fairness.CANNOT_TELL
     performance: Performance = Performance.NO_MARGIN
+    together: bool = True
     reason: Reason | None = None
     disparities: tuple[DisparityChange, ...]
     rates: tuple[RateChange, ...] = ()
@@ -172,7 +175,7 @@ def _verdict(
     if less_fair or performance is Performance.INFERIOR:
         better = any(test.better for test in candidate.margins) if less_fair else fairer
         return CandidateVerdict.TRADE_OFF if better else CandidateVerdict.WORSE
-    if not fairer or performance is not Performance.NON_INFERIOR:
+    if not (fairer and performance is Performance.NON_INFERIOR and candidate.together):
         return CandidateVerdict.CANNOT_TELL
     untested = bool(candidate.untested)
     return CandidateVerdict.BETTER_WHERE_TESTED if untested else CandidateVerdict.DOMINATES

@@ -16,7 +16,7 @@ from fairgauge import enums
 from fairgauge.catalogue import directions
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import CandidateVerdict, Direction, Outcome, Performance
+from fairgauge.enums import CandidateVerdict, Direction, Fairness, Outcome, Performance
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.results import estimates
@@ -286,6 +286,7 @@ class _Changes(PageStatements):
             "changed": sum(one.changed for one in asked),
             "within": sum(one.outcome is Performance.NON_INFERIOR for one in larger),
             "performance": str(c.performance), "margins": [_margin(t) for t in c.margins],
+            "apart": c.fairness is Fairness.FAIRER and not c.together,
             "kept": _sizes(asked) * all(one.outcome is Performance.NON_INFERIOR for one in asked),
             "open": [side_of(of.feature, of.group) for one in c.untested
                      if (of := one.change if isinstance(one, MarginTest) else one).feature],
