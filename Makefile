@@ -40,8 +40,8 @@ clients:
 prepare:  ## install the programs that some tests need (apt-get: a browser, PostgreSQL, Java ...)
 	tests/prepare --install
 
-docs: $(BIN)/.run  ## write the script of pages that is made from the source
-	$(BIN)/python docs/make_kernels.py src/fairgauge/render/templates/kernels.js
+docs:  ## write what pages have from the Python source, as JavaScript, to be read: build/
+	$(PYTHON) docs/to_javascript.py build
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --only-binary :all:
 requirements: $(BIN)/.dev  ## lock what the action and the release install, by hash

@@ -175,6 +175,25 @@ def fold_accents(text: str) -> str:
     return "".join(each for each in letters if not unicodedata.combining(each))
 
 
+_BLANKS = r"(?<!\d)\s|\s(?!\d)"
+_DASHES = r"[\u2010-\u2015\u2212]|(?<=\w)_(?=\w)"
+_HYPHENS = r"(?<=[^\W\d_]{2})(-| - )(?=[^\W\d_]{2})|(?<=[^\W\d_])(-| - )(?=\d)"
+_FORMS_OF_NUMBERS = r"^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))"
+
+
+def compact_reading(name: str) -> Value:
+    r"""Return what the spellings of one value share: no case, accents and blanks but in numbers.
+
+    >>> [compact_reading(name) for name in ("26 \u2013 40", "Zone 1", "< 40", "1 2", "Caf\xe9.")]
+    ['26-40', 'zone1', '<40', '1 2', 'cafe']
+    >>> compact_reading("African-American"), compact_reading("A-B"), compact_reading("grade A-")
+    ('africanamerican', 'a-b', 'gradea-')
+    """
+    text = fold_accents(spelling(name))
+    dashed = re.sub(_DASHES, "-", text.rstrip(".") or text)
+    return meaning(re.sub(_BLANKS, "", re.sub(_HYPHENS, "", re.sub(_FORMS_OF_NUMBERS, "", dashed))))
+
+
 # a whole number, which may have zeros before it, marks around it, or decimals that are 0
 _CODE = re.compile(r"[^\w-]*0*(\d+)([.,]0{1,2})?\W*")
 
@@ -204,21 +223,31 @@ def matches(asked: Value, level: Value) -> bool:
 
     1 matches 1, 1.0, "1", true and the texts "true" and "True", as files write it.
     """
-    return bool(_meanings(asked) & _meanings(level))
+    return is_one_of(level, (asked,))
 
 
 def is_one_of(value: Value, asked: Iterable[Value]) -> bool:
     """Return whether a value is meant by one of those asked."""
-    return not _meanings(value).isdisjoint(frozenset().union(*map(_meanings, asked)))
+    meant = meaning(value)
+    return meant is not None and any(meaning(each) == meant for each in asked)
 
 
+@lru_cache(maxsize=1_024, typed=True)
 def meaning(asked: Value) -> Value:
     """Return the number that an asked value means, else the value.
 
     It matches the same levels: "1" is no other text that is the number 1.
     """
-    number = dict(_meanings(asked)).get("number", asked)
-    return number if isinstance(number, (str, int, float)) else None
+    if isinstance(asked, bool):
+        return int(asked)
+    if isinstance(asked, float):
+        return _canonical_number(asked)
+    if not isinstance(asked, str):
+        return asked
+    if asked.lower() in _TRUTHS:
+        return _TRUTHS.index(asked.lower())
+    number = plain_number(asked)
+    return asked if number is None else number
 
 
 def match(asked: Value, levels: Iterable[Value]) -> Value:
@@ -236,24 +265,6 @@ def match(asked: Value, levels: Iterable[Value]) -> Value:
     if not found:
         raise LookupError
     return found[0]
-
-
-@lru_cache(maxsize=1_024, typed=True)
-def _meanings(value: Value) -> frozenset[tuple[str, object]]:
-    if value is None:
-        return frozenset()
-    if isinstance(value, bool):
-        return frozenset({("number", int(value)), ("text", name_of(value))})
-    if isinstance(value, (int, float)):
-        number = _canonical_number(value) if isinstance(value, float) else value
-        return frozenset({("number", number)})
-    found: set[tuple[str, object]] = {("text", value)}
-    number = plain_number(value)
-    if value.lower() in _TRUTHS:
-        number = _TRUTHS.index(value.lower())
-    if number is not None:
-        found.add(("number", number))
-    return frozenset(found)
 
 
 class AmbiguousJsonError(ValueError):

@@ -351,7 +351,7 @@ def test_translated_kernels_are_those_of_python(opened):
         for name, form in forms.items():
             more = [z] if name.startswith("score") else []
             of_each = f"return all.map((table) => [{name}(...table)].flat().map(String))"
-            script = f"all => {{ {asset('kernels.js')}; {of_each} }}"
+            script = f"all => {{ {asset('closed_forms.js')}; {of_each} }}"
             found = page.evaluate(script, [[*table, *more] for table in tables.tolist()])
             expected = np.atleast_2d(np.array(form(*tables.T, *more), dtype=object))
             for shown, wanted in zip(found, expected.T.tolist(), strict=True):

@@ -19,7 +19,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairgauge.checks.names import compact_reading
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.specification import Spec
 from fairgauge.results.monitor_results import HistoryProblem
@@ -27,7 +26,7 @@ from fairgauge.start.records import dataclass, field
 from fairgauge.stats import departures
 from fairgauge.stats.arrays import Array
 from fairgauge.stats.departures import COINCIDENCE, FEWEST, MEMORY, RARE, SHARE, Change
-from fairgauge.values import Value, name_of
+from fairgauge.values import Value, compact_reading, name_of
 
 _DEVIATIONS = 6.0
 _VOLUME, _OF_VOLUME, _OF_ONE, _NEARLY_TWICE = math.log(4 / 3), 4.3, 2.5, math.log(1.8)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,12 +20,7 @@ from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings, unmatched_name, unmatched_value
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, fold_accents, is_one_of, meaning, name_of, spelling
-
-_BLANKS = r"(?<!\d)\s|\s(?!\d)"
-_DASHES = r"[\u2010-\u2015\u2212]|(?<=\w)_(?=\w)"
-_HYPHENS = r"(?<=[^\W\d_]{2})(-| - )(?=[^\W\d_]{2})|(?<=[^\W\d_])(-| - )(?=\d)"
-_FORMS_OF_NUMBERS = r"^0+(?=[1-9]\d*$)|(?<=\d),(?=\d{3}(?!\d))"
+from fairgauge.values import Value, compact_reading, is_one_of, meaning, name_of
 
 Levels = Mapping[Axis, list[tuple[Value, int]]]
 """The values of columns, each with its rows."""
@@ -211,19 +205,6 @@ def _same_reading_groups(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]
     for several in alike.values():
         if len({each.meaning for each in several}) > 1:
             yield several
-
-
-def compact_reading(name: str) -> Value:
-    r"""Return what the spellings of one value share: no case, accents and blanks but in numbers.
-
-    >>> [compact_reading(name) for name in ("26 \u2013 40", "Zone 1", "< 40", "1 2", "Caf\xe9.")]
-    ['26-40', 'zone1', '<40', '1 2', 'cafe']
-    >>> compact_reading("African-American"), compact_reading("A-B"), compact_reading("grade A-")
-    ('africanamerican', 'a-b', 'gradea-')
-    """
-    text = fold_accents(spelling(name))
-    dashed = re.sub(_DASHES, "-", text.rstrip(".") or text)
-    return meaning(re.sub(_BLANKS, "", re.sub(_HYPHENS, "", re.sub(_FORMS_OF_NUMBERS, "", dashed))))
 
 
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -232,14 +232,12 @@ def _approved_actions(
     cube: Cube, axis: Axis, spec: Spec, undecided: Sequence[tuple[Value, int]]
 ) -> list[tuple[Value, int]]:
     # by HMDA's codes: what is approved, and was not accepted, is no denial
-    def is_approved(value: Value) -> bool:
-        return words.action_code(name_of(value)) in words.APPROVED
-
-    asked = spec.positive_of(axis.column) or (1,)
-    if not (words.are_actions(axis.column, cube.levels[axis]) and all(map(is_approved, asked))):
-        return []
     refused = resolved.refused_levels(cube, axis, spec)
-    return [each for each in refused if is_approved(each[0]) and each not in undecided]
+    approved = words.approved_refusals(
+        axis.column, cube.levels[axis], [v for v, _ in refused], [v for v, _ in undecided],
+        spec.positive_of(axis.column) or (1,),
+    )  # fmt: skip
+    return [each for each in refused if each[0] in approved]
 
 
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -578,20 +576,8 @@ def _better_outcomes(
     axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
 ) -> list[Value]:
     # those are the positive ones, or with ``negative`` all others
-    of_denials = words.is_of_harms(axis.column)
-    if negative and (of_denials or words.is_column_of("ruling", axis.column)):
-        return []  # as it is stated: an eviction that is granted
     if axis.bins:
         (cut, *_) = axis.cuts
         low = 0 if 0 <= cut < 1 else f"a recoding of the values up to {cut:g}"
-        return [low] if of_denials else []
-    codes = words.are_actions(axis.column, levels)
-
-    def is_denied(value: Value) -> bool:
-        return words.is_harmful(axis.column, name_of(value), codes=codes)
-
-    none = [] if codes else words.no_outcomes(levels)
-    others = [each for each in levels if not is_one_of(each, positive) and each not in none]
-    favoured, rest = (others, positive) if negative else (positive, others)
-    harmed = bool(favoured) and all(map(is_denied, favoured))
-    return [each for each in rest if harmed and not is_denied(each)]
+        return [low] if words.is_of_harms(axis.column) and not negative else []
+    return words.better_outcomes(axis.column, levels, positive, negative=negative)

@@ -302,7 +302,7 @@ def _is_misspelt(one: str, two: str, edits: int) -> bool:
         return one == two
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
     one, two = one[same:], two[same:]
-    swapped = one[:2] == two[1::-1] and _is_misspelt(one[2:], two[2:], edits - 1)
+    swapped = one[:2] == two[1:2] + two[:1] and _is_misspelt(one[2:], two[2:], edits - 1)
     return swapped or any(
         _is_misspelt(one[i:], two[j:], edits - 1) for i, j in ((1, 1), (1, 0), (0, 1))
     )
@@ -337,6 +337,7 @@ def is_code_of_missing(name: str) -> bool:
     return _has(name, "code_of_no_number")
 
 
+_LETTER = r"[^\W\d_]"
 _WHOLE = re.compile(r"-?\d{1,9}")
 _DATE = re.compile(r"(\d{4})-\d\d-\d\d(?!\d)")
 _FAR_DATE = re.compile(r"(0001|1[79]00|1753|1970|9999)-01-01|1899-12-3[01]|(20|2[19]|99)99-12-31")
@@ -409,7 +410,7 @@ def _stray_codes(values: Sequence[Value], positive: Sequence[Value]) -> list[Val
     successive = [is_one_of(n, known) for n in range(first, first + 3)]
     if successive == [True, True, False]:
         codes = [value for value in known if not is_one_of(value, (first, first + 1))]
-    elif not all(successive) and any(re.search(r"[^\W\d_]", v) for v in texts if v in known):
+    elif not all(successive) and any(re.search(_LETTER, v) for v in texts if v in known):
         codes = [value for value in known if _WHOLE.fullmatch(name_of(value))]
     if positive and is_one_of(0, known) and all(matches(1, each) for each in positive):
         numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", name_of(each)))
@@ -514,9 +515,10 @@ def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
 def action_code(name: str) -> str:
     """Return the code of a name of an action, without leading zeros, and other text as it is."""
     text = name.strip().casefold()
-    forms = ((code, rf"0*{code}(\.0+)?", of) for code, of in ACTION_NAMES.items())
-    found = (c for c, code, of in forms if re.fullmatch(rf"{code}|({code}[\W_]+)?({of})", text))
-    return next(found, name)
+    for code, of in ACTION_NAMES.items():
+        if re.fullmatch(rf"0*{code}(\.0+)?|(0*{code}(\.0+)?[\W_]+)?({of})", text):
+            return code
+    return name
 
 
 def are_actions(column: str, values: Iterable[Value]) -> bool:
@@ -545,3 +547,50 @@ def no_decisions(column: str, values: Collection[Value], asked: Sequence[Value])
     none = ACTION_NAMES.keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
     known = ACTION_NAMES.keys() - none  # others are strays, such as NA
     return [v for v in values if action_code(name_of(v)) not in known and not is_one_of(v, asked)]
+
+
+def undecided_refusals(
+    column: str, levels: Collection[Value], refused: Sequence[Value], asked: Sequence[Value]
+) -> list[Value]:
+    """Return the outcomes that count as not positive, whose names or codes are of no decision."""
+    only = name_of(refused[0]) if len(refused) == 1 else ""
+    code = only.isdecimal() and len(asked) > 1  # next to several positive ones, the denial
+    if only and (code or only == "0" or may_be_value(only, [*map(name_of, asked)])):
+        return []  # of two outcomes, one is meant
+    none = no_decisions(column, levels, asked)
+    return [each for each in refused if each in none]
+
+
+def approved_refusals(
+    column: str, levels: Collection[Value], refused: Sequence[Value], undecided: Sequence[Value],
+    asked: Sequence[Value],
+) -> list[Value]:  # fmt: skip
+    """Return HMDA's codes of approvals that count as not positive, next to others that do."""
+
+    def is_approved(value: Value) -> bool:
+        return action_code(name_of(value)) in APPROVED
+
+    if not (are_actions(column, levels) and all(map(is_approved, asked))):
+        return []
+    return [each for each in refused if is_approved(each) and each not in undecided]
+
+
+def better_outcomes(
+    column: str, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
+) -> list[Value]:
+    """Return the outcomes that are better by their names than those that count as favourable.
+
+    These are the positive ones, or with ``negative`` all others.
+    """
+    if negative and (is_of_harms(column) or is_column_of("ruling", column)):
+        return []  # as it is stated: an eviction that is granted
+    codes = are_actions(column, levels)
+
+    def is_worse(value: Value) -> bool:
+        return is_harmful(column, name_of(value), codes=codes)
+
+    none = [] if codes else no_outcomes(levels)
+    others = [each for each in levels if not is_one_of(each, positive) and each not in none]
+    favoured, rest = (others, positive) if negative else (positive, others)
+    harmed = bool(favoured) and all(map(is_worse, favoured))
+    return [each for each in rest if harmed and not is_worse(each)]

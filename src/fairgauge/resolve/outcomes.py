@@ -29,7 +29,7 @@ from fairgauge.enums import (
     Uncounted,
 )
 from fairgauge.errors import DataError, Problem, SpecError, quote, refuse, suggest, values_held
-from fairgauge.question.category_words import is_undecided, may_be_value, no_decisions
+from fairgauge.question.category_words import is_undecided, may_be_value, undecided_refusals
 from fairgauge.question.features import ByColumn
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
@@ -198,12 +198,7 @@ def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, in
     asked = spec.positive_of(axis.column) or (1,)
     if spec.negative_of(axis.column):
         return []
-    only = name_of(refused[0][0]) if len(refused) == 1 else ""
-    code = only.isdecimal() and len(asked) > 1  # next to several positive ones, the denial
-    meant = code or only == "0" or may_be_value(only, [*map(name_of, asked)])
-    if only and meant:
-        return []  # of two outcomes, one is meant
-    none = no_decisions(axis.column, cube.levels[axis], asked)
+    none = undecided_refusals(axis.column, cube.levels[axis], [v for v, _ in refused], asked)
     return [each for each in refused if each[0] in none]
 
 

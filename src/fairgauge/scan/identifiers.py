@@ -126,7 +126,8 @@ def _count_unsigned(names: set[str]) -> int:
         return 0
     joined = [_SIGN_BESIDE_LETTER.sub("", name) for name in signed]
     parts = [_SIGN_OF_NUMBERS.split(name) for name in joined]
-    if len({tuple(map(len, each)) for each in parts if len(each) > 1}) == 1:
+    several = [[*map(len, each)] for each in parts if len(each) > 1]
+    if several and all(each == several[0] for each in several):
         joined = ["".join(each) for each in parts]
     found = sum(without_spelling(name) in unsigned for name in joined)
     return found if found >= _FEWEST_UNSIGNED * min(len(signed), len(unsigned)) else 0

@@ -1,5 +1,5 @@
 // what every page that computes again shares: rates as sums of cells (the coefficients are the catalogue's, and
-// the scripts know no metric) with intervals by the closed forms of kernels.js, numbers as Python writes them, elements
+// the scripts know no metric) with intervals by the closed forms of fairgauge.stats, numbers as Python writes them, elements
 const dot = (coefficients, cells) => {
   let sum = 0;
   for (let i = 0; i < coefficients.length; i++) sum += coefficients[i] * cells[i];

@@ -177,7 +177,7 @@ const asked = (given, table) => {
 // ---- counting: from codes to a table of counts, in pieces
 const recoded = (c, q, unknown) => {
   const rules = q.recode[c.name] ?? {}, to = new Map(), whole = typed(c.values), numeric = typeof whole[0] === "number";
-  const same = (v) => String(numeric ? plainNumber(String(v)) ?? v : v);
+  const same = (v) => String(numeric ? plain_number(String(v)) ?? v : v);
   for (const [name, values] of Object.entries(rules)) for (const v of listOf(values)) to.set(same(v), name === "unknown" ? null : name);
   const absent = new Set(unknown.map((v) => String(meaning(v))));
   return c.values.map((v) => { const named = to.has(same(v)) ? to.get(same(v)) : v; return named !== null && absent.has(String(meaning(named))) ? null : named; });
@@ -188,10 +188,10 @@ const levelled = (c, q, cuts = []) => {
   if (c.levels) return { column: c, name: c.name, cuts: cuts.length ? cuts : undefined, levels: c.levels, names: cuts.length ? bandsOf(cuts) : c.values, codes: c.levels.map((_, code) => code) };
   const merged = recoded(c, q, []), texts = [...new Set(merged.filter((m) => m !== null))], values = typed(texts);
   if (cuts.length) {
-    const odd = texts.filter((v) => plainNumber(v) === null);
+    const odd = texts.filter((v) => plain_number(v) === null);
     if (odd.length) throw new Refused(inWords(UI.no_numbers, { name: c.name, values: listed(odd, 3) }));
     return { column: c, name: c.name, cuts, levels: range(cuts.length + 1), names: bandsOf(cuts),
-      codes: Int16Array.from(merged, (m) => (m === null ? -1 : cuts.filter((cut) => plainNumber(m) > cut).length)) };
+      codes: Int16Array.from(merged, (m) => (m === null ? -1 : cuts.filter((cut) => plain_number(m) > cut).length)) };
   }
   const levels = [...new Set(values)].sort(inOrder), at = new Map(texts.map((text, k) => [text, levels.indexOf(values[k])]));
   return { column: c, name: c.name, levels, names: levels.map(String), codes: Int16Array.from(merged, (m) => (m === null ? -1 : at.get(m))) };
@@ -199,7 +199,7 @@ const levelled = (c, q, cuts = []) => {
 // numbers of columns that are cut, by intervals around codes of missing ones; the last are missing
 const codedColumns = (axes, q) => [...new Map([...axes.filter((c) => c.cuts), ...(q.count ? [{ name: q.count.name, column: q.count }] : [])].map((c) => [c.name, c])).values()].map((c) => {
   const merged = c.column.levels ? [] : recoded(c.column, q, []), none = data.around_codes.length + 1;
-  const bins = merged.map((m) => (m === null ? none : data.around_codes.filter((edge) => plainNumber(m) > edge).length)), sums = () => new Array(none + 1).fill(0);
+  const bins = merged.map((m) => (m === null ? none : data.around_codes.filter((edge) => plain_number(m) > edge).length)), sums = () => new Array(none + 1).fill(0);
   return { name: c.name, bins, none, codes: CODES.get(c.column), of: c.column, n: sums(), cases: sums(), open: sums() };
 });
 const addCoded = (c, bin, n, cases, open = 0) => { c.n[bin] += n; c.cases[bin] += cases; c.open[bin] += open; };
@@ -302,14 +302,14 @@ const codedNumbers = ({ name, cases }, cuts) => {
     return cases[k] >= Math.max(fewest, code === 9 ? data.least_of_9 * all : 0) && !held.some((n) => edges[n + 1] > 0 && !isCode(n) && edges[n] >= near);
   });
   const coded = [...(areNegativeCodes(edges, cases, held) ? below : far), ...high].filter((k) => (edges[k + 1] > 0 ? edges[k + 1] > most : edges[k + 1] <= least));
-  const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
+  const found = [...years, ...coded], impossible = PATTERNS.age.test(_fold(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
   const left = cases.slice(0, -1).map((n, k) => ([...found, ...impossible].includes(k) ? 0 : n));
-  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(plainText(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(codedZeros(name, edges, left, least), numbersApart(edges, left, least, most));
+  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(_fold(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(codedZeros(name, edges, left, least), numbersApart(edges, left, least, most));
 };
 // the rows of 0, few and far below all others, in columns whose names state what is never 0
 const codedZeros = (name, edges, cases, cut) => {
   const zero = edges.indexOf(-data.least), sums = cases.map((_, k) => cases.slice(0, k + 1).reduce((a, n) => a + n, 0)), all = sums.at(-1), median = edges[sums.findIndex((n) => n >= all / 2)];
-  const of = Object.keys(data.zeros).find((each) => PATTERNS[each].test(plainText(name))), [share, lowest, part] = data.zeros[of] ?? [0], least = Math.max(lowest, part * median);
+  const of = Object.keys(data.zeros).find((each) => PATTERNS[each].test(_fold(name))), [share, lowest, part] = data.zeros[of] ?? [0], least = Math.max(lowest, part * median);
   return cut > 0 && cases[zero] && cases[zero] <= share * all && cases.every((n, k) => !n || k === zero || edges[k] >= least) ? [cases[zero]] : [];
 };
 // the fewer of the numbers below and above where there are none, as of another unit
@@ -329,19 +329,18 @@ const isMixed = (names, stated) => {
 // values that count as another one, as a cube lists what it observed
 const recodedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => typed(c.column.values).map((v, i) => ["recoded", c.name, String(v), n[i], cases[i], c.column === q.decision ? "prediction" : c.column === q.label ? "label" : "feature", c.codes[i] < 0 ? null : c.names[c.codes[i]]]))
   .filter(([, , value, rows, , , became]) => rows && value !== became).sort((a, b) => byPoints(...[a, b].map(([code, name, value, , , role, became]) => [code, name, role, value, became ?? "None"].join("\0"))));
-const isOneOf = (value, of) => of.some((each) => meaning(each) === meaning(value));
 const countRows = async (q, table, report = () => {}) => {
   const columns = q.features.map((c) => levelled(c, q, q.cuts.get(c.name))), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q, q.above === null ? [] : [q.above]));
   for (const c of columns) {
-    const absent = c.levels.map((level) => !c.cuts && isOneOf(level, q.unknown));
+    const absent = c.levels.map((level) => !c.cuts && is_one_of(level, q.unknown));
     c.groupless = absent;
     c.shown = c.codes.map((code) => (code >= 0 && absent[code] ? -1 : code));
   }
   outcomes.forEach((o) => { if (!o.cuts && isMixed(o.names, q.stated)) throw refused("two_codings", { name: o.name, values: listed(o.names) }); });
-  const state = outcomes.map((o) => o.levels.map((level) => (isOneOf(level, q.above === null ? q.positive : [1]) ? 0 : 1)));
+  const state = outcomes.map((o) => o.levels.map((level) => (is_one_of(level, q.above === null ? q.positive : [1]) ? 0 : 1)));
   if (!state.at(-1).includes(0)) throw refused("got");
   const weights = q.count && !table.cells ? typed(q.count.values) : null, cells = new Map(), axes = [...columns, ...outcomes], coded = table.cells ? table.coded : codedColumns(axes, q);
-  if (weights && !weights.every((v) => Number.isInteger(v) && v >= 0)) throw refused("counts", { name: q.count.name, values: listed(q.count.values.filter((v) => !(Number.isInteger(plainNumber(v)) && plainNumber(v) >= 0)), 3) });
+  if (weights && !weights.every((v) => Number.isInteger(v) && v >= 0)) throw refused("counts", { name: q.count.name, values: listed(q.count.values.filter((v) => !(Number.isInteger(plain_number(v)) && plain_number(v) >= 0)), 3) });
   let without = table.excluded?.[data.no_count] ?? 0, rested = performance.now(), conflicts = [];
   const add = (codes, n, cases, open = 0) => { const cell = cached(cells, codes.join(), () => ({ codes, n: 0, cases: 0, open: 0 })); cell.n += n; cell.cases += cases; cell.open += open; };
   const read = axes.map((c) => ({ codes: CODES.get(c.column), to: c.codes, of: c.column })), codesOf = (row) => read.map(({ codes, to, of }) => (codes[row] === of.none ? -1 : to[codes[row]]));
@@ -390,10 +389,9 @@ const countRows = async (q, table, report = () => {}) => {
 const countPeople = async (q, table, columns, state, codesOf, add, pause, coded) => {
   const { values, counts, none, name } = q.person, of = CODES.get(q.person), n = values.length, last = columns.length, seen = typed(values), ordered = [...counts, 1].sort((a, b) => b - a);
   const outlying = range(Math.min(Math.max(1, Math.floor(n / 20)), n)).filter((i) => ordered[i] >= 20 && Math.min(i + 1, 2) * ordered[i] > 10 * ordered[i + 1]), least = outlying.length ? ordered[outlying.at(-1)] : Infinity;
-  const odd = values.filter((v, k) => counts[k] > 1 && (meansMissing(v) || /^(0[0-]*|-\d+|9[9-]+)$/.test(v) || counts[k] >= least));
+  const odd = values.filter((v, k) => counts[k] > 1 && (means_missing(v) || /^(0[0-]*|-\d+|9[9-]+)$/.test(v) || counts[k] >= least));
   if (odd.length) throw new Refused(inWords(UI.no_person, { name, values: listed(odd, 3) }));
-  const spelt = new Set(typeof seen[0] === "number" ? seen : values.map(compact));
-  if (spelt.size < n || lackSigns([...spelt].map(String))) throw new Refused(inWords(UI.spelt_person, { name }));
+  if (spellings_of(seen)) throw new Refused(inWords(UI.spelt_person, { name }));
   const sizes = state.map(() => 0), favour = (code) => (code < 0 ? -2 : state[code] === 0 ? 0 : -1);
   for (let row = 0; row < table.rows; row++) if (of[row] !== none) { const code = codesOf(row)[last]; if (code >= 0) sizes[code]++; }
   const bySize = range(state.length).sort((a, b) => sizes[b] - sizes[a] || a - b), place = bySize.map((_, code) => bySize.indexOf(code));
@@ -549,27 +547,10 @@ const auditOf = (counts, q) => {
 };
 
 // ---- doubts: rows whose meaning is unclear, where they are many, withhold a pass
-// what became of applications in HMDA data, in its codes or names
-const APPROVED = ["1", "2", "8"];
-const actionCode = (name) => Object.keys(data.actions).find((code) => new RegExp(`^(0*${code}(\\.0+)?|(0*${code}(\\.0+)?[\\W_]+)?(${data.actions[code]}))$`).test(name.trim().toLowerCase())) ?? name;
-const areActions = ({ name, names }) => {
-  const codes = names.filter((each) => actionCode(each) in data.actions).length, all = codes === names.length;
-  if (PATTERNS.action_or_other.test(name.toLowerCase()) && all) return ["1", "3", "4", "5"].every((code) => names.some((each) => actionCode(each) === code));
-  return PATTERNS.action_column.test(name.toLowerCase()) ? all || codes > Math.max(1, names.length - codes) : all && !names.every((each) => /^\d+$/.test(each.trim()));
-};
-// of refused outcomes those that may be no decision; of two outcomes, one is meant
-const undecidedCodes = (o) => {
-  const { refused, asked } = o;
-  const only = refused.length === 1 ? o.names[refused[0]] : "";
-  if (o.cuts || (only && ((/^\p{Nd}+$/u.test(only) && asked.length > 1) || mayBeValue(only, asked)))) return [];
-  const known = asked.every((name) => "78".includes(actionCode(name))) ? "78" : "123", none = areActions(o) ? null : noOutcomes(o.levels, asked, o.name);
-  return refused.filter((code) => (none ? none.includes(o.levels[code]) : !known.includes(actionCode(o.names[code]))));
-};
-// and HMDA's codes of approvals, as checks/outcome_checks.py finds them
-const approvedCodes = (o) => {
-  const isApproved = (name) => APPROVED.includes(actionCode(name)), undecided = undecidedCodes(o);
-  return o.cuts || !areActions(o) || !o.asked.every(isApproved) ? [] : o.refused.filter((code) => !undecided.includes(code) && isApproved(o.names[code]));
-};
+// of refused outcomes those that may be no decision, and HMDA's codes of approvals
+const codesAmong = (o, codes, choose) => { const found = o.cuts ? [] : choose(codes.map((code) => o.levels[code])); return codes.filter((code) => found.includes(o.levels[code])); };
+const undecidedCodes = (o) => codesAmong(o, o.refused, (refused) => undecided_refusals(o.name, o.levels, refused, o.asked));
+const approvedCodes = (o) => codesAmong(o, o.refused, (refused) => approved_refusals(o.name, o.levels, refused, undecidedCodes(o).map((code) => o.levels[code]), o.asked));
 const doubtOf = (counts, q, features) => {
   const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((c, i) => c.levels.map((_, k) => counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
   const accepted = (code, ...columns) => [code, ...columns.map((c) => `${code}:${c}`)].some((each) => q.accept.includes(each));
@@ -578,12 +559,12 @@ const doubtOf = (counts, q, features) => {
   counts.columns.forEach((c, i) => {
     if (c.cuts) return;
     const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
-    const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names), ...noGroups(c.name, c.names)]);
+    const missing = new Set([...missing_words(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codes_of_missing(c.names), ...no_groups(c.name, c.names)]);
     for (const k of held) {
-      const total = typeof c.levels[k] === "string" && isTotal(c.names[k], held.map((each) => c.names[each]));
+      const total = typeof c.levels[k] === "string" && is_total(c.names[k], held.map((each) => c.names[each]));
       if (!(missing.has(c.names[k]) || total) || c.names[k] in recoding) continue;
       doubted[i].add(k);
-      if (!mayBeGroup(c.names[k], c.name, held.map((each) => c.names[each]))) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
+      if (!may_be_group(c.names[k], c.name, held.map((each) => c.names[each]))) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
     }
     for (const several of alike(held, (k) => c.names[k], (k) => c.names[k])) {
       if (several.every((k) => Object.hasOwn(recoding, c.names[k]) || Object.values(recoding).some((of) => listOf(of).map(String).includes(c.names[k])))) continue;
@@ -605,15 +586,12 @@ const doubtOf = (counts, q, features) => {
     const good = (code) => counts.state[k][code] === 0;
     for (const [code, of] of [["undecided_outcomes", undecidedCodes(o)], ["approved_as_refused", approvedCodes(o)]])
       if (of.length) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + o.sizes[each], 0), [roles[k]], null);
-    const actions = !o.cuts && areActions(o), none = o.cuts || actions ? [] : noOutcomes(o.levels);
     const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "outcome that varies within their group", counts.read, [roles[k]]);
     // what counts as favourable has the name of a harm, and other outcomes not
-    const denials = isOfDenials(o.name), hiring = !denials && PATTERNS.favourable_column.test(o.name.toLowerCase());
-    const harmful = (v) => (actions ? !APPROVED.includes(actionCode(v)) : isNo(v) || meaning(v) === 0 ? hiring : isYes(v) ? denials : isAdverse(v) || isHarm(v, o.name));
-    const [favoured, rest] = [true, false].map((side) => o.names.filter((_, code) => (good(code) === (q.favourable !== "negative")) === side && (good(code) || !none.includes(o.levels[code]))));
-    if (!["positive", "neither"].includes(q.favourable) && !((denials || PATTERNS.ruling.test(plainText(o.name))) && q.favourable === "negative") && !o.cuts && k === counts.outcomes.length - 1 && favoured.length && favoured.every(harmful) && rest.some((v) => !harmful(v) && (q.favourable !== "negative" || v.trim().split(/\s+/).length === 1)))
+    const negative = q.favourable === "negative", better = o.cuts ? [] : better_outcomes(o.name, o.levels, o.levels.filter((_, code) => good(code)), negative);
+    if (!["positive", "neither"].includes(q.favourable) && k === counts.outcomes.length - 1 && better.some((v) => !negative || String(v).trim().split(/\s+/).length === 1))
       add("unfavourable_positive", q.favourable ? "clear favourable outcome" : "stated favourable outcome", counts.read, []);
     // a group of one outcome alone, where by the others' rate that is no chance
     counts.columns.forEach((c, i) => {
@@ -644,8 +622,8 @@ const doubtOf = (counts, q, features) => {
       const [right, wrong] = [0, 1].map((k) => by.reduce((a, of) => a + of[k], 0));
       for (const [own, errors] of by) if (!errors && own >= FEWEST.rows && (1 - wrong / Math.max(right + wrong - own, 1)) ** own < 1e-6) add("prediction_is_label", "prediction that differs from the label", own, ["prediction"], [c.name]);
     });
-    const none = [...undecidedCodes(decisions), ...approvedCodes(decisions)], strange = range(decisions.levels.length).filter((c) => !none.includes(c) && !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive]));
-    const no = counts.state[1].filter((side) => side).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + decisions.sizes[c], 0);
+    const none = [...undecidedCodes(decisions), ...approvedCodes(decisions)], strange = range(decisions.levels.length).filter((c) => !none.includes(c) && !is_one_of(decisions.levels[c], [...labels.levels, ...q.positive]));
+    const no = counts.state[1].filter((side) => side).length, unclear = strange.filter((c) => !is_adverse(decisions.names[c])).reduce((a, c) => a + decisions.sizes[c], 0);
     if (labels.levels.length > 1 && strange.length < no && unclear) add("prediction_not_a_label", "clear prediction", unclear, ["prediction"]);
     const isReversed = (states, alpha) => {
       const [tp, fp, fn, tn] = cellsOf(states), of = [[tp, tp + fn], [fp, fp + tn]], [positives, negatives] = of.map(([x, m]) => (m ? wilson(x, m, critical(alpha)) : [NaN, NaN]));

@@ -40,7 +40,7 @@ const GUESS = {
   good: /^(yes|y|1|true|ja|oui|si|approved?|accepted?|admitted|hired?|selected|advanced?|pass(ed)?|granted|offer(ed)?|invited?|interview(ed)?|repaid|positive|bewilligt|genehmigt|zugesagt|eingestellt|eingeladen|ausgewählt|geeignet)$/i,
 };
 const MOST_GROUPS = 60;
-const isBanded = (c) => c.name && !c.many && c.values.length > 12 && c.values.filter((v) => plainNumber(v) === null).every(meansMissing);
+const isBanded = (c) => c.name && !c.many && c.values.length > 12 && c.values.filter((v) => plain_number(v) === null).every(means_missing);
 const usable = (c) => !c.many && c.values.length > 0 && c.values.length <= MOST_GROUPS;
 const fill = (id, ...children) => one(id).replaceChildren(...children);
 const alarm = (...texts) => make("p", { className: "error", role: "alert" }, ...texts);
@@ -68,21 +68,21 @@ const isOpen = (...keys) => !keys.every((key) => key in given);
 
 const ask = () => {
   const { table } = state, able = table.columns.filter(usable), two = able.filter((c) => c.name && (c.values.length > 1 || c.blanks));
-  const looksLikeData = 2 * table.columns.filter((c) => plainNumber(c.name) !== null || c.values.includes(c.name) || /^(yes|no|true|false|male|female|white|black|asian)$/i.test(c.name)).length > table.columns.length;
+  const looksLikeData = 2 * table.columns.filter((c) => plain_number(c.name) !== null || c.values.includes(c.name) || /^(yes|no|true|false|male|female|white|black|asian)$/i.test(c.name)).length > table.columns.length;
   if (looksLikeData) return fail(refused("headless", { names: listed(table.header) }));
   if (!table.cells && table.columns.filter((c) => two.includes(c) || isBanded(c)).length < 2) return fail(refused("no_two", { most: MOST_GROUPS, n: table.header.length, names: listed(table.header) }));
   const counted = table.columns.find((c) => GUESS.count.test(c.name) && isCount(c));
   const decision = two.find((c) => GUESS.decision.test(c.name) && !GUESS.label.test(c.name) && c !== counted) ?? two.find((c) => c.values.length <= 12 && !GUESS.label.test(c.name) && !GUESS.group.test(c.name) && c !== counted && c.values.some((v) => GUESS.good.test(v.trim())))
     ?? two.find((c) => c.values.length === 2 && !GUESS.group.test(c.name) && !GUESS.label.test(c.name));
   fill("read", inWords(UI.read, { name: table.name, rows: amount(table.fileRows ?? table.rows), columns: table.columns.length }), table.above ? ` ${inWords(UI.read_below, { line: table.above + 1 })}` : "");
-  const total = table.columns.flatMap((c) => c.values.filter((v) => isTotal(v, c.values)))[0];
+  const total = table.columns.flatMap((c) => c.values.filter((v) => is_total(v, c.values)))[0];
   fill("total", total ? inWords(UI.total, { name: total }) : "");
   const choose = (id, chosen, none) => fill(id, ...(none ? [option("", none, !chosen)] : []), ...(id === "decision" ? table.columns.filter((c) => two.includes(c) || isBanded(c)) : two).map((c) => option(c.name, `${c.name} (${c.values.slice(0, 3).join(", ")}${c.values.length > 3 ? " \u2026" : ""})`, c === chosen)));
   choose("decision", decision, decision ? null : UI.choose);
   const label = two.find((c) => GUESS.label.test(c.name) && c !== decision), left = two.filter((c) => ![decision, label, counted].includes(c)), named = left.filter((c) => GUESS.group.test(c.name)), people = named.length || left.length > 1 ? named : left;
   choose("label", label, UI.no_label);
-  const broken = table.columns.find((c) => GUESS.count.test(c.name) && c !== counted && !c.many && c.values.filter((v) => plainNumber(v) !== null || /^\d{1,3}([.,'\s]\d{3})+$/.test(v)).length > c.values.length / 2);
-  fill("miscounted", broken ? inWords(UI.miscounted, { name: broken.name, values: listed(broken.values.filter((v) => !(Number.isInteger(plainNumber(v)) && plainNumber(v) >= 0)), 3) }) : "");
+  const broken = table.columns.find((c) => GUESS.count.test(c.name) && c !== counted && !c.many && c.values.filter((v) => plain_number(v) !== null || /^\d{1,3}([.,'\s]\d{3})+$/.test(v)).length > c.values.length / 2);
+  fill("miscounted", broken ? inWords(UI.miscounted, { name: broken.name, values: listed(broken.values.filter((v) => !(Number.isInteger(plain_number(v)) && plain_number(v) >= 0)), 3) }) : "");
   fill("count", ...(broken ? [option("?", UI.choose, true)] : []), option("", UI.each, !counted && !broken), ...table.columns.filter((c) => c.name && isCount(c)).map((c) => option(c.name, inWords(UI.counted, { name: c.name }), c === counted)));
   fill("groups", ...table.columns.filter((c) => two.includes(c) || isBanded(c)).map((c) => make("label", { className: "choice" }, make("input", { type: "checkbox", name: "group", value: c.name, checked: people.includes(c) && !isBanded(c) }), " ", bdi(c.name), " ", make("small", {}, inWords(UI.values, { n: c.values.length })))));
   const repeated = repeatedPeople(table, []);
@@ -113,11 +113,11 @@ const meaningTable = (id, c, name, ...texts) => {
 const emptyRow = (c) => (c.blanks ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.empty)), make("td", { className: "num" }, amount(c.blanks)), make("td", {}, UI.not_known))] : []);
 const likely = (c) => {
   // what is not recognised has no answer yet; numbers are, where they are 0 and 1 alone
-  const none = noOutcomes(c.values), binary = c.values.every((v) => none.includes(v) || [0, 1].includes(meaning(v)));
-  const isNumber = (v) => plainNumber(v) !== null;
-  const isOffer = (v) => PATTERNS.declined_offer.test(plainText(v));  // was made, and people turned it down
-  const isDeniedElsewhere = (v) => c.values.some((other) => /^(not|nicht|non) /i.test(other) && plainText(other).replace(/^\w+ /, "") === plainText(v));
-  return (v) => (isOffer(v) ? null : none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) || isDeniedElsewhere(v) ? "yes" : isAdverse(v) || isNo(v.trim()) ? "no" : null);
+  const none = no_outcomes(c.values), binary = c.values.every((v) => none.includes(v) || [0, 1].includes(meaning(v)));
+  const isNumber = (v) => plain_number(v) !== null;
+  const isOffer = (v) => PATTERNS.declined_offer.test(_fold(v));  // was made, and people turned it down
+  const isDeniedElsewhere = (v) => c.values.some((other) => /^(not|nicht|non) /i.test(other) && _fold(other).replace(/^\w+ /, "") === _fold(v));
+  return (v) => (isOffer(v) ? null : none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) || isDeniedElsewhere(v) ? "yes" : is_adverse(v) || is_no(v.trim()) ? "no" : null);
 };
 const askDecision = () => {
   const c = column(one("decision").value);
@@ -128,7 +128,7 @@ const askDecision = () => {
     return;
   }
   meaningTable("decided", c, "d", UI.got, UI.did_not, UI.nothing);
-  fill("undecided", c.values.some(isUndecided) ? UI.undecided : "");
+  fill("undecided", c.values.some(is_undecided) ? UI.undecided : "");
 };
 const askLabel = () => {
   const c = column(one("label").value);
@@ -146,11 +146,11 @@ const askHarm = () => [["rule", "fifths", UI.fifths, UI.fifths_harm], ["referenc
   document.querySelector(`[name=${name}][value=${value}]`).nextSibling.data = ` ${isHarmful() ? ofHarm : text}`;
 });
 const medianOf = (c) => {
-  const unknown = notKnown(c), known = c.values.map((v, k) => [plainNumber(v), c.counts[k], v]).filter(([, , v]) => !unknown.includes(v)).sort((a, b) => a[0] - b[0]), n = known.reduce((a, [, times]) => a + times, 0);
+  const unknown = notKnown(c), known = c.values.map((v, k) => [plain_number(v), c.counts[k], v]).filter(([, , v]) => !unknown.includes(v)).sort((a, b) => a[0] - b[0]), n = known.reduce((a, [, times]) => a + times, 0);
   const at = (rank) => { let left = rank; return known.find(([, times]) => (left -= times) < 0)[0]; };
   return (at(Math.floor((n - 1) / 2)) + at(Math.floor(n / 2))) / 2;
 };
-const notKnown = (c) => [...c.values.filter((v) => plainNumber(v) === null), ...codesOfMissing(c.values)];
+const notKnown = (c) => [...c.values.filter((v) => plain_number(v) === null), ...codes_of_missing(c.values)];
 const askGroups = () => fill("spellings", ...[...document.querySelectorAll("[name=group]:checked")].map((box) => {
   const c = column(box.value);
   if (isBanded(c)) return make("label", { className: "choice" }, `${inWords(UI.cut, { name: c.name })} `, make("input", { type: "text", name: "cuts", inputMode: "decimal", placeholder: "30, 40, 50", "data-column": c.name }),
@@ -182,7 +182,7 @@ const answered = () => {
   if (scored) {
     const unknown = notKnown(decision);
     question.prediction = decision.name;
-    const values = decision.values.map(plainNumber).filter((v) => v !== null), at = one("above").value.trim().replace(",", ".");
+    const values = decision.values.map(plain_number).filter((v) => v !== null), at = one("above").value.trim().replace(",", ".");
     if (at === "" || !(Number(at) >= Math.min(...values) && Number(at) < Math.max(...values))) wrong.push(inWords(UI.which_threshold, { name: decision.name, low: localised(String(Math.min(...values))), high: localised(String(Math.max(...values))) }));
     question.positive = { above: Number(at) };
     if (unknown.length) recode[decision.name] = { unknown };

@@ -65,7 +65,7 @@ const hashed = (text) => {
 };
 // the least and the most of whole numbers, of JA-17 too where all start alike; NaN where a value is none
 const addNumber = (c, value) => {
-  const [, start, digits] = plainNumber(value) === null ? /^(.*?)(\d+)$/s.exec(value) ?? [] : [value, "", value];
+  const [, start, digits] = plain_number(value) === null ? /^(.*?)(\d+)$/s.exec(value) ?? [] : [value, "", value];
   c.start ??= start;
   const number = start === c.start ? Number(digits) : NaN, whole = Number.isInteger(number) ? number : NaN;
   c.least = Math.min(c.least ?? whole, whole);
@@ -110,20 +110,9 @@ class Columns {
     this.rows = n + 1;
   }
 }
-const PLAIN = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$/;
-const plainNumber = (text) => {
-  if (!PLAIN.test(text)) return null;
-  const bare = text.replace(/^-+/, "");
-  if (bare.length > 15 && /^\d+$/.test(bare)) return null;
-  const value = Number(text);
-  return Number.isFinite(value) ? (value === 0 ? 0 : value) : null;
-};
-// the number that a value means, as of "true", else the value
-const meaning = (value) => (typeof value === "boolean" ? Number(value) : typeof value !== "string" ? value
-  : /^(true|false)$/i.test(value) ? Number(/^t/i.test(value)) : plainNumber(value) ?? value);
 // texts of a column: numbers if every one is a plain number, else as they are written
 const typed = (texts) => {
-  const numbers = texts.map(plainNumber);
+  const numbers = texts.map(plain_number);
   return numbers.every((n) => n !== null) ? numbers : texts;
 };
 const byPoints = (a, b) => {

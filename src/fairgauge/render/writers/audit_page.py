@@ -38,7 +38,7 @@ _TEXTS = (
 )  # fmt: skip
 """Codes of the statements that the page can make."""
 _SCRIPTS = (
-    "cells.js", "kernels.js", "page_reader.js", "page_words.js", "page_audit.js",
+    "cells.js", "closed_forms.js", "words.js", "page_reader.js", "page_words.js", "page_audit.js",
     "page_statements.js", "page_save.js", "explore.js",
 )  # fmt: skip
 
@@ -59,7 +59,6 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
         "called": {key: list(of.values()) for key, of in called.items()}, "language": language,
         "ui": {key: text for key, text in words.items() if key in shown},
         "keys": KEYS, "patterns": category_words.sources(),
-        "actions": category_words.ACTION_NAMES,
     }  # fmt: skip
     texts = script_texts(language, _TEXTS).replace("</", "<\\/")
     head = f"const data={escaped(data)},TEXTS={{{language}:{texts}}};\n"
@@ -84,7 +83,7 @@ def audit_page(computed: Mapping[str, Any], language: str = "en") -> str:
 
 
 _OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-_EXPLORE_SCRIPTS = ("explore_page.js", "cells.js", "kernels.js", "explore.js")
+_EXPLORE_SCRIPTS = ("explore_page.js", "cells.js", "closed_forms.js", "explore.js")
 
 
 def explore_page(data: Mapping[str, Any]) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import runpy
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
 from itertools import count, groupby
+from pathlib import Path
 from typing import Any
 
 from jinja2 import PackageLoader, StrictUndefined
@@ -133,13 +135,18 @@ def _short_rows(table: tree.Table) -> Markup:
 
 def asset(name: str) -> str:
     """Return one of the files that pages are made of."""
-    return files("fairgauge.render").joinpath("templates", name).read_text(encoding="utf-8")
+    path = files("fairgauge.render").joinpath("templates", name)
+    if path.is_file():
+        return path.read_text(encoding="utf-8")
+    # the wheel holds what is translated from Python; a checkout translates it anew
+    translator = Path(__file__).parents[4] / "docs" / "to_javascript.py"
+    return str(runpy.run_path(str(translator))["script"](name))
 
 
 @cache
 def scripts(*names: str) -> str:
-    """Return scripts one after the other."""
-    return "\n".join(map(asset, names))
+    """Return scripts one after the other, without the comments that only their readers need."""
+    return re.sub(r"(?m)^ *(//.*\n)?", "", "\n".join(map(asset, names)))
 
 
 @cache

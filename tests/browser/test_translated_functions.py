@@ -1,0 +1,114 @@
+"""Functions that pages have from the Python source give what Python gives; others are refused."""
+
+import json
+import random
+import re
+import runpy
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.needs import missing
+
+from fairgauge.question import category_words as words
+from fairgauge.scan.identifiers import spellings_of
+from fairgauge.values import compact_reading, plain_number
+
+TRANSLATOR = runpy.run_path(str(Path(__file__).resolve().parents[2] / "docs" / "to_javascript.py"))
+LISTED = re.findall(r"[a-z]{2,}", Path(words.__file__).with_name("words.toml").read_text("utf-8"))
+ODD = [
+    "N/A", "-", "", "?", "1", "0", "9", "99", "-1", "1.0", "999", "2", "3", "01", "1e3", "Désisté",
+    "WEISS", "Weiß", "1970-01-01", "2020-05-17", "2021-02-03", "(none)", "yes", "no", "TRUE", "x",
+    "Not hired", "Hired", "Approved as amended", "loan originated", "3 - application denied", "M",
+    "male", "female", "Total", "a-b", "C-7", "C7", "02-34", "0234", "P7", "p7 ", "1001", "00001001",
+    "0035g00000AbCdE", "\u200bx", "1 2", "26 \u2013 40", "Status: Paid off", "\u0663",
+]  # fmt: skip
+_RUN = """
+const PATTERNS = Object.fromEntries(Object.entries(data.patterns)
+  .map(([name, text]) => [name, new RegExp(text, "u")]));
+const plain = (x) => x instanceof Set ? [...x] : x ?? null;
+const made = asked.map(([name, given]) => plain(called[name](...given)));
+process.stdout.write(JSON.stringify(made));
+"""
+TEXTS = {  # of one text, or of two
+    "is_total": 1, "is_denied": 1, "is_of_harms": 1, "is_of_favours": 1,
+    "is_undecided": 1, "means_missing": 1, "is_settled": 1, "action_code": 1, "is_favourable": 1,
+    "is_harm": 2, "compact_reading": 1, "plain_number": 1,
+}  # fmt: skip
+OURS = vars(words) | {
+    "compact_reading": compact_reading, "plain_number": plain_number, "spellings_of": spellings_of,
+}  # fmt: skip
+
+
+def a_text(seeded):
+    if seeded.random() < 0.4:
+        return seeded.choice(ODD)
+    text = seeded.choice([" ", "-", "_", ", "]).join(seeded.sample(LISTED, seeded.randint(1, 3)))
+    return seeded.choice([str, str.title, str.upper])(text)
+
+
+def a_call(seeded):
+    values = [a_text(seeded) for _ in range(seeded.randint(2, 7))]
+    if seeded.random() < 0.3:
+        values = seeded.sample([*map(str, range(12)), "99", "-9", "999", *values], len(values))
+    values, column = [*dict.fromkeys(values)], a_text(seeded)
+    positive = values[: seeded.randint(1, 2)]
+    refused, negative = [v for v in values if v not in positive], seeded.random() < 0.3
+    lists = {
+        "missing_words": [values], "codes_of_missing": [values], "no_groups": [column, values],
+        "no_outcomes": [values, positive, column], "may_be_group": [values[0], column, values],
+        "may_be_value": [values[0], values], "is_opposite": [values[0], values],
+        "are_actions": [column, values], "spellings_of": [values],
+        "undecided_refusals": [column, values, refused, positive],
+        "approved_refusals": [column, values, refused, [], positive],
+        "better_outcomes": [column, values, positive, negative],
+    }  # fmt: skip
+    lists |= {name: [a_text(seeded) for _ in range(n)] for name, n in TEXTS.items()}
+    name = seeded.choice([*lists])
+    return name, lists[name]
+
+
+def ours(name, given):
+    if name == "better_outcomes":
+        return words.better_outcomes(*given[:3], negative=given[3])
+    return OURS[name](*given)
+
+
+def test_words_are_judged_as_in_python(tmp_path):
+    if shutil.which("node") is None:
+        missing("node", "apt-get install nodejs")
+    seeded = random.Random(94)
+    calls = [a_call(seeded) for _ in range(6000)]
+    names = {name for name, _ in calls}
+    asked = [[name, given] for name, given in calls]
+    called = f"const called = {{ {', '.join(sorted(names))} }};"
+    data = json.dumps({"patterns": words.sources()})
+    script = TRANSLATOR["script"]("words.js")
+    parts = [f"const data = {data};", script, called, f"const asked = {json.dumps(asked)};", _RUN]
+    path = tmp_path / "words.js"
+    path.write_text("\n".join(parts), encoding="utf-8")
+    done = subprocess.run(["node", path], check=True, capture_output=True, text=True, timeout=280)
+    for call, made in zip(calls, json.loads(done.stdout), strict=True):
+        theirs = ours(*call)
+        assert made == (sorted(theirs) if isinstance(theirs, set) else theirs), call
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ("def f(x):\n    while x:\n        x = x[1:]\n    return x", "while x"),
+        ("def f(x):\n    return {(a, b) for a, b in x}", "{(a, b) for a, b in x}"),
+        ("def f(x):\n    return open(x)", "open"),
+        ("def f(x):\n    return re.sub('[\\\\Wx]', '', x)", r"[\Wx]"),
+        ("def f(x):\n    return f'{x:.3f}'", "{x:.3f}"),
+        ("def f(x):\n    return x.zfill(3)", "x.zfill(3)"),
+    ],
+)
+def test_what_has_no_translation_is_refused_by_name(tmp_path, monkeypatch, source, named):
+    (tmp_path / "fairgauge").mkdir()
+    (tmp_path / "fairgauge" / "odd.py").write_text("import re\n\n" + source, encoding="utf-8")
+    translator = runpy.run_path(TRANSLATOR["__file__"])
+    monkeypatch.setitem(translator["module"].__wrapped__.__globals__, "SOURCE", tmp_path)
+    with pytest.raises(SystemExit, match=re.escape(named)):
+        translator["Script"]().take("fairgauge.odd", "f")
