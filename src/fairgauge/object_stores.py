@@ -73,7 +73,6 @@ class Object:
 
     @property
     def suffixes(self) -> list[str]:
-        """Return all suffixes of its name."""
         return PurePosixPath(str(self)).suffixes
 
     def resolve(self) -> Object:

@@ -36,7 +36,7 @@ def check_arithmetic(
     ``min_share`` is the share of people below which a category need not have a ratio, and
     ``fewest`` the number below which it is no reference.
     """
-    numbers = [fault for row in table.rows for fault in (*_counts(row), *_check_rate(row))]
+    numbers = [fault for row in table.rows for fault in _check_numbers(row)]
     faults, checked = sort_findings([*numbers, *_totals(table), *_check_ratios(table)])
     faults += [*_check_rows(table, min_share), *_check_reference(table, min_share, fewest)]
     return sorted(faults, key=lambda fault: fault.row or (len(table.rows) + 1, "")), checked
@@ -46,12 +46,9 @@ def _fault(code: FaultCode, row: PublishedRow | None, **parameters: Parameter) -
     return Fault.of(code, None if row is None else (row.number, row.name), **parameters)
 
 
-def _counts(row: PublishedRow) -> Iterator[Finding]:
-    for role, printed in row.impossible_counts.items():
-        yield _fault(FaultCode.IMPOSSIBLE, row, column=str(role), printed=printed.text)
-
-
-def _check_rate(row: PublishedRow) -> Iterator[Finding]:
+def _check_numbers(row: PublishedRow) -> Iterator[Finding]:
+    for role, count in row.impossible_counts.items():
+        yield _fault(FaultCode.IMPOSSIBLE, row, column=str(role), printed=count.text)
     printed, share = row.rate, row.share
     if printed is None:
         return

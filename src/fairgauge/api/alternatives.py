@@ -73,12 +73,7 @@ def alternatives(
     Alternatives
         The verdict (shown, none shown, not judged), the best candidate, and what each changes.
 
-    Raises
-    ------
-    SpecError
-        No candidate is named, or the question is wrong.
-    DataError
-        The data cannot be read, or do not hold what is asked.
+    {errors}
 
     Examples
     --------

@@ -113,14 +113,7 @@ def audit(
     Report
         The groups, the estimates, the verdicts and what a reader should know.
 
-    Raises
-    ------
-    SpecError
-        The question is wrong; every mistake is listed.
-    DataError
-        The data cannot be read, or do not hold what is asked.
-    CubeError
-        The counts do not hold what is asked.
+    {errors}
 
     Examples
     --------

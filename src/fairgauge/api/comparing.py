@@ -117,12 +117,7 @@ def compare_models(
         For each candidate whether it dominates the model in use, is better in what could be tested,
         is a trade-off, is worse or undecided, and the changes that this rests on.
 
-    Raises
-    ------
-    SpecError
-        No candidate is named, or the question is wrong.
-    DataError
-        The data cannot be read, or do not hold what is asked.
+    {errors}
 
     Examples
     --------

@@ -83,14 +83,7 @@ def why(
         strata (or within the margin), reverses, is accounted for by composition, or none of these
         is shown. Its ``verdict`` is the gravest of these, and of those by regression with controls.
 
-    Raises
-    ------
-    SpecError
-        There are no strata, a metric has no decomposition, or the question is wrong otherwise.
-    DataError
-        The data cannot be read, or do not hold what is asked.
-    CubeError
-        The counts do not hold the strata.
+    {errors}
 
     Examples
     --------

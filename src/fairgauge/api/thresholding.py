@@ -49,12 +49,7 @@ def thresholds(
     ThresholdChoice
         The candidates; the choice, what it changes and its price.
 
-    Raises
-    ------
-    SpecError
-        The rule or what is kept cannot be weighed, or the question is wrong.
-    DataError
-        The data cannot be read, or do not hold what is asked.
+    {errors}
 
     Examples
     --------

@@ -180,7 +180,6 @@ class OverallStandardisedMean(OverallStandardisedDifference):
 
     @property
     def difference(self) -> Contrast:
-        """Return the difference that it standardises."""
         made = self.of.compared("difference")
         assert isinstance(made, Contrast)
         return made

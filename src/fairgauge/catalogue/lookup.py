@@ -94,7 +94,6 @@ class UnknownMetric(Metric):
 
     @classmethod
     def of(cls, name: str) -> UnknownMetric:
-        """Return the metric of a name."""
         return cls(name=name, set="own", title=name, says="", positive="", cite=())
 
     needs: ClassVar[frozenset[Need]] = frozenset()

@@ -42,8 +42,9 @@ _MODULE_OF |= {name: module for module, names in _MODULES.items() for name in na
 
 
 # what a terminal acts on, but for line ends and tabs, and overrides of the direction of text
-_ACTED_ON = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
-_BUT_COLOURS = re.compile(rf"(?!\x1b\[[0-9;]*m)(?:{_ACTED_ON.pattern})")
+_ACTED_ON = re.compile(
+    "(\x1b\\[[0-9;]*m)|[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)"
+)  # the group is a colour
 
 
 class ClosedOutput(Exception):  # noqa: N818 - an event, not an error
@@ -57,8 +58,12 @@ def print_result(text: str, *, coloured: bool = False) -> None:
     if hasattr(sys.stdout, "reconfigure"):
         # lone surrogates, and terminals without Unicode; in JSON these escapes are JSON's own
         sys.stdout.reconfigure(errors="backslashreplace")
-    acted_on = _BUT_COLOURS if coloured else _ACTED_ON
-    text = acted_on.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # an escape of JSON, too
+
+    def escape(found: re.Match[str]) -> str:  # as JSON does, too
+        is_kept = coloured and found[1] is not None
+        return found[0] if is_kept else f"\\u{ord(found[0][0]):04x}{found[0][1:]}"
+
+    text = _ACTED_ON.sub(escape, text)
     try:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         sys.stdout.flush()

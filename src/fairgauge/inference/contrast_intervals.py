@@ -318,7 +318,6 @@ class EveryGroup:
         self._intervals: dict[tuple[Statistic, float], StatisticInterval] = {}
 
     def interval(self, statistic: Statistic, spec: Spec) -> StatisticInterval:
-        """Return the interval of a statistic of every group."""
         key = statistic, spec.confidence
         if key not in self._intervals:
             size = len(self.data.side.size)

@@ -145,7 +145,6 @@ class Uncertainty:
     def metric_intervals(
         self, metric: ComparisonMetric, compared: Comparisons, value: Array
     ) -> Intervals:
-        """Return the interval of a metric for every comparison."""
         robust = isinstance(metric, (Contrast, Combined, ConditionalDisparity))
         how = self if metric.scope == "table" else self._with_reference
         try:
@@ -223,7 +222,6 @@ class Uncertainty:
     def feature_intervals(
         self, metric: Across, groups: EveryGroup, spread: GroupSpread
     ) -> Intervals:
-        """Return the interval of a metric of all groups in every slot."""
         from fairgauge.inference.across_groups import (
             across_interval,
             clusters_per_group,

@@ -145,7 +145,10 @@ def note_hidden_differences(report: Report, cube: Cube, spec: Spec) -> Iterator[
         if differing or p < alpha:
             by_feature.setdefault(overall.feature, []).append((overall, differing, p))
     for feature, differences in by_feature.items():
-        first, differing, p = min(differences, key=lambda one: (-_furthest(one[1]), one[2]))
+        first, differing, p = min(
+            differences,
+            key=lambda one: (-max((abs(difference(e)) for e in one[1]), default=0.0), one[2]),
+        )
         lower, higher = (
             tuple(str(one.stratum) for one in differing if (difference(one) > 0) is above)
             for above in (False, True)
@@ -163,10 +166,6 @@ def note_hidden_differences(report: Report, cube: Cube, spec: Spec) -> Iterator[
             others=len(differences) - 1,
             **{"class": first.class_},
         )
-
-
-def _furthest(differing: Sequence[Estimate]) -> float:
-    return max((abs(difference(one)) for one in differing), default=0.0)
 
 
 def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[float]:

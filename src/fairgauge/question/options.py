@@ -374,14 +374,25 @@ _CONFIG = """\
 config : str, Path or mapping, optional
     A specification file (.toml, .yaml, .json), or its keys, which the options override.
 """
+_ERRORS = """\
+Raises
+------
+SpecError
+    The question is wrong, or lacks what it needs; every mistake is listed.
+DataError
+    The data cannot be read, or do not hold what is asked.
+CubeError
+    The counts do not hold what is asked.
+"""
 
 
 def with_options(function: Function) -> Function:
-    """Put the parameters of all options in the places of ``{config}`` and ``{options}``."""
+    """Fill in ``{config}``, ``{options}`` and ``{errors}``, which are those of every verb."""
     if function.__doc__ is not None:  # python -OO has none
         # Python 3.13 takes the indentation off docstrings, earlier versions do not
         text = inspect.cleandoc(function.__doc__).replace("{config}\n", _CONFIG)
-        function.__doc__ = text.replace("{options}\n", parameters())
+        text = text.replace("{options}\n", parameters())
+        function.__doc__ = text.replace("{errors}\n", _ERRORS)
     return function
 
 

@@ -161,7 +161,6 @@ class Resolution:
 
     @cached_property
     def everyone(self) -> GroupCounts:
-        """Return the counts of all rows as one group."""
         return replace(group_counts.count_everyone(self.cube), mean_weight=self.mean_weight)
 
 

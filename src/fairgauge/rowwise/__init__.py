@@ -507,7 +507,12 @@ def exact_histograms(
             for name, factor in factors.items()
         }
         weights = counts.get("w", counts["n"])
-        counts |= {name: weights * of for name, of in _score_moments(values).items()}
+        counts |= {
+            "s": weights * values,
+            "s2": weights * values**2,
+            "ln_s": weights * np.log(np.maximum(values, LEAST_LOG)),
+            "ln_1s": weights * np.log(np.maximum(1 - values, LEAST_LOG)),
+        }
         of_groups, unknown = (
             {name: sums[part] for name, sums in counts.items()}
             for part in (slice(known), slice(known, None))
@@ -529,15 +534,6 @@ def _cases_and_weights(
     for power, name in enumerate(WEIGHTS if spec.weight else (), 1):
         factors[name] = np.where(usable, cases * weight**power, 0.0)
     return factors
-
-
-def _score_moments(values: Array) -> dict[str, Array]:
-    return {
-        "s": values,
-        "s2": values**2,
-        "ln_s": np.log(np.maximum(values, LEAST_LOG)),
-        "ln_1s": np.log(np.maximum(1 - values, LEAST_LOG)),
-    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

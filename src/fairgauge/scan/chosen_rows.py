@@ -115,7 +115,6 @@ class _ChosenRows(RowsOfSource):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """Return the axes of the conditions."""
         axes = (
             Axis(Role.CONDITION, each.column, each.cuts, each.closed, moments=each.moments)
             for each in self.spec.where

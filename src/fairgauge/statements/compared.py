@@ -171,7 +171,6 @@ class PageStatements:
         return ()
 
     def page(self, **words: Any) -> Page:
-        """Return the first page."""
         return page(self.kind, self.spec, self.statements(), values=self.values, **words)
 
     def event(self, kind: EventKind, positive: bool) -> Event:

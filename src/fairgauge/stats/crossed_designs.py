@@ -33,7 +33,6 @@ class Variance:
 
     @property
     def value(self) -> float:
-        """Return the variance."""
         return math.fsum(value for value, _ in self.parts)
 
     @property

@@ -175,7 +175,6 @@ class UnrecordedMean:
         return mean_bounds(self)
 
     def by(self, estimator: Estimator) -> RateEstimator:
-        """Return the estimator of a name."""
         if estimator is Estimator.BOUNDS:
             return self.bounds
         return self._linear_by(estimator)

@@ -218,11 +218,6 @@ def _exhibits(change: Change) -> Iterator[tree.Chart]:
         yield tree.Chart(title, tuple(rows), tree.Unit.POINTS, neutral=0.0, notes=notes_)
 
 
-def _notes_of_rest(change: Change) -> list[str]:
-    warnings = notes.opening_warnings(notes.report_warnings(change.diagnostics))
-    return [line for line in notes.note_lines(change.diagnostics) if line not in warnings]
-
-
 def _rows(change: Change) -> Iterator[dict[str, Any]]:
     # ``group`` and ``reference`` are those of the new report; the old one may have had others: of a
     # metric of all groups, or of a reference that is chosen by the data
@@ -251,7 +246,11 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "others": lambda of: of.rows(_OTHERS) if of.result.new else (),
     "folded_others": lambda of: () if of.result.new else of.rows(_OTHERS),
     "alone_rows": lambda change: change.alone,
-    "noted": _notes_of_rest,
+    "noted": lambda change: [
+        line
+        for line in notes.note_lines(change.diagnostics)
+        if line not in notes.opening_warnings(notes.report_warnings(change.diagnostics))
+    ],
     "provenance": lambda change: (
         () if change.new else notes.repeat_blocks(change, change.old.fingerprint, "compare-models")
     ),

@@ -178,12 +178,6 @@ def _periods(report: MonitorReport) -> Iterator[dict[str, Any]]:
             yield to_dict(point) | own | {"alarm": raised}
 
 
-def _history_facts(health: monitor_results.HistoryHealth) -> dict[str, Any]:
-    count, size = len(health.findings), len(health.periods)
-    tone = tree.Tone.BAD if count else tree.Tone.GOOD if size else tree.Tone.UNSURE
-    return {"verdict": first_page(health).headline, "tone": str(tone)}
-
-
 STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
     "frame": _frame,
@@ -206,7 +200,10 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "periods": _periods,
 }
 HISTORY: Mapping[str, Callable[..., Any]] = {
-    "facts": _history_facts,
+    "facts": lambda health: {
+        "verdict": first_page(health).headline,
+        "tone": "bad" if health.findings else "good" if health.periods else "unsure",
+    },
     "feed": lambda health: [each.says for each in health.findings],
 }
 

@@ -20,11 +20,6 @@ from fairgauge.statements.compared import unit_of
 from fairgauge.statements.search import nearer_end, spread_statement
 
 
-def _facts(found: SubgroupSearch) -> dict[str, Any]:
-    rate = titled(found.question.definition.title)
-    return {"whom": unit_of(found.spec), "constant": found.is_constant, "rate": rate}
-
-
 def _columns(found: SubgroupSearch) -> dict[str, str]:
     # the columns of conditions, each with its feature: apart from our own of that name
     own = layouts()["csv"]["find"]["subgroups"]["columns"]
@@ -53,7 +48,11 @@ def _notes(found: SubgroupSearch) -> Iterator[str]:
 
 
 STREAMS = {
-    "facts": _facts,
+    "facts": lambda found: {
+        "whom": unit_of(found.spec),
+        "constant": found.is_constant,
+        "rate": titled(found.question.definition.title),
+    },
     "columns": _columns,
     "members": lambda f: [_row(f, each) for each in f.worse if each.explained_by is None],
     "explained": lambda f: [_row(f, each) for each in f.worse if each.explained_by is not None],

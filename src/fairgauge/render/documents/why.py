@@ -175,14 +175,6 @@ def _excluded_texts(found: Decomposition) -> Iterator[tuple[str, str]]:
         yield excluded_why(reason), g.numbered(found.excluded[reason], units.get(reason, unit_))
 
 
-def _frame(found: Decomposition, **_: bool) -> Row:
-    return {
-        "beside": rows_read(first_page(found)),
-        "subject": "; ".join(gap.estimate.says for gap in found.gaps),
-        "exhibits": (_gaps(found)[0].chart(),),
-    }
-
-
 def _rows(found: Decomposition, records: Callable[[Gap], Sequence[Any]]) -> Iterator[Row]:
     # every record of every gap, with whose it is; a stratum by its columns
     for gap in found.gaps:
@@ -201,7 +193,11 @@ def _rows(found: Decomposition, records: Callable[[Gap], Sequence[Any]]) -> Iter
 
 STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
-    "frame": _frame,
+    "frame": lambda found, **_: {
+        "beside": rows_read(first_page(found)),
+        "subject": "; ".join(gap.estimate.says for gap in found.gaps),
+        "exhibits": (_gaps(found)[0].chart(),),
+    },
     "every": _gaps,
     "first": lambda found: _gaps(found)[:1],
     "stated": lambda gap: gap.said("found"),
