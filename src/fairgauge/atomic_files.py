@@ -167,7 +167,9 @@ def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
     except DataError:  # of a store
         raise
     except (OSError, ValueError, RuntimeError) as error:
-        raise DataError(f"cannot write {quote(path)}: {cause(error)}") from None
+        folder, absent = Path(path).parent, isinstance(error, FileNotFoundError)
+        why = f"there is no folder {quote(folder)}" if absent else cause(error)
+        raise DataError(f"cannot write {quote(path)}: {why}") from None
 
 
 def create_whole(target: Path, text: str, folder: Path | None = None) -> bool:

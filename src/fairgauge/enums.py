@@ -60,10 +60,12 @@ Observation = StrEnum(
 """What rows showed next to their counts; see `fairgauge.cube.cube.Observed`."""
 
 CountedAs = StrEnum(
-    "CountedAs", "POSITIVE NEGATIVE UNDECIDED MISSING EXCLUDED NUMBER COUNTED OTHERS"
+    "CountedAs",
+    "POSITIVE NEGATIVE UNDECIDED MISSING EXCLUDED NUMBER COUNTED OTHERS UNCOUNTED FURTHER",
 )
-"""What a value became that is no name of a class or a group: "counted" meets a condition, "others"
-is in no group of its own."""
+"""What a value is counted as that is no name of a class or a group: "counted" meets a condition,
+"others" is in no group of its own, "uncounted" lacks a count or a weight, and "further" is a row of
+a person whose outcome another row decides."""
 
 Person = StrEnum("Person", "ANY EACH")
 """What counts of the decisions of one person."""

@@ -68,7 +68,7 @@ def group_by(rows: Rows, asked: dict[str, Any]) -> Counter[tuple[Any, ...]]:
         kept = "where" not in asked or row["where"] in ("north", "south")
 
         def state(value: Any, became: str, *, out: bool = not kept, lost: bool = lacks) -> Any:
-            return (None, "excluded") if lost else (value, "excluded" if out else became)
+            return (None, "uncounted") if lost else (value, "excluded" if out else became)
 
         end, race = row["end"], row["race"]
         became = "positive" if end == "Originated" else "negative"

@@ -212,6 +212,7 @@ def _cautions(answers: Mapping[str, str]) -> Iterator[str]:
 
 
 _WIDTH = 88
+_DECIDING = ("none", "decision", "score")
 PLACEHOLDERS = {
     "label": "label",
     "prediction": "prediction",
@@ -255,7 +256,8 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         "# What the numbers will not show:",
         *_comments(found.cautions, "- "),
         "",
-        *(f"{key} = {toml_value(value)}" for key, value in keys.items()),
+        *(_line(key, value, asked or {}) for key, value in keys.items()),
+        *(_both_outcomes(keys) if found.answers["model"] in _DECIDING else ()),
         "",
         "metrics = [",
         *(f"  # {why}\n  {toml_value(each)}," for each, why in found.measures.items()),
@@ -265,6 +267,17 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         "]",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _both_outcomes(keys: Mapping[str, Json]) -> Iterator[str]:
+    if "negative" not in keys:
+        yield "# Where the outcome has more than two values, state both: any other is undecided."
+        yield from (f'# {e} = ["VALUE"]' for e in ("positive", "negative") if e not in keys)
+
+
+def _line(key: str, value: Json, asked: Mapping[str, Json]) -> str:
+    named = key in asked or key not in PLACEHOLDERS
+    return f"{key} = {toml_value(value)}" + ("" if named else "  # TODO: the name of your column")
 
 
 def _comments(texts: Iterable[str], mark: str = "") -> Iterator[str]:

@@ -68,6 +68,7 @@ def missing_outcomes(
                 **({"p": p} if len(shown) > 1 else {}),
                 **({"of_groups": len(every)} if len(shown) < len(every) else {}),
                 **({"complete": True} if complete else {}),
+                **({"unstated": True} if spec.negative_of(getattr(spec, what, None)) else {}),
             )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import starmap
 from typing import Any
 
-from fairgauge.enums import Outcome
+from fairgauge.enums import CountedAs, Outcome
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.report_notes import TONES, opening_warnings, report_warnings
 from fairgauge.render.grammar import Grammar, in_words, spoken
@@ -74,25 +74,26 @@ _SPACES = re.compile("[ \n]+")
 
 def counted_table(counted: Sequence[CountedValue]) -> str:
     """Return the table of what values were counted as, in columns of text."""
-    heads = ("column", "role", "value", "became", "rows", "cases")
+    heads = ("column", "role", "value", "counted_as", "rows", "cases")
     rows = [[str(row[head]) for head in heads if row[head] is not None]
             for row in counted_values(counted)]  # fmt: skip
-    rows.insert(0, [*("column", "role", "value", "became", "rows", "cases")[: len(rows[0])]])
+    rows.insert(0, [head.replace("_", " ") for head in heads[: len(rows[0])]])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     line = "  ".join(f"{{:{'<' if i < 4 else '>'}{width}}}" for i, width in enumerate(widths))
     return "\n".join(line.format(*row).rstrip() for row in rows)
 
 
 def counted_values(counted: Sequence[CountedValue]) -> list[dict[str, Any]]:
-    """Return each value as it is counted, with the words for its role and for what it became."""
-    g = spoken()
+    """Return each value with the words for its role and for what it is counted as."""
+    g, whole = spoken(), (CountedAs.UNCOUNTED, CountedAs.FURTHER)
     words, apart = g.table["counted_as"], any(each.cases != each.rows for each in counted)
     return [
         {
             "column": called(e.column), "role": words["roles"][e.role],
             "value": g.say("counted_as", "others", n=e.others) if e.others
-            else words["none"] if e.value is None else called(e.value),
-            "became": words["states"].get(e.as_) or called(e.as_ or ""),
+            else called(e.value) if e.value is not None
+            else words["any" if e.as_ in whole else "none"],
+            "counted_as": words["states"].get(e.as_) or called(e.as_ or ""),
             "rows": e.rows, "cases": e.cases if apart else None,
         }
         for e in counted

@@ -62,7 +62,12 @@ def _counted_values(cube: Cube, spec: Spec) -> Iterator[CountedValue]:
                 continue
             if e.code is Observation.LEFT_OUT:
                 entries.add(e.value, CountedAs.EXCLUDED, e.rows, e.cases)
-        yield from _listed(entries, _ROLES.get(axis.role, "prediction"), axis.column, cube, total)
+        role = _ROLES.get(axis.role, "prediction")
+        if role in ("label", "prediction"):  # also where no row has it: it may be misspelt
+            for value in map(name_of, spec.negative_of(axis.column)):
+                if not any(value == held for held, _ in entries):
+                    entries.add(value, CountedAs.NEGATIVE, 0, 0)
+        yield from _listed(entries, role, axis.column, cube, total)
     for column in dict.fromkeys(each.column for each in spec.where):
         entries = _Entries()
         for e in cube.seen(Observation.CONDITION, column):
@@ -144,11 +149,11 @@ def _listed(
     entries: _Entries, role: CountedRole, column: str, cube: Cube, total: int
 ) -> Iterator[CountedValue]:
     # rows in no cell lack a count or a weight, or are further ones of a person
+    people = cube.asked.of_people
     if without := total - sum(rows for rows, _ in entries.values()):
         cases = cube.excluded.get(Uncounted.NO_WEIGHT, 0)
-        entries.add(None, CountedAs.EXCLUDED, without, cases)
-    empty = cube.asked.of_people
-    held = [(key, *n) for key, n in entries.items() if any(n) or (empty and key[0] is not None)]
+        entries.add(None, CountedAs.FURTHER if people else CountedAs.UNCOUNTED, without, cases)
+    held = [(key, *n) for key, n in entries.items() if any(n) or key[0] is not None]
     named = [each for each in held if not isinstance(each[0][0], int)]
     named.sort(key=lambda each: (-each[2], -each[1], *map(str, each[0])))
     for (value, became), rows, cases in named[:_MOST]:

@@ -101,6 +101,8 @@ def with_stated_outcomes(cube: Cube, spec: Spec) -> Cube:
         known = _mask(stated, levels[axis])
         if known.all():
             continue
+        if not spec.positive and not all(is_one_of(v, (0, 1)) for v in levels[axis]):
+            raise SpecError(Problem("positive", _ask_for_positive(spec, [levels[axis]])))
         if levels[axis] and not _mask(negative, levels[axis]).any():
             message = _describe_absent(negative[0], levels[axis], axis.column, spec)
             raise SpecError(Problem("negative", message))

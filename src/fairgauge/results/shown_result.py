@@ -215,10 +215,11 @@ class CountedValue:
     """A value of a column, what it was counted as, and how many rows and cases have it.
 
     ``value``: its name, after cuts; of amounts their range; None where it is missing, and of rows
-    that are not counted because they lack a count or a weight, or are further ones of a person.
-    ``as_``: "positive", "negative", "undecided", "missing", "excluded", "number", "counted" (by a
-    condition), "others" (in no group of its own), or the name of the class or group. ``others``: of
-    so many further values together, which have neither.
+    whatever their value. ``as_``: "positive", "negative", "undecided", "missing", "excluded" (by
+    conditions), "number", "counted" (by a condition), "others" (in no group of its own),
+    "uncounted" (lacks a count or a weight), "further" (a row of a person whose outcome another row
+    decides), or the name of the class or group. ``others``: of so many further values together,
+    which have neither.
     """
 
     role: CountedRole

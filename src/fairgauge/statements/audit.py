@@ -18,7 +18,15 @@ from fairgauge.catalogue.directions import AMOUNTS
 from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import has_decomposition, is_of_decisions, usual_rate
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import AfterAdjusting, ClassKind, DiagnosticCode, Outcome, Status, Task
+from fairgauge.enums import (
+    AfterAdjusting,
+    ClassKind,
+    CountedAs,
+    DiagnosticCode,
+    Outcome,
+    Status,
+    Task,
+)
 from fairgauge.question.features import strata_named
 from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import DESIGN
@@ -845,6 +853,12 @@ class _Audit(PageStatements):
         for what, note in lacking.items():
             name = self.spec.get(what) or what
             facts = {"rows": note["rows"], "total": note["total"], "unit": unit}
+            if note.get("unstated"):  # those alone that have no value
+                of = [e for e in self.report.counted if e.role == what]
+                empty = sum(e.cases for e in of if e.as_ == CountedAs.MISSING)
+                facts |= {"rows": empty, "total": sum(e.cases for e in of)}
+                if empty <= _MANY_MISSING * facts["total"]:
+                    continue
             facts |= {"contradictory": name in unclear, "amounts": amounts}
             yield step("record_outcomes", column=name, **facts)
 

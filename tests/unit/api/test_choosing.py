@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.api import choosing
 from fairgauge.api.choosing import QUESTIONS, next_question, recommend, specification
+from fairgauge.cli import main
 from fairgauge.question.spec_file import read_options
 
 ROWS = 4_000
@@ -76,6 +78,19 @@ def test_answers_lead_to_the_error_that_is_guarded_against():
     assert rules(error="granted") == ["-0.1 <= false_positive_rate.difference <= 0.1"]
     assert rules(error="both") == rules(error="refused") + rules(error="granted")
     assert rules(error="both", parity="yes")[0] == "selection_rate.ratio >= 0.8"
+
+
+def test_columns_to_fill_in_and_the_other_outcome_are_marked_and_no_file_is_overwritten(tmp_path):
+    text = specification(recommend({"model": "decision", "outcomes": "none"}), {"sensitive": "sex"})
+    assert [line for line in text.splitlines() if line.endswith("  # TODO: the name of your column")
+            ] == ['prediction = "prediction"  # TODO: the name of your column']  # fmt: skip
+    assert '# positive = ["VALUE"]\n# negative = ["VALUE"]\n' in text
+    asked = ["choose", "--model", "decision", "--outcomes", "none", "-o"]
+    runs = [CliRunner().invoke(main, [*asked, str(tmp_path / name)])
+            for name in ("x.toml", "x.toml", "none/x.toml")]  # fmt: skip
+    assert [each.exit_code for each in runs] == [0, 2, 2]
+    assert "already; name another, or remove it" in runs[1].output
+    assert "there is no folder" in runs[2].output
 
 
 def test_mistakes_are_listed_with_what_is_allowed():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -84,7 +85,7 @@ def demo_command(output: str, out: Output) -> None:
 
 
 _COLUMNS = (
-    "label", "prediction", "score", "score_of", "threshold", "positive", "sensitive",
+    "label", "prediction", "score", "score_of", "threshold", "positive", "negative", "sensitive",
     "probabilities", "strata", "count", "weight", "cluster",
 )  # fmt: skip
 
@@ -110,6 +111,8 @@ def choose_command(path: str | None, **flags: Any) -> None:
     """  # noqa: D301 - the paragraph mark of click
     if path is not None and not path.casefold().endswith(".toml"):
         raise click.UsageError(f"a specification is written as TOML; name a .toml file, not {path}")
+    if path is not None and Path(path).exists():
+        raise click.UsageError(f"there is a file {path} already; name another, or remove it")
     given = {q.name: word for q in QUESTIONS if (word := flags.pop(q.name)) is not None}
     options = {  # mistakes in flags are named before anything is asked
         name: BY_NAME[name].type.plain(value) for name, value in given_options(flags).items()
@@ -284,7 +287,7 @@ def validate_command(
         from fairgauge.api.audit import values_counted
         from fairgauge.render.document import counted_table
 
-        print_lines(counted_table(values_counted(data.read(), **options)))
+        print_result(counted_table(values_counted(data.read(), **options)))
         return
     table: Any = {} if config is None else read_options(config).get(MONITOR)
     monitor = read_monitor_spec(config) if config is not None and table else None
