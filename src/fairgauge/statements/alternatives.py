@@ -118,7 +118,7 @@ class _Alternatives(PageStatements):
             who=replace(who, **mine[1]) if mine and known else who,
             than=replace(than, **theirs[1]) if theirs and known else than,
             was=(replace(who, **mine[0]), replace(than, **theirs[0])) if mine and theirs else None,
-            shown=gap.shown, value=gap.new, sources=(f"{self.place}.gaps",),
+            shown=gap.shown, value=gap.new, sources=(f"{self.place}.gaps", f"{self.place}.rates"),
             facts=self.times(one) | {"old_value": gap.old, "new_value": gap.new,
                 "metric": self.found.metric.title, "smaller": gap.shown},
         )  # fmt: skip

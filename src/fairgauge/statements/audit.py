@@ -98,7 +98,8 @@ class _Audit(PageStatements):
         return [each for each in self.report.verdicts if before_counting(each) is outcome]
 
     def _place(self, contrast: Any) -> tuple[str, ...]:
-        return (f"estimates[{self._places[contrast.key]}]",)
+        at = self._places.get(contrast.key)
+        return () if at is None else (f"estimates[{at}]",)
 
     @cached_property
     def _places(self) -> dict[Any, int]:
@@ -421,7 +422,8 @@ class _Audit(PageStatements):
                 harm=self._harm_of(verdict) if named else None,
             )  # fmt: skip
         turn = is_of_both_sides(verdict)
-        found = self.statement(contrast, "judged", turn=turn, alone=True, several_cuts=self.cuts)
+        found = self.statement(contrast, "judged", turn=turn, alone=True, several_cuts=self.cuts,
+                               sources=self._place(contrast))  # fmt: skip
         better = found.harm == "better" and found.than is not None and found.than.kind == "others"
         return replace(found, verdict=outcome, facts=found.facts | facts | {"than_all": better})
 
@@ -577,9 +579,10 @@ class _Audit(PageStatements):
                 listed = fact("more", "findings", n=None if classes else more)
                 yield replace(listed, parts=further)
         for note in self.notes[DiagnosticCode.WITHIN_STRATA]:
-            yield self.statement(self._estimate_of(note), "only_within", turn=False,
-                adjusted_for=(self.strata or "",), sources=("diagnostics",), facts={"note": note},
-            )  # fmt: skip
+            whole = self._estimate_of(note)
+            yield self.statement(whole, "only_within", turn=False,
+                adjusted_for=(self.strata or "",), sources=("diagnostics", *self._place(whole)),
+                facts={"note": note})  # fmt: skip
         if not self.stated:
             yield from self._further_differences()
 
@@ -593,13 +596,14 @@ class _Audit(PageStatements):
         inside = sections.with_both_sides(own)
         differ, way = sections.significant_strata(inside), gap(finding.estimate)
         parts = tuple(
-            self.statement(e, "stratum", alone=True, facts={
+            self.statement(e, "stratum", alone=True, sources=self._place(e), facts={
                 "stratum": str(e.stratum), "same": gap(e) * way > 0})
             for e in sorted(differ, key=lambda e: -abs(gap(e)))
         )  # fmt: skip
         adjusted = self.statement(finding.adjusted, "adjusted")
         return replace(found, code="adjusted", interval=adjusted.interval, value=adjusted.value,
             parts=parts, shown=measured.is_significant(finding.adjusted),
+            sources=(*found.sources, *self._place(finding.adjusted)),
             adjusted_for=(str(finding.adjusted_for),), facts={"change": str(change),
                 "concluded": change in CONCLUDED, "strata": len(inside),
                 "every": [self._stratum(e, found) for e in inside],
@@ -713,7 +717,7 @@ class _Audit(PageStatements):
             yield Statement(code="adjusted_means", adjusted_for=(self.strata or "",))
         if stated:
             yield Statement(code="interval", interval=stated[0].interval,
-                facts={"assumed": self.estimated})  # fmt: skip
+                facts={"assumed": self.estimated}, sources=stated[0].sources)  # fmt: skip
 
     def _small_groups(self) -> Iterator[Statement]:
         small: dict[Any, list[Any]] = {}

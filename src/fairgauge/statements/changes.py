@@ -82,7 +82,9 @@ class _Changes(PageStatements):
         elif of_reports:
             asked = [each for each in asked if each[1].change_p_adjusted is not None]
         place = f"{self.place}.disparities"
-        changes = sort_changes(self.changed(e, sources=(f"{place}[{i}]",)) for i, e in asked)
+        changes = sort_changes(
+            self.changed(e, sources=(f"{place}[{i}]", f"{self.place}.rates")) for i, e in asked
+        )
         whole = of_reports and self.is_untested
         self.shown = [s for s in changes if s.shown or whole]
         self.others = [s for s in changes if not (s.shown or whole)]

@@ -161,10 +161,11 @@ class _Monitor(PageStatements):
                 n=every, alpha=r.alpha, horizon=r.horizon, length=length,
                 approximate=approximate, people=r.spec.get("person") is not None))  # fmt: skip
         statements += [of[1] for of in self.alarmed[:_MOST_ALARMS]]
-        ends = [s.interval for s in statements if s.interval is not None]
-        if ends:
+        with_interval = [s for s in statements if s.interval is not None]
+        if with_interval:
             together = length if any(s.code == "so_far" for s in now) else None
-            statements.append(replace(fact("interval", together=together), interval=ends[0]))
+            stated = fact("interval", *with_interval[0].sources, together=together)
+            statements.append(replace(stated, interval=with_interval[0].interval))
         totals = sum((Counter(period.excluded) for period in r.rows), Counter[str]())
         if totals:
             statements.append(fact("rows_of_none", "rows", rows=dict(totals)))

@@ -156,8 +156,8 @@ class _Thresholds(PageStatements):
         cuts = [self.choice.today, *([] if self.effect is None else [self.effect.threshold])]
         points = [self.point(cut) for cut in dict.fromkeys(cuts)]
         yield from points
-        if (ends := next((s.interval for s in points if s.interval), None)) is not None:
-            yield Statement(code="interval", interval=ends, sources=("confidence",))
+        for stated in [point for point in points if point.interval][:1]:
+            yield Statement(code="interval", interval=stated.interval, sources=stated.sources)
 
     def nearest(self, threshold: float) -> Any:
         return min(self.of.frontier, key=lambda each: abs(each.threshold - threshold))

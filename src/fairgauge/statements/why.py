@@ -105,7 +105,7 @@ class _Why(PageStatements):
         statements = [
             self.head(at, first, facts),
             Statement(code="rows", facts=rows, sources=("data.rows", "used", "excluded")),
-            replace(self.base(first), code="why_question"),
+            replace(self.base(first), code="why_question", sources=(f"gaps[{at}].estimate",)),
             *self.of_gap(at, first), *self.certain(at, first, several=several),
         ]  # fmt: skip
         for i, gap in stated:
@@ -145,7 +145,8 @@ class _Why(PageStatements):
         stated = gap.reason in _OF_SUPPORT or gap.verdict is GapVerdict.NO_GAP
         return replace(
             base, verdict=str(gap.verdict), parts=tuple(self.outlying(gap)),
-            sources=(f"{place}.verdict", f"{place}.reason", f"{place}.support", f"{place}.strata"),
+            sources=tuple(f"{place}.{name}" for name in
+                ("verdict", "reason", "support", "strata", "estimate", "overall")),
             facts={
                 **base.facts, **facts, "reason": reason, "varies": gap.varies,
                 "regression": regression and str(regression), "is_shown": gap.is_shown,
@@ -239,12 +240,13 @@ class _Why(PageStatements):
         if within and composition:
             yield replace(
                 base, code="within", value=within[0], interval=within[1],
-                sources=(f"{place}.parts",), facts={
+                sources=(f"{place}.parts", f"{place}.estimate"), facts={
                     **facts, "quote": quote, "composition": composition,
                     "largest": self.largest(gap) if gap.varies else (),
                     "alone": alone if alone and alone[0] != base_neutral(gap) else None},
             )  # fmt: skip
-        yield from list(self.outlying(gap))[:_MOST_STRATA]
+        for found in list(self.outlying(gap))[:_MOST_STRATA]:
+            yield replace(found, sources=(f"{place}.strata",))
 
     def certain(self, at: int, gap: Gap, *, several: bool) -> Iterator[Statement]:
         base, place = self.base(gap), f"gaps[{at}]"

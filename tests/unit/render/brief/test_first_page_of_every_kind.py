@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
-import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -71,18 +69,6 @@ def test_a_workbook_begins_with_the_first_page(kind: str, tmp_path: Path) -> Non
     brief = shown.brief()
     assert str(brief.headline) in cells
     assert {str(each) for _, parts in brief.answers for each in parts} <= cells
-
-
-@EVERY_KIND
-def test_the_sources_of_the_first_page_are_in_the_json(kind: str) -> None:
-    shown = result(kind)
-    values = json.loads(shown.to_json())
-    assert sum("headline" in each["part"] for each in values["statements"]) == 1
-    for each in values["statements"]:
-        for source in each.get("sources", ()):
-            found: Any = values
-            for key in re.findall(r"[^.\[\]]+", source):
-                found = found[int(key) if isinstance(found, list) else key]
 
 
 @EVERY_KIND
