@@ -196,7 +196,9 @@ def share_interval(
     if shared is None:
         formula = Formula(wilson, (x, n), shape)
         if degrees is not None:
-            formula = Formula(_wilson_t, (x, n, degrees), shape)
+            formula = Formula(
+                lambda x, n, degrees, z: wilson(x, n, t_from_z(z, degrees)), (x, n, degrees), shape
+            )
         return StatisticInterval(
             shape(rate), n, formula, (IntervalMethod.WILSON,), (share,), sparse=sparse
         )
@@ -217,10 +219,6 @@ def share_interval(
         clusters=shared.of.clusters,
         dependence=shared.dependence,
     )
-
-
-def _wilson_t(x: Array, n: Array, degrees: Array, z: Array) -> Limits:
-    return wilson(x, n, t_from_z(z, degrees))
 
 
 def denominator(statistic: Statistic) -> Count | None:

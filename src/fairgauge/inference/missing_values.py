@@ -441,23 +441,13 @@ class RowsWithoutStratum:
             for sides in (self._every, self._kept)
         )
         for side, which in enumerate((groups, references)):
-            left_cases, kept_cases = (cases.pick(which, margin) for cases in self._cases)
+            tables = _unlike_tables(of, *(cases.pick(which, margin) for cases in self._cases))
             with np.errstate(invalid="ignore"):
-                moved = np.abs(kept[side] - every[side])
-                changed |= (moved > LITTLE * np.abs(every[0] - every[1])) & _outcomes_differ(
-                    of, left_cases, kept_cases, self._alike
-                )
+                moved = np.abs(kept[side] - every[side]) > LITTLE * np.abs(every[0] - every[1])
+                # by the design effect of clusters, rows count less
+                p = [_p_unlike(each / self._alike, means=means) for each, means in tables]
+                changed |= moved & (np.array(p) < _HARDLY_CHANCE).any(axis=0)
         return changed
-
-
-def _outcomes_differ(
-    of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: float
-) -> Mask:
-    # ``alike`` is the design effect of clusters
-    found = [
-        _p_unlike(table / alike, means=means) for table, means in _unlike_tables(of, left, kept)
-    ]
-    return np.asarray((np.array(found) < _HARDLY_CHANCE).any(axis=0))
 
 
 def _unlike_tables(

@@ -377,13 +377,11 @@ class _Chooser:
         limits = gaps.limits if excluded else gaps.limits[:1]
         gaps = replace(gaps, compared=gaps.compared & self._judged, limits=limits)
         least = self._gain(confidence)[0]
-        least = self._least_gain(least, self._every) if excluded else least
+        if excluded:
+            cells = self._both[len(self.counts.groups) + 1]
+            least = self._rest.least_gain(self.kept, least, cells, cells[self.today])
         kept = (self._every == self.today) | (least >= -self.margin - _ROUNDING)
         return np.asarray(gaps.passing & kept)
-
-    def _least_gain(self, gain: Array, cuts: Index) -> Array:
-        cells = self._both[len(self.counts.groups) + 1]
-        return self._rest.least_gain(self.kept, gain, cells[cuts], cells[self.today])
 
     def _gain(self, confidence: float) -> Limits:
         change = change_of(self.kept, self._decided(self._every).sum(axis=1))

@@ -243,27 +243,21 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
         "selected": metrics.rate_heading(rate), "unit": unit_of(report.spec), "weight": weight,
         "absent": () if compared else dict.fromkeys(_heading(e.definition, terms) for e in every),
         "reasons": dict.fromkeys(describe_reason(e.reason) for e in every if e.reason),
-        "open": any(map(_is_open, every)), "estimated": estimated,
+        "open": any(is_of_other_rows(e) or (e.reason and e.reason.code is ReasonCode.SMALL_GROUP)
+                    for e in every),
+        "estimated": estimated,
         "rounded": rounding if to else "",
         "weightless": question.weightless_rows(report),
-        "lacking": 0 if estimated else _lacking(groups),
+        "lacking": 0 if estimated else sum(
+            group.n - known for group in groups
+            if (known := group.rates[_RATE].denominator) is not None
+        ),
     }  # fmt: skip
 
 
 def _heading(metric: Metric, terms: Mapping[str, str]) -> str:
     words = terms.get(metric.name) or metrics.metric_words(metric)
     return f"{words}{', pp' if metrics.unit(metric) is tree.Unit.POINTS else ''}"
-
-
-def _has_interval(estimate: Estimate) -> bool:
-    # whether the interval of an estimate is printed, and not why data are insufficient
-    insufficient = estimate.status is Status.TOO_FEW or is_of_other_rows(estimate)
-    return estimate.interval is not None and not insufficient
-
-
-def _is_open(estimate: Estimate) -> bool:
-    small = estimate.reason is not None and estimate.reason.code is ReasonCode.SMALL_GROUP
-    return small or is_of_other_rows(estimate)
 
 
 def _unknown_rows(report: Report, feature: str | None) -> Iterator[tuple[str, str]]:
@@ -274,12 +268,6 @@ def _unknown_rows(report: Report, feature: str | None) -> Iterator[tuple[str, st
             yield name, numbers.count(each.get("cases") or each["rows"])
 
 
-def _lacking(groups: Iterable[Group]) -> float:
-    # how many people of the groups have no known selection
-    rates = ((group.n, group.rates[_RATE].denominator) for group in groups)
-    return sum(n - known for n, known in rates if known is not None)
-
-
 def _bracket(text: str | None) -> str:
     return f"({text})" if text else ""
 
@@ -288,8 +276,8 @@ def _compared(estimate: Estimate | None) -> _Row:
     if estimate is None:
         return {"value": "-"}
     below = describe_reason(estimate.reason)
-    ends = estimate.interval
-    if estimate.value is not None and _has_interval(estimate) and ends is not None:
+    ends, insufficient = estimate.interval, estimate.status is Status.TOO_FEW
+    if estimate.value is not None and ends and not (insufficient or is_of_other_rows(estimate)):
         is_share = metrics.unit(estimate.definition) is tree.Unit.RATIO
         below = metrics.metric_range(estimate.definition, *ends)
         if is_share:

@@ -195,13 +195,9 @@ def repetition(result: Asked, verb: str = "audit") -> tuple[str, str | None]:
     if flags is None:
         saved = f"{verb}.json"
         flags = ["-c", saved]
-    return shlex.join(["fairgauge", verb, _data(result), *flags]), saved
-
-
-def _data(result: Asked) -> str:
-    # the data as an argument: the file, and a word to replace where there was none
     source = result.data.source
-    return source if _FILE.search(source) and " " not in source else NO_FILE
+    data = source if _FILE.search(source) and " " not in source else NO_FILE
+    return shlex.join(["fairgauge", verb, data, *flags]), saved
 
 
 def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
