@@ -1,94 +1,218 @@
-"""Any text of a saved result is text in every format, or it is refused in words."""
+"""Any text of what is saved is text in every format, or it is refused in words; it opens no file.
+
+Every text of a saved kind ends in `TEXT` at once, and keys that are names of the data do, so that
+what belongs together still does. Those that are not read so, such as our words, are found by
+halving.
+"""
 
 from __future__ import annotations
 
-import copy
+import io
+import json
+import os
 import re
+import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.every_result import result
 
-from fairgauge.errors import FairgaugeError
-from fairgauge.render import render
+import fairgauge as fg
+from fairgauge.cube.cube import Cube, _digest
+from fairgauge.question.option_types import DOCUMENT_KEYS, WORD_KEYS
+from fairgauge.question.options import BY_NAME
+from fairgauge.render.formats import FORMATS, _write_formatted
+from fairgauge.render.words import in_language
+from fairgauge.render.writers import pdf
+from sample_reports import small
 
 KINDS = ("local law 144", "compared reports", "models", "thresholds", "no alarm", "check", "why",
-         "find", "pairs", "plan", "history")  # fmt: skip
-FORMATS_OF_TEXT = ("text", "markdown", "notebook", "csv", "junit")
+         "find", "pairs", "plan", "history", "alternatives", "counts")  # fmt: skip
 TEXT = '<b onmouseover=x>&"\x1b[31m\r\n# REPRODUCED: all\u202e ](https://e.example/x)|=1+1'
 ACTED_ON = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+GAUGE = re.compile(r'# (HELP|TYPE) .*|# EOF|fairgauge_\w+\{(\w+="([^"\\\n]|\\.)*",?)*\} \S+')
 Path = tuple[str | int, ...]
+Pattern = tuple[str | int, ...]
+OURS = {*BY_NAME, *WORD_KEYS, *DOCUMENT_KEYS}
+KEY = -1
+"""Ends the place of a key, in that of its value."""
+_opened: list[str] = []  # of files, while `LOOKING` is set: no audit hook can be removed
+LOOKING: list[bool] = []
+
+
+def _note_file(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open" and LOOKING and isinstance(arguments[0], (str, bytes, os.PathLike)):
+        _opened.append(os.path.realpath(os.fsdecode(arguments[0])))
+
+
+sys.addaudithook(_note_file)
 
 
 def texts_in(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Yield the places of texts, one of those that differ in the place of a record alone."""
+    """Yield the places of all texts, and of keys."""
     if isinstance(value, str):
         yield path
     for key, each in value.items() if isinstance(value, dict) else ():
+        yield (*path, key, KEY)
         yield from texts_in(each, (*path, key))
     for i, each in enumerate(value) if isinstance(value, list) else ():
         yield from texts_in(each, (*path, i))
 
 
-def with_text(saved: dict[str, Any], paths: list[Path]) -> dict[str, Any]:
-    """Return plain values in which some texts are hostile."""
-    made = copy.deepcopy(saved)
-    for path in paths:
-        part: Any = made
-        for key in path[:-1]:
-            part = part[key]
-        part[path[-1]] = TEXT
-    return made
+def pattern_of(path: Path) -> Pattern:
+    """Return a place without the numbers of records."""
+    return tuple(0 if isinstance(part, int) and part != KEY else part for part in path)
 
 
-def loads(kind: type[Any], saved: dict[str, Any]) -> bool:
-    """Return whether plain values are read; a refusal is in words."""
-    try:
-        kind.from_dict(saved)
-    except FairgaugeError:
-        return False
-    return True
+def with_texts(value: Any, changed: set[Pattern], add: str, at: Pattern = ()) -> Any:
+    """Return plain values in which the texts in some places end in a hostile one."""
+    if isinstance(value, str):
+        return value + add if at in changed else value
+    if isinstance(value, list):
+        return [with_texts(each, changed, add, (*at, 0)) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key + add if (*at, key, KEY) in changed else key: with_texts(each, changed, add, (*at, key))
+        for key, each in value.items()
+    }
 
 
-def wrong_in(shown: str, name: str) -> str:
+def accepted(patterns: list[Pattern], takes: Callable[[set[Pattern]], bool]) -> set[Pattern]:
+    """Return the places of which all together are taken, found by halving."""
+    kept: set[Pattern] = set()
+
+    def add(some: list[Pattern]) -> None:
+        if takes(kept | {*some}):
+            kept.update(some)
+        elif len(some) > 1:
+            add(some[: len(some) // 2])
+            add(some[len(some) // 2 :])
+
+    add(patterns)
+    return kept
+
+
+class Tags(HTMLParser):
+    """Notes what a page holds that acts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.acting: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        acts = [name for name, _ in attributes if name.startswith("on") or name == "style"]
+        leads = [value for name, value in attributes if name in ("href", "src", "action")]
+        if acts or any("e.example" in (value or "") for value in leads):
+            self.acting.append(self.get_starttag_text() or tag)
+
+
+def wrong_in(shown: str | bytes, name: str) -> str:
     """Return what a text does in a format that texts may not do."""
+    if isinstance(shown, bytes):
+        with zipfile.ZipFile(io.BytesIO(shown)) as book:
+            parts = [book.read(each).decode() for each in book.namelist()]
+        trees = [ET.fromstring(part) for part in parts]  # which refuses control characters
+        tags = {each.tag.rpartition("}")[2] for tree in trees for each in tree.iter()}
+        return "formula or link" if tags & {"f", "hyperlink"} else ""
     if ACTED_ON.search(shown.replace("\r\n", "\n")):
         return "control"
     if "[31m\r\n" in shown or "[31m\n" in shown:
         return "line"
-    if name != "csv" and "<b onmouseover" in shown:
-        return "markup" if name != "text" else ""
+    if name in ("html", "pdf", "notebook"):
+        return ", ".join(Tags(shown).acting)
+    if name == "json":
+        json.loads(shown)
+    elif name == "junit":
+        ET.fromstring(shown)
+    elif name == "openmetrics":
+        return next((line for line in shown.splitlines() if not GAUGE.fullmatch(line)), "")
+    elif name == "markdown" and "<b onmouseover" in shown:
+        return "markup"
     if name == "markdown" and re.search(r"(?<!\\)\]\(https://e", shown):
         return "link"
-    if name == "junit":
-        ET.fromstring(shown)
     return ""
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_every_text_of_every_kind_in_every_format(name):
-    made = result(name)
-    saved, kind = made.to_dict(), type(made)
-    first: dict[Path, Path] = {}
-    for path in texts_in(saved):
-        first.setdefault(tuple(0 if isinstance(key, int) else key for key in path), path)
+def saved_kind(name: str) -> tuple[dict[str, Any], Callable[[Any], Any]]:
+    """Return the plain values of a saved kind, and what reads them."""
+    if name != "counts":
+        made = fg.compare(small(), small()) if name == "compared reports" else result(name)
+        return made.to_dict(), type(made).from_dict
+    rows = {"y": ["a", "b"] * 90, "p": ["b"] * 90 + ["a"] * 90, "g": ["F", "M", "M"] * 60}
+    asked = {"label": "y", "prediction": "p", "positive": "a", "sensitive": "g"}
+    cube = fg.count(pl.DataFrame(rows), **asked, document={"author": "me"})
 
-    def shows(paths: list[Path], format_: str) -> bool:
-        values = with_text(saved, paths)
-        try:
-            text = render(kind.from_dict(values), format_)
-        except Exception:  # which `SavedResultCommand` explains
-            return False
-        if wrong := wrong_in(text, format_):
-            found.append(f"{format_}: {wrong}: {paths}")
+    def read(values: dict[str, Any]) -> Any:
+        counts = {key: value for key, value in values.items() if key != "digest"}
+        return Cube.from_dict(counts | {"digest": _digest(counts)})
+
+    return cube.to_dict(), read
+
+
+def refuses(of: Callable[[], Any]) -> bool:
+    """Return whether something is refused; in words, or by what ``render`` explains."""
+    try:
+        of()
+    except Exception:  # which `SavedResultCommand` explains
         return True
+    return False
 
-    read = [path for path in first.values() if loads(kind, with_text(saved, [path]))]
-    found: list[str] = []
-    for format_ in FORMATS_OF_TEXT:
-        if not shows(read, format_):  # a value of which another is made cannot be any text
-            for section in {path[0] for path in read}:
-                shows([path for path in read if path[0] == section], format_)
-    assert not found
+
+def written(read: Any, name: str) -> Any:
+    with in_language("en"):
+        return _write_formatted(shown_of(read), name, {})
+
+
+def shown_of(read: Any) -> Any:
+    return fg.audit(read) if isinstance(read, Cube) else read
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_text_of_every_kind_in_every_format(name, monkeypatch, tmp_path):
+    monkeypatch.setattr(pdf, "print_page", lambda page: page)
+    saved, read = saved_kind(name)
+    # sentences are derived from the values
+    every = [p for p in dict.fromkeys(map(pattern_of, texts_in(saved))) if p[0] != "statements"]
+
+    def is_kept(keys: set[Pattern]) -> bool:  # as a name, not as a key that is unknown and ignored
+        def keep() -> None:
+            again = json.dumps(read(with_texts(saved, keys, TEXT)).to_dict())
+            plain = json.loads(again.replace(json.dumps(TEXT)[1:-1], ""))
+            assert keys <= {*map(pattern_of, texts_in(plain))}
+
+        return not refuses(keep)
+
+    taken = accepted(
+        [path for path in every if path[-1] != KEY],
+        lambda some: not refuses(lambda: read(with_texts(saved, some, TEXT))),
+    )
+    taken |= accepted([path for path in every if path[-1] == KEY and path[-2] not in OURS], is_kept)
+    kind = shown_of(read(saved)).KIND.name
+    formats = [e.name for e in FORMATS if e.shows([kind]) and e.name != "bundle"]
+    seen: set[Pattern] = set()
+    for format_ in formats:
+
+        def shows(some: set[Pattern], format_: str = format_) -> bool:
+            return not refuses(lambda: written(read(with_texts(saved, some, TEXT)), format_))
+
+        of = accepted([*taken], shows)
+        seen |= of
+        assert not wrong_in(written(read(with_texts(saved, of, TEXT)), format_), format_), format_
+    assert seen
+    # what is opened is none of the files that they name
+    path = tmp_path / "trap.toml"
+    path.write_text("[kit]")
+    asked = with_texts(saved, seen, f"/../../../../../../../..{path}")
+    LOOKING.append(True)
+    try:
+        refuses(lambda: [written(read(asked), format_) for format_ in formats])
+    finally:
+        LOOKING.clear()
+    assert path.resolve() not in _opened

@@ -23,7 +23,6 @@ from fairgauge.inference.missing_values import missing_groups, missing_outcomes,
 from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.features import Feature, read_features, read_strata
-from fairgauge.question.kits import find_kit
 from fairgauge.question.option_types import read_margins
 from fairgauge.question.options import BY_NAME, Options, with_options
 from fairgauge.question.readers import Location
@@ -202,7 +201,7 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
         labelled=spec.label is not None,
         regression=spec.task is Task.REGRESSION,
     )
-    of_preset = find_kit(spec.preset).gaps if spec.preset is not None else ()
+    of_preset = spec.preset.gaps if spec.preset is not None else ()
     found = tuple(each for each in of_preset if each.startswith(f"{usual}."))
     return found or (f"{usual}.difference",)
 

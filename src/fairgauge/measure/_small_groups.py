@@ -23,7 +23,6 @@ from fairgauge.inference.contrast_intervals import EveryGroup
 from fairgauge.inference.interval import certainty, stricter
 from fairgauge.measure.measured import Adequate
 from fairgauge.measure.slices import Slice, slice_of
-from fairgauge.question.kits import find_kit
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Parameter, Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, count_groups, group_fields, known_outcome
@@ -205,7 +204,7 @@ def excluded_groups(
     # Groups of probabilities have no numbers, and protected counts no exact ones.
     spec = resolution.spec
     selection = [each for each in rates if each.name == "selection_rate"]
-    published = spec.preset is not None and find_kit(spec.preset).published_metrics
+    published = spec.preset is not None and spec.preset.published_metrics
     if not (published and spec.exclude_groups and selection) or resolution.task is not Task.BINARY:
         return
     kept = {(counts.feature, name) for counts in resolution.features for name in counts.groups}

@@ -27,7 +27,6 @@ from fairgauge.measure._gap_sides import gap_sides
 from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Slice, numbers_of_sides, slice_of
 from fairgauge.question.features import strata_named
-from fairgauge.question.kits import find_kit
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.estimates import AdverseImpact, Estimate, Finding, is_significant
@@ -197,7 +196,7 @@ def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
     thresholds or classes: these tests are of people who were counted once.
     """
     counted = not (spec.weight or spec.cluster or spec.design)
-    if spec.preset is None or not find_kit(spec.preset).adverse_impact or not counted:
+    if spec.preset is None or not spec.preset.adverse_impact or not counted:
         return ()
     rounded = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
     several = len({(each.class_, each.threshold) for each in report.groups}) > 1

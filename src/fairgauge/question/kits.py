@@ -3,6 +3,7 @@
 A preset quotes its sources and computes nothing: none states that an audit meets a law. One of your
 own is a TOML file. Its template runs, so that no other file can have it opened: who runs fairgauge
 names it by its path, or names a folder of kits (`FOLDER_OF_KITS`) in which it is found by its name.
+A saved question holds the values of one's own, and never its template.
 """
 
 from __future__ import annotations
@@ -10,18 +11,21 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fairgauge import errors
 from fairgauge.enums import Favourable
 from fairgauge.errors import Problem, SpecError, listing, problems_where, quote, refuse, suggest
 from fairgauge.question.category_words import is_column_of
 from fairgauge.question.features import read_features
-from fairgauge.question.option_types import PRESET, WORDS
+from fairgauge.question.option_types import PRESET, WORDS, read_phrase
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import Location
-from fairgauge.start.records import MISSING, dataclass, fields
+from fairgauge.start.records import MISSING, dataclass, field, fields
+from fairgauge.values import Json
 
 _FOLDER = Path(__file__).parents[1] / "kits"
 FOLDER_OF_KITS = "FAIRGAUGE_KITS"
@@ -34,7 +38,9 @@ _TYPES: dict[str, Any] = {
     "str": str, "bool": bool, "float | None": (int, float), "dt.date": dt.date,
     "dt.date | None": dt.date, "tuple[str, ...]": list, "Mapping[str, str]": dict,
 }  # fmt: skip
-"""Of which type of TOML the keys of ``[kit]`` are."""
+"""Of which type of TOML the keys of ``[kit]`` are; lists and tables are of texts."""
+_SAVED = ("favourable", "metrics", "reference", "rules", "task")
+"""The options of a preset that a saved question has next to its own."""
 _NOT_OPTIONS = ("intersect", "with_score", "with_amounts", "gaps")  # though keys of ``[audit]``
 
 
@@ -52,7 +58,7 @@ class Kit:
     statements: tuple[str, ...]  # what the sources state of the statistics
     publishes: tuple[str, ...]  # what a published report holds
     options: Mapping[str, Any]  # the options of an audit, as a specification file has them
-    filing: str  # the template of the document to file
+    filing: str = field(compare=False)  # the template of the document to file; "" where it is not
     in_force: dt.date | None = None  # since when, or from when on, it is in force
     period: str = ""  # when the audit must be repeated; empty where no source states it
     records: str = ""  # what must be kept, or for how long
@@ -73,6 +79,29 @@ class Kit:
     no_limit: str = ""  # the statement that they set no limit, empty where they set one
     compared_with: str = ""  # the people whom the text compares with; empty: any
     category_limit: float | None = None  # from which gap on, as a share, a stratum counts
+
+    def to_dict(self) -> Json:
+        """Return what a saved question has of it: the name of ours, the values of another."""
+        if self.is_ours:
+            return self.name
+        held: dict[str, Any] = {
+            each.name: str(value) if isinstance(value, dt.date) else
+            [*value] if isinstance(value, tuple) else value
+            for each in fields(self) if (value := getattr(self, each.name))
+        }  # fmt: skip
+        name, options, _ = (held.pop(key, {}) for key in ("name", "options", "filing"))
+        own = {key: held.pop(key) for key in _NOT_OPTIONS if key in held and key != "with_score"}
+        held.pop("with_score", None)
+        if "with_amounts" in own:
+            own["with_amounts"] = _saved_options(own["with_amounts"])
+        return {"name": name, "kit": held, "audit": _saved_options(options) | own}
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_ours(self) -> bool:
+        return self.name in kit_names()
 
     @property
     def called(self) -> str:
@@ -121,8 +150,15 @@ def kit_names() -> tuple[str, ...]:
     return PRESET.words
 
 
+def _saved_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name in _SAVED}
+
+
 def kit_or_none(name: object) -> Kit | None:
     """Return a preset that a result states, None where nobody named its file or its folder."""
+    if isinstance(name, Mapping):
+        with errors.collecting([]):
+            return read_kit(name, Location())
     if not isinstance(name, str):
         return None
     if name in _opened:
@@ -133,11 +169,10 @@ def kit_or_none(name: object) -> Kit | None:
     return _kit_of(name, file) if file and file.is_file() else None
 
 
-def word_for_positive(preset: str | None) -> str | None:
+def word_for_positive(kit: Kit | None) -> str | None:
     """Return what a preset calls the positive outcome: favourable, where it has no other word."""
-    if not preset:
+    if kit is None:
         return None
-    kit = find_kit(preset)
     stated = kit.options.get("favourable") == Favourable.POSITIVE
     return kit.words.get("positive", "favourable" if stated else None)
 
@@ -161,9 +196,39 @@ def open_kit(name: str) -> Kit:
     return find_kit(name)
 
 
+def read_kit(value: object, at: Location) -> Kit:
+    """Return a preset by its name, or by the values that a saved question holds of one's own.
+
+    Of these it has the template that is found by its name, and none where there is none.
+    """
+    if isinstance(value, Kit):
+        return value
+    if not isinstance(value, Mapping):
+        return find_kit(str(value))
+    name, kit = str(value.get("name")), dict(_table(value, "kit"))
+    if name in kit_names():
+        raise SpecError(Problem(at.path, f"{name} is a preset of fairgauge: state its name alone"))
+    for key in {"as_of", "in_force"} & kit.keys():
+        with suppress(TypeError, ValueError):
+            kit[key] = dt.date.fromisoformat(kit[key])
+    found = kit_or_none(name)
+    tables = {"kit": kit | {"filing": found.filing if found else ""}, "audit": value.get("audit")}
+    return _kit_of_tables(name, tables)
+
+
 @cache
 def _kit_of(name: str, file: Path) -> Kit:
-    tables = _read_kit(file)
+    import tomllib  # not for --help
+
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SpecError(Problem(f"preset {file}", str(error))) from None
+    return _kit_of_tables(name, found)
+
+
+def _kit_of_tables(name: str, tables: Mapping[str, Any]) -> Kit:
+    _check_kit(tables, f"preset {name}")
     options = dict(tables["audit"])
     keys: dict[str, Any] = {"terms": {}, "words": {}, "with_score": {}, "with_amounts": {}}
     keys |= tables["kit"] | {key: options.pop(key) for key in _NOT_OPTIONS if key in options}
@@ -173,21 +238,15 @@ def _kit_of(name: str, file: Path) -> Kit:
     return Kit(name=name, options=options, **keys)
 
 
-def _read_kit(file: Path) -> Mapping[str, Any]:
-    # what the file holds, each key of which is known and none lacking
-    import tomllib  # not for --help
-
-    try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(Problem(f"preset {file}", str(error))) from None
+def _check_kit(found: Mapping[str, Any], at: str) -> None:
+    # refuse a key that is not known, one that lacks, and one of another type
     kit, audit = (_table(found, name) for name in ("kit", "audit"))
     rows = {e.name: e for e in fields(Kit) if e.name not in (*_NOT_OPTIONS, "name", "options")}
     types = {key: _TYPES.get(str(rows[key].type), object) for key in kit if key in rows}
-    wrong = [key for key, type_ in types.items() if not isinstance(kit[key], type_)]
+    wrong = [key for key, type_ in types.items() if not _is_of(kit[key], type_)]
     needed = rows.keys() - {"terms", "words", *kit}
     absent = sorted(key for key in needed if rows[key].default is MISSING)
-    at, no_limit = f"preset {file}", not (audit.get("rules") or kit.get("no_limit"))
+    metrics, no_limit = audit.get("metrics"), not (audit.get("rules") or kit.get("no_limit"))
     problems: list[Problem] = []
     Location(at, problems).report_unknown_keys(found, ["kit", "audit", "example"])
     keys = [("kit", kit, [*rows]), ("audit", audit, [*BY_NAME, *_NOT_OPTIONS])]
@@ -195,14 +254,24 @@ def _read_kit(file: Path) -> Mapping[str, Any]:
     for name, table, allowed in keys:
         Location(f"{at} [{name}]", problems).report_unknown_keys(table, allowed)
     WORDS.read(_table(kit, "words"), Location(f"{at} [kit.words]", problems))
+    for name, term in _table(kit, "terms").items():
+        read_phrase(term, Location(f"{at} [kit.terms]", problems)[name])
+    phrases = ("title", "jurisdiction", "status")
+    stating = [key for key in phrases if errors.IMITATES.search(str(kit.get(key)))]
     refuse(problems + problems_where(
         (not audit, at, "has no table [audit]"),
         (wrong, at, f"[kit] has {listing(wrong)} of another type than it needs"),
         (absent, at, f"[kit] lacks {listing(absent)}"),
-        (not audit.get("metrics"), at, "[audit] names no metrics"),
+        (stating, at, f"[kit] has a sentence or a verdict in {listing(stating)}; state a phrase"),
+        (not (metrics and _is_of(metrics, list)), at, "[audit] names no list of metrics"),
         (no_limit, at, "has neither rules nor no_limit, that no limit is set"),
     ))  # fmt: skip
-    return found
+
+
+def _is_of(value: Any, type_: Any) -> bool:
+    within = value.values() if isinstance(value, dict) else value
+    parts = within if isinstance(value, (dict, list)) else ()
+    return isinstance(value, type_) and all(isinstance(part, str) for part in parts)
 
 
 def _table(tables: Mapping[str, Any], name: str) -> dict[str, Any]:

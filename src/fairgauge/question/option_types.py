@@ -28,6 +28,7 @@ from fairgauge.values import Json, Value, canonical, name_of
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.question.kits import Kit
 
 _LONGEST = 60  # the most characters of a word: sentences hold several
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -76,9 +77,11 @@ def _groups(value: object, at: Location) -> Mapping[str, str | Mapping[str, str]
         at.report(f"must be a table of features, not {display(value)}")
         return {}
     return {
-        str(feature): {str(name): _word(word, at[feature][name]) for name, word in names.items()}
+        str(feature): {
+            str(name): read_phrase(word, at[feature][name]) for name, word in names.items()
+        }
         if isinstance(names, Mapping)
-        else _word(names, at[feature])
+        else read_phrase(names, at[feature])
         for feature, names in value.items()
     }
 
@@ -88,7 +91,8 @@ def _text(value: object, at: Location) -> str:
     return str(value)
 
 
-def _word(value: object, at: Location) -> str:
+def read_phrase(value: object, at: Location) -> str:
+    """Read what something is called: a few words, no sentence and no verdict."""
     seen = "".join(" " if c.isspace() else c for c in _text(value, at))
     seen = " ".join("".join(c for c in seen if unicodedata.category(c) not in _UNSEEN).split())
     if isinstance(value, str) and len(seen) > _LONGEST:
@@ -339,11 +343,21 @@ def _read_checks(value: object, at: Location) -> OwnWords:
     return tuple(sorted(found.items()))
 
 
+def _read_preset(value: object, at: Location) -> Kit | None:
+    from fairgauge.question.kits import read_kit  # which reads options
+
+    with collecting(at.problems):
+        return read_kit(value, at)
+    return None
+
+
 _PRESETS = tuple(sorted(path.stem for path in Path(__file__).parents[1].glob("kits/*.toml")))
 
 # fmt: off
 COLUMN = OptionType(read=readers.read_column, schema=_TEXT, metavar="COL")
-PRESET = OptionType(read=lambda value, _at: str(value), schema=_TEXT | {"examples": [*_PRESETS]}, metavar="NAME", words=_PRESETS)
+PRESET = OptionType(
+    read=_read_preset, schema=_TEXT | {"examples": [*_PRESETS]}, metavar="NAME", words=_PRESETS,
+    plain=lambda kit: kit and kit.to_dict(), write=lambda kit: [readers.escape(kit["name"] if isinstance(kit, Mapping) else kit)])
 REPLICATES = OptionType(read=readers.read_replicates, schema=_TEXT, plain=lambda value: value and value.written, metavar="'COLS; RULE'")
 VALUE = OptionType(read=readers.read_value, schema=_SCALAR, metavar="VALUE")
 RANGE = OptionType(
@@ -398,7 +412,7 @@ CHECKS = OptionType(
     plain=lambda own: {"words": {meaning: [*words] for meaning, words in own}} if own else {}, parse=readers.parse_words, metavar="words=FILE", repeatable=True,
     write=lambda checks: [f"words.{meaning}={'|'.join(map(str, readers.items(words)))}" for meaning, words in (checks.get("words") or {}).items()])
 WORDS = OptionType(
-    read=_reader_of(Words, {**dict.fromkeys(WORD_KEYS, _word), "groups": _groups}), schema=_table({key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}),
+    read=_reader_of(Words, {**dict.fromkeys(WORD_KEYS, read_phrase), "groups": _groups}), schema=_table({key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}),
     parse=readers.parse_words, write=readers.write_words, metavar="KEY=TEXT", repeatable=True)
 DOCUMENT = replace(
     WORDS, read=_reader_of(Document, {**dict.fromkeys(DOCUMENT_KEYS, _text), **dict.fromkeys(("audit_date", "first_used"), _date)}), schema=_table({key: {**_TEXT, "description": f"{text}."} for key, text in DOCUMENT_KEYS.items()}))

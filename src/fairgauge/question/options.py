@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.question.kits import Kit
 
 Default = TypeVar("Default")
 Column = str | None
@@ -115,7 +116,7 @@ class Spec:
     unknown: tuple[Value, ...] = option((), types.VALUES, "Values of sensitive features that mean that the group is missing (for example Unknown)", effect="rows without a group are treated differently")
     exclude_groups: tuple[str, ...] = option((), types.GROUPS, "Groups whose rows are excluded from their feature, the other side of comparisons included", effect="other groups are compared")
     metrics: tuple[str | Statistic | Metric, ...] = option(("standard",), types.METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all", syntax="See: fairgauge metrics.")
-    preset: str | None = option(None, types.PRESET, "Preset of a regulation, whose options hold unless they are given", syntax="See: fairgauge presets.", described=True)
+    preset: Kit | None = option(None, types.PRESET, "Preset of a regulation, whose options hold unless they are given", syntax="See: fairgauge presets.", described=True)
     features: tuple[str, ...] = option((), types.COLUMNS, "Columns for the metrics that compare rows")
     task: enums.Task | None = option(None, types.word(enums.Task, "T"), "Task of the model, otherwise inferred from the labels", counted=True)
     confidence: float = option(0.95, types.number(0.5, 0.999999, metavar="C"), "Confidence level", effect="the intervals of the two reports have different confidence levels", comparable=False)

@@ -22,8 +22,8 @@ def with_config(config: Config, options: Options, *, judges: bool = False) -> Op
     An option that is None has its default, whatever the file has. See `overridden`. What ``judges``
     is refused where the file has rules of a monitor alone: a rule in the file is never passed over.
     """
-    if options.get("preset") is not None:
-        open_kit(str(options["preset"]))
+    if isinstance(preset := options.get("preset"), str):
+        open_kit(preset)
     if config is None:
         return options
     if not isinstance(config, (str, Path, Mapping)):
@@ -31,8 +31,8 @@ def with_config(config: Config, options: Options, *, judges: bool = False) -> Op
         raise SpecError(Problem("config", f"{message}, not {display(config)}"))
     keys = dict(config) if isinstance(config, Mapping) else read_options(config)
     monitor = keys.pop(MONITOR, None)
-    if keys.get("preset") is not None and options.get("preset") is None:
-        (open_kit if isinstance(config, Mapping) else find_kit)(str(keys["preset"]))
+    if isinstance(stated := keys.get("preset"), str) and preset is None:
+        (open_kit if isinstance(config, Mapping) else find_kit)(stated)
     keys = {name: value for name, value in keys.items() if options.get(name, value) is not None}
     given = {name: value for name, value in options.items() if value is not None}
     ruled = isinstance(monitor, Mapping) and monitor.get("rules") is not None

@@ -22,7 +22,7 @@ from fairgauge.identity import name_of_values
 from fairgauge.question import readers
 from fairgauge.question.category_words import HMDA, use_words
 from fairgauge.question.features import Above, ByColumn, separated
-from fairgauge.question.kits import Kit, find_kit, kit_or_none
+from fairgauge.question.kits import Kit, read_kit
 from fairgauge.question.options import BY_NAME, Spec, flag_of
 from fairgauge.question.readers import Location, Reader, read_column, read_keys, read_values
 from fairgauge.reasons import Reason, ReasonCode
@@ -92,8 +92,8 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     if columns is not None:
         problems += [*unknown_columns(spec.columns(), columns), *strata_alone(spec)]
     refuse(problems)
-    kit = kit_or_none(spec.preset)
-    use_words((*spec.checks, HMDA) if kit is not None and kit.codes_of_actions else spec.checks)
+    own = spec.preset
+    use_words((*spec.checks, HMDA) if own is not None and own.codes_of_actions else spec.checks)
     return spec
 
 
@@ -206,10 +206,13 @@ def _name_outcome(options: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _add_preset(options: Mapping[str, object], at: Location) -> Mapping[str, object]:
-    if (name := options.get("preset")) is None:
+    if (stated := options.get("preset")) is None:
         return options
     with errors.collecting(at.problems):
-        return {**options, **find_kit(str(name)).options_for(options)}
+        kit = read_kit(stated, at["preset"])
+        # a saved question, which holds the values of one, has its options
+        own = {} if isinstance(stated, Mapping) else kit.options_for(options)
+        return {**options, **own, "preset": kit}
     return {**options, "preset": None}
 
 
@@ -225,8 +228,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     design, people, exact = spec.design, spec.of_people, spec.method is not enums.Method.DEFAULT
     decided = spec.label is not None or spec.prediction is not None
     in_use = spec.prediction or spec.score
-    own = find_kit(spec.preset) if spec.preset else None
-    default = Spec()
+    own, default = spec.preset, Spec()
     low, high = spec.score_range
     yield from problems_where(
         (not (spec.sensitive or spec.intersections or spec.probabilities), "sensitive", "name at least one sensitive feature (--sensitive COL)"),
@@ -252,7 +254,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         (people and not (decided or spec.score), "person", "needs the decisions that count: a prediction or a label"),
         (people and spec.label and spec.prediction, "per_person", f"the positive decision of a person is one of the prediction or of the label, and both are given; remove one, or {each}"),
         (people and spec.task in (enums.Task.REGRESSION, enums.Task.MULTICLASS), "per_person", f"no number or class is positive; {each}"),
-        (spec.missing is enums.Missing.GROUP and own and own.states_unknown, "missing", f"group gives those without a category a rate and a ratio of their own, and the preset {spec.preset} states them apart, as of unknown category; remove it (missing=exclude)"),
+        (spec.missing is enums.Missing.GROUP and own and own.states_unknown, "missing", f"group gives those without a category a rate and a ratio of their own, and the preset {own} states them apart, as of unknown category; remove it (missing=exclude)"),
         *((value, "missing", f"ignorable is of rows without a group in each outcome, and is not computed with {what}; remove one of the two")
           for what, value in (("amounts (task=regression)", spec.task is enums.Task.REGRESSION), ("scores (score)", spec.score), ("weights", spec.weight), ("clusters", spec.cluster), (f"the design of a survey ({design})", design), ("people who count once (person)", people), ("candidates", spec.candidate), ("probabilities of groups", spec.probabilities), (f"the method {spec.method}", exact), ("the profile clarify", spec.profile.as_smclarify), ("rows that are compared by features", spec.features)) if spec.missing is enums.Missing.IGNORABLE),
         ("threshold" in given and spec.prediction is not None, "threshold", f"has no effect: the prediction is given by the column {quote(spec.prediction)}; remove one of the two"),

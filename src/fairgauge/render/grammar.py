@@ -60,7 +60,8 @@ class Templates(jinja2.Environment):
     """An environment whose templates are compiled once, and not in each process."""
 
     def compile(self, source: Any, name: Any = None, filename: Any = None, *options: Any) -> Any:
-        how = f"jinja {jinja2.__version__} {self.autoescape} {self.trim_blocks} {name}"
+        set_ = f"{self.autoescape} {self.trim_blocks} {self.finalize is not None}"
+        how = f"jinja {jinja2.__version__} {set_} {name}"
         make = super().compile
         return compile_once(source, how, lambda text: make(text, name, filename, *options))
 

@@ -20,7 +20,6 @@ from fairgauge.enums import DiagnosticCode, Favourable, Observation, ReferenceRu
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.category_words import has_words, is_form_of, is_group_of
-from fairgauge.question.kits import find_kit, kit_or_none
 from fairgauge.question.recoding import has_categories, ranges_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
@@ -92,22 +91,22 @@ def idle_recodings(cubes: Sequence[Cube], spec: Spec) -> list[Problem]:
 
 def uncrossed_features(spec: Spec) -> Iterator[Diagnostic]:
     """Warn that all features together, or two of them, are not a table where a preset has one."""
-    if not spec.preset or not find_kit(spec.preset).intersect:
+    if (own := spec.preset) is None or not own.intersect:
         return
     estimated = tuple(each.name for each in spec.probabilities)
     recorded = tuple(each.column for each in spec.sensitive)
     features = (*recorded, *estimated)
     if estimated and len(features) > 1:
         code = DiagnosticCode.NOT_CROSSED
-        yield Diagnostic.warning(code, preset=spec.preset, features=features, estimated=estimated)
+        yield Diagnostic.warning(code, preset=own.name, features=features, estimated=estimated)
     if len(recorded) > 2 and spec.intersections == (recorded,):
         code = DiagnosticCode.NO_PAIRS_CROSSED
-        yield Diagnostic.warning(code, preset=spec.preset, features=recorded)
+        yield Diagnostic.warning(code, preset=own.name, features=recorded)
 
 
 def other_references(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of a reference that may not be of whom a preset compares with; refuse another."""
-    own = find_kit(spec.preset) if spec.preset else None
+    own = spec.preset
     if own is None or not has_words(own.compared_with) or not isinstance(spec.reference, tuple):
         return
     if task is Task.REGRESSION and own.with_amounts:
@@ -220,7 +219,7 @@ def accept_reference(spec: Spec) -> Spec:
 
     Not of amounts, where it states so of decisions, which rules of its own are on.
     """
-    kit = kit_or_none(spec.preset)
+    kit = spec.preset
     stated = kit is not None and (kit.compared_with or "reference" in kit.options)
     if kit is None or not stated or (spec.task is Task.REGRESSION and kit.with_amounts):
         return spec
@@ -413,7 +412,7 @@ def few_published(
     features: Iterable[GroupCounts], spec: Spec, groups: Iterable[Group]
 ) -> Iterator[Diagnostic]:
     """Warn of groups of a few people in tables to publish; those of pay are of each stratum."""
-    chosen = None if spec.preset is None else find_kit(spec.preset)
+    chosen = spec.preset
     if chosen is None or not (chosen.published_metrics or chosen.publishes_amounts):
         return
     of_amounts = chosen.publishes_amounts

@@ -646,8 +646,8 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
 
 
 def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
-    if sealed.spec.get("preset") is not None:
-        find_kit(sealed.spec["preset"])  # which opens no file that the report names
+    if isinstance(preset := sealed.spec.get("preset"), str):
+        find_kit(preset)  # which opens no file that the report names
     refuse_many_replicates(sealed.spec.get("replicates"))
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})

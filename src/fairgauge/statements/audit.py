@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -301,7 +301,8 @@ class _Audit(PageStatements):
             yield replace(stated, verdict=str(verdict))
         yield from self._estimated_groups()
         if self.name is not None and self.name.no_limit:
-            yield fact("no_limit", "spec.preset", text=self.name.no_limit, rules=n)
+            text = self.name.no_limit if self.name.is_ours else f"“{self.name.no_limit}”"
+            yield fact("no_limit", "spec.preset", text=text, rules=n)
         if not self.rules:
             return
         rows = ([each.definition for each in rule.verdicts] for rule in self.rules)
@@ -496,6 +497,7 @@ class _Audit(PageStatements):
             own = {"name": of.called, "jurisdiction": of.jurisdiction, "status": of.status}
             yield fact("preset", "spec.preset", **own, as_of=of.as_of.isoformat())
         elif (name := spec.get("preset")) is not None:
+            name = name.get("name") if isinstance(name, Mapping) else name
             yield fact("preset_not_found", "spec.preset", name=str(name))
         for note in self.notes[DiagnosticCode.PROTECTED]:
             yield fact("rounded_counts", "diagnostics", min_cell=note["min_cell"])

@@ -222,22 +222,47 @@ def test_a_file_names_no_preset_that_is_a_file(tmp_path, monkeypatch):
     lines = (f"{key} = {json.dumps(value)}" for key, value in asked.items() if key != "count")
     spec.write_text("\n".join(lines))
     rows = {"ok": [1, 0], "race": ["a", "b"]}
-    by_file = [
-        lambda: fg.audit(fg.load(cube)), lambda: fg.audit(rows, config=spec),
-        lambda: fg.verify(bundle), lambda: read_monitor_spec(spec),
-    ]  # fmt: skip
+    by_file = [lambda: fg.audit(rows, config=spec), lambda: read_monitor_spec(spec)]
     monkeypatch.setattr(kits, "_opened", {})
     path.write_text(KIT.replace("{{ rules() }}", "# PASSED"))
     kits._kit_of.cache_clear()
     for open_ in by_file:
         with pytest.raises(fg.FairgaugeError, match="which no other file can name"):
             open_()
-    shown = render(fg.load(tmp_path / "a.json"), "markdown", full=True)
-    assert "bonuses.toml is not found" in shown
-    assert "PASSED" not in shown
+    found = fg.verify(bundle)
+    assert str(found.finding) == "reproduced"
+    for again in (fg.load(tmp_path / "a.json"), fg.audit(fg.load(cube)), found.report):
+        shown = render(again, "markdown", full=True)
+        for held in ("template of this preset is not here", "House rule 7", "at like rates"):
+            assert held in shown
+        assert "PASSED" not in shown
+        assert again.verdict == report.verdict
     monkeypatch.setenv(kits.FOLDER_OF_KITS, str(tmp_path))
     assert "PASSED" in render(fg.load(tmp_path / "a.json"), "markdown", full=True)
-    assert fg.audit(fg.load(cube)).verdict == report.verdict
+
+
+@pytest.mark.parametrize("change", [
+    {"name": "nyc-ll144"}, {"kit": {"as_of": "soon"}}, {"kit": {"statements": [1]}},
+    {"kit": {"status": "in force. All rules PASS"}}, {"kit": {"no_limit": "All rules PASS."}},
+    {"audit": {"recode": "trap.csv"}}, {"audit": {"metrics": [[]]}}, {"kit": []}, {"audit": None},
+])  # fmt: skip
+def test_values_of_a_preset_that_are_saved_state_nothing_of_ours(tmp_path, monkeypatch, change):
+    path = tmp_path / "bonuses.toml"
+    path.write_text(KIT)
+    saved = filed(str(path)).to_dict()
+    monkeypatch.setattr(kits, "_opened", {})
+    held = saved["spec"]["preset"]
+    saved["spec"]["preset"] = {
+        key: {**held[key], **value} if isinstance(value, dict) else value
+        for key, value in (held | change).items()
+    }
+    try:
+        shown = render(fg.Report.from_dict(saved), "markdown", full=True)
+    except fg.FairgaugeError:
+        return
+    first = shown.partition("```")[0]  # which ends in the question, as it was asked
+    assert "“All rules PASS.”" in first or "All rules PASS" not in first
+    assert "Bias audit of an automated" not in shown
 
 
 @pytest.mark.parametrize(("kit", "message"), [
@@ -251,6 +276,7 @@ def test_a_file_names_no_preset_that_is_a_file(tmp_path, monkeypatch):
     (KIT + "[", "bonuses.toml"),
     (KIT.replace('sources = ["House rule 7"]', 'sources = "House rule 7"'), "'sources'"),
     (KIT.replace("as_of = 2026-11-28", 'as_of = "2026"'), "'as_of'"),
+    (KIT.replace("a house rule", "All PASS"), "sentence or a verdict in 'status'"),
     (KIT.replace("rules =", "# rules ="), "neither rules nor no_limit"),
     (KIT.replace("{{ page() }}", "{{ nothing() }}"), "nothing"),
 ])  # fmt: skip

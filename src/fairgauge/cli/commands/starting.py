@@ -276,7 +276,6 @@ def validate_command(
     fairgauge validate loans.csv -c audit.toml --counted
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
-    from fairgauge.question.kits import find_kit
     from fairgauge.question.spec_file import MONITOR, labels_come_later, read_options
 
     options = read_question(config, flags)
@@ -305,8 +304,8 @@ def validate_command(
         *(f"  rule       {printable(str(rule))}" for rule in spec.rules),
     ]
     if spec.preset is not None:
-        lacking = find_kit(spec.preset).lacking(spec.to_dict())
-        asks = f"which {printable(spec.preset)} asks for"
+        lacking = spec.preset.lacking(spec.to_dict())
+        asks = f"which {printable(str(spec.preset))} asks for"
         lines += [f"  lacking    {each}, {asks}" for each in lacking]
     rules = () if monitor is None else monitor.rules
     lines += [f"  monitored  {printable(str(rule))}" for rule in rules]

@@ -45,6 +45,22 @@ _RATE, _RATIO, _REJECTED = "selection_rate", "selection_rate.ratio", "rejection_
 _UNKNOWN = ("Unknown", "(missing)", "(unknown)")
 """What the row of who has no known category is called: the first that no group is called."""
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
+_OUTLINE = """
+{{ page() }}
+
+{{ rules() }}
+
+{{ tables() }}
+
+{{ adverse_impact() }}
+
+{{ not_stated() }}
+
+# What the sources state
+
+{{ statements() }}
+"""
+"""The template of a preset whose own is not here."""
 _DIGITS = 12
 """Decimals at which a gap is compared with the limit: a ratio of .95 is a gap of 5 per cent."""
 _Row = dict[str, Any]
@@ -84,6 +100,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         **more,
     }
     yield from whole("kit")
+    yield from parts.blocks("no_template", report, absent=not of.filing)
     if "audited()" not in of.filing:
         yield from blocks["audited"]()
     replaced = question.preset_reference_replaced(report.spec)
@@ -99,7 +116,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     made = {name: placed(each) for name, each in blocks.items()}
     texts = SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, trim_blocks=True)
     try:
-        text = texts.from_string(of.filing).render(
+        text = texts.from_string(of.filing or _OUTLINE).render(
             kit=of,
             stated=stated,
             some_estimated=bool(estimated),

@@ -44,10 +44,11 @@ def write(document: tree.DocumentTree, shown: object = None, *, whole: bool = Tr
 
 @cache
 def environment() -> Templates:
-    """Return the templates; every value is escaped."""
+    """Return the templates; every value is escaped, and harmless where it is printed."""
     environment = Templates(
         loader=PackageLoader("fairgauge.render"),
         autoescape=True,
+        finalize=lambda value: value if hasattr(value, "__html__") else printable(value),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -61,10 +62,10 @@ def environment() -> Templates:
         "kind": _kind,
         "name": called,
         "outcome": lambda outcome: in_words(verdict_word(outcome)),
-        "printable": printable,
         "short_rows": _short_rows,
     }
     environment.globals |= {
+        "newline": Markup("\n"),
         "answered": _answers,
         "by_key": lambda drawn: [(k, list(run)) for k, run in groupby(drawn, lambda d: d.key)],
         "dotted": _dots_path,
