@@ -682,9 +682,10 @@ def _cells_of_units(
 ) -> ClusterCells:
     columns = table.codes_of([part.axis for part in crossing.parts])
     group = crossing.groups_of(columns)
-    kept = (unit >= 0) & (group > _DROPPED)
+    kept: Any = (unit >= 0) & (group > _DROPPED)
     kept &= table.cases > 0  # rows of weight 0 are in no cluster either
     none = np.zeros(np.count_nonzero(kept), dtype=np.int64)
+    kept = np.s_[:] if kept.all() else kept  # of which nothing is a copy
     stratum, label, prediction, *more = (
         _fill_codes(table.codes_of([a])[kept, 0], len(cube.levels[a])) if a else none for a in axes
     )

@@ -525,7 +525,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
             f"column {quote(str(spec.person))} names no person: it is empty in every row; name the "
             "column of persons, or audit rows (without person)"
         )
-    known = {axis: code[named] for axis, code in codes.items()}
+    held = np.s_[:] if named.all() else named  # of which nothing is a copy
+    known = {axis: code[held] for axis, code in codes.items()}
     people, of = np.unique(person[named], return_inverse=True)
     others = (axis for axis in plan.axes if axis.role not in OUTCOMES)
     groups = {axis: consistent_value(known[axis], of, len(people)) for axis in others}
@@ -537,7 +538,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
                 "remove strata"
             )
     unnamed = table.sums["rows"][~named]
-    own = {measure: each[named] for measure, each in table.sums.items()}
+    own = {measure: each[held] for measure, each in table.sums.items()}
     outcomes, counting, open_ = _decisions(rows, plan, spec, known, of, len(people), own)
     differing = ((a, several) for a, (_, several) in groups.items() if a.role is not Role.CODES)
     conflicts = {axis.column: int(several.sum()) for axis, several in differing}

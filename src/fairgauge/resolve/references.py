@@ -192,22 +192,24 @@ def scores_of_sides(
     """Return the score histograms of every side, by label; None without scores."""
     if histogram is None:
         return None
-    own = [add_others(histogram.counts[name]).sum(axis=(1, 2)) for name in ("s", "s2")]
+    own = [add_others(histogram.counts[name].sum(axis=(1, 2))) for name in ("s", "s2")]
     if outcome.turned is not None:
         histogram = histogram.turned(outcome.turned)
-    counts = {m: add_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
-    ends = outcome.labels, ~outcome.labels
-    by_label = {
-        m: np.stack([each[:, :-1][:, end].sum(axis=1) for end in ends], axis=1)
-        for m, each in counts.items()
-    }
-    turned = [counts[name].sum(axis=(1, 2)) for name in ("s", "s2")]
+
+    def by_label(each: Array) -> Array:
+        ends = outcome.labels, ~outcome.labels
+        return np.stack([each[:, :-1][:, end].sum(axis=1) for end in ends], axis=1)
+
+    # labels and bins are summed before sides, of which there are twice as many as groups
+    moments = {m: add_others(by_label(histogram.counts[m].sum(axis=2))) for m in SCORES}
+    turned = [add_others(histogram.counts[name].sum(axis=(1, 2))) for name in ("s", "s2")]
     total, squares = own if outcome.lowest else turned  # a mean place is one of places
+    counts = histogram.counts[measure]
     return Scores(
-        low=histogram.low, high=histogram.high, centre=histogram.centre, counts=by_label[measure],
-        every=counts[measure].sum(axis=1), sums=by_label["s"],
-        moments={m: each.sum(axis=2) for m, each in by_label.items() if m in SCORES},
-        total=total, squares=squares,
+        low=histogram.low, high=histogram.high, centre=histogram.centre,
+        counts=add_others(by_label(counts)), every=add_others(counts.sum(axis=1)),
+        sums=add_others(by_label(histogram.counts["s"])), moments=moments, total=total,
+        squares=squares,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from fairgauge.catalogue.cells import divide
 from fairgauge.catalogue.comparisons import RowMetric
 from fairgauge.checks.order_checks import count_lists
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import WEIGHTS
+from fairgauge.cube.plan import WEIGHTS, Axis
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Profile, ReferenceRule, Role, Status
 from fairgauge.errors import DataError, quote
 from fairgauge.inference.interval import (
@@ -41,7 +41,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import Resolution
 from fairgauge.results.estimates import EVERYONE, Estimate
 from fairgauge.results.scopes import Diagnostic, Reference
-from fairgauge.scan.row_codes import numbers_of, read_rows
+from fairgauge.scan.row_codes import Streamed, coded_rows, numbers_of, read_rows
 from fairgauge.scan.source import LEAST_LOG, Source, can_look_at_rows
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats import row_statistics
@@ -477,29 +477,30 @@ def exact_histograms(
 ) -> tuple[GroupCounts, ...] | None:
     """Return the counts with every distinct score counted as it is; None beyond `MOST_CELLS`."""
     assert spec.score is not None
-    wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
-    wanted += [c for c in (spec.label, spec.score, spec.count, spec.weight) if c]
-    columns = read_rows(source, wanted, recode=spec.recode)
-    scores = numbers_of(columns[spec.score])
-    values = np.unique(scores[~np.isnan(scores)])
+    label, labels = cube.plan.axis(Role.LABEL), 0
+    axes = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE or axis == label]
+    numeric = [c for c in (spec.score, spec.count, spec.weight) if c]
+    codes, numbers = _read_coded(source, cube, spec, axes, numeric)
+    scores = numbers[spec.score]
+    values, place = np.unique(scores, return_inverse=True)
+    values = values[~np.isnan(values)]
     most_groups = max((len(each.groups) for each in features), default=0) + 1
     mean_weight = features[0].mean_weight if features else 1.0
-    factors = _cases_and_weights(columns, spec, len(scores), mean_weight)
-    label, labels, label_of = cube.plan.axis(Role.LABEL), 0, np.full(len(scores), -1)
+    factors = _cases_and_weights(numbers, spec, len(scores), mean_weight)
+    label_of = np.full(len(scores), -1)
     if label is not None:
-        labels = len(cube.levels[label])
-        label_of = level_codes(label, cube, columns[label.column])
+        labels, label_of = len(cube.levels[label]), codes[label]
     if most_groups * (labels + 1) * len(values) > MOST_CELLS:
         return None
     exact = []
     for each in features:
-        known, group_of = len(each.groups) + 1, each.codes_of_rows(cube, columns)
+        levels = np.stack([codes[part.axis] for part in each.crossing.parts], axis=-1)
+        known, group_of = len(each.groups) + 1, each.crossing.groups_of(levels)
         kept = ~np.isnan(scores) & (group_of > EXCLUDED) & (factors["n"] > 0)
-        kinds = each.crossing.kinds_of(each.levels_of_rows(cube, columns))
-        at = np.where(group_of < -1, known + kinds, group_of)[kept]
+        at = np.where(group_of < -1, known + each.crossing.kinds_of(levels), group_of)[kept]
         at[at < 0] = known - 1
         at = at * (labels + 1) + np.where(label_of[kept] < 0, labels, label_of[kept])
-        at = at * len(values) + np.searchsorted(values, scores[kept])
+        at = at * len(values) + place[kept]
         shape = (known + len(each.crossing.unknown), labels + 1, len(values))
         cells = int(np.prod(shape))
         counts: dict[str, Array] = {
@@ -521,14 +522,27 @@ def exact_histograms(
     return tuple(exact)
 
 
+def _read_coded(
+    source: Source, cube: Cube, spec: Spec, axes: Sequence[Axis], numeric: Sequence[str]
+) -> tuple[dict[Axis, Index], dict[str, Array]]:
+    # the positions of all rows in the levels of some axes, and the numbers of some columns
+    if isinstance(source, Streamed) and source.streams:
+        parts = [(each.codes, each.numbers) for each in coded_rows(source, cube, axes)]
+        codes = {a: np.concatenate([of[a] for of, _ in parts]).astype(np.int64) for a in axes}
+        return codes, {c: np.concatenate([of[c] for _, of in parts]) for c in numeric}
+    columns = read_rows(source, [*(axis.column for axis in axes), *numeric], recode=spec.recode)
+    codes = {axis: level_codes(axis, cube, columns[axis.column]) for axis in axes}
+    return codes, {column: numbers_of(columns[column]) for column in numeric}
+
+
 def _cases_and_weights(
-    columns: Mapping[str, Sequence[Value]], spec: Spec, rows: int, mean_weight: float
+    numbers: Mapping[str, Array], spec: Spec, rows: int, mean_weight: float
 ) -> dict[str, Array]:
     # the cases and the weight of every row, 0 where it cannot be counted
-    cases = np.ones(rows) if spec.count is None else numbers_of(columns[spec.count])
+    cases = np.ones(rows) if spec.count is None else numbers[spec.count]
     weight = np.ones(rows)
     if spec.weight is not None:
-        weight = numbers_of(columns[spec.weight]) / mean_weight
+        weight = numbers[spec.weight] / mean_weight
     usable = np.isfinite(cases) & np.isfinite(weight)
     factors = {"rows": usable * 1.0, "n": np.where(usable & (weight > 0), cases, 0.0)}
     for power, name in enumerate(WEIGHTS if spec.weight else (), 1):

@@ -7,6 +7,7 @@ the processor's cache, and numpy is several times as fast: it adds up one measur
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
@@ -16,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.build import Coded, Counted, build
+from fairgauge.cube.build import Coded, Counted, build, whole_array
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Moment, Plan
 from fairgauge.cube.plan import Factor as MomentFactor
@@ -32,6 +33,7 @@ from fairgauge.scan.source import (
     ranged_columns,
 )
 from fairgauge.start.records import dataclass, field
+from fairgauge.stats.arrays import distinct
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
 Floats: TypeAlias = NDArray[np.float64]
@@ -169,10 +171,13 @@ def join_parts(
 
 
 def _joined_keys(parts: Sequence[Any]) -> Coded:
+    if len(parts) == 1:
+        return Coded(parts[0].values, parts[0].positions)
     starts = np.cumsum([0, *(len(part.values) for part in parts)])
+    placed = zip((part.positions for part in parts), starts, strict=False)
     return Coded(
         [value for part in parts for value in part.values],
-        np.concatenate([part.positions + at for part, at in zip(parts, starts, strict=False)]),
+        np.concatenate([np.where(each < 0, -1, each + at) for each, at in placed]),
     )
 
 
@@ -204,9 +209,9 @@ class CellSums:
         sizes = []
         for axis, digits in zip(plan.axes, self._digits, strict=True):
             codes.append(digits.of(*batch.keys[axis]) if digits else batch.intervals(axis) + 1)
-            if digits and len(digits.values) > self._limit + 1:
+            if digits and axis.limited and len(digits.values) > self._limit:
                 self._check(axis, digits, codes[-1])
-            sizes.append(len(digits.values) if digits else axis.bins + 1)
+            sizes.append(len(digits.values if digits else range(axis.bins)) + 1)
         columns = [*codes, *batch.numbers.values()]
         rows = len(columns[0]) if columns else 0
         self._totals.rows += rows
@@ -217,7 +222,7 @@ class CellSums:
 
     def _check(self, axis: Axis, digits: _Digits, codes: Codes) -> None:
         # report too many values before they fill the memory; a type may have more than occur
-        occur = [digits.values[i] for i in np.unique(codes).tolist() if i]
+        occur = [digits.values[i - 1] for i in distinct(codes).tolist() if i]
         check_values({axis: occur}, (), self._limit)
 
     def _tables_for(self, cells: int) -> list[_TableSums]:
@@ -230,7 +235,7 @@ class CellSums:
     def scanned(self) -> Scanned:
         self._tables = self._tables or self._tables_for(0)  # there were no rows
         values = [
-            digits.values if digits else [None, *range(axis.bins)]
+            digits.values if digits else range(axis.bins)
             for axis, digits in zip(self._plan.axes, self._digits, strict=True)
         ]
         return Scanned(self._totals, [table.counted(values) for table in self._tables])
@@ -248,7 +253,7 @@ class _Digits:
     """The values of an axis met so far, each with its digit; 0 is a missing one."""
 
     def __init__(self) -> None:
-        self.values: list[object] = [None]
+        self.values: Sequence[object] = ()
         self._digit: dict[tuple[type, object], int] = {(type(None), None): 0}
         self._last: tuple[Sequence[object], int] = ((), 0)
         self._places: Codes = np.zeros(2, dtype=np.int8)
@@ -269,17 +274,36 @@ class _Digits:
         return digits
 
     def _place(self, values: Sequence[object]) -> None:
-        found = []
-        for value in values:
-            known = None if isinstance(value, float) and value != value else value
-            digit = self._digit.setdefault((type(known), known), len(self.values))
-            if digit == len(self.values):
-                self.values.append(known)
-            found.append(digit)
-        kind = np.min_scalar_type(-max(len(self.values), 1))
-        self._places = np.array([*found, 0], dtype=kind)  # the last entry of a missing value, -1
-        self._in_order = found == [*range(1, len(found) + 1)]
+        found: Sequence[int] | Codes
+        if isinstance(values, array) and isinstance(self.values, (tuple, array)):
+            found = self._place_whole(np.asarray(values))
+        else:
+            if not isinstance(self.values, list):
+                self.values = [*self.values]
+                self._digit |= {(type(each), each): i for i, each in enumerate(self.values, 1)}
+            found = []
+            for value in values:
+                known = None if isinstance(value, float) and value != value else value
+                digit = self._digit.setdefault((type(known), known), len(self.values) + 1)
+                if digit > len(self.values):
+                    self.values.append(known)
+                found.append(digit)
+        kind = np.min_scalar_type(-len(self.values) - 1)
+        self._places = np.append(found, 0).astype(kind)  # the last entry of a missing value, -1
+        self._in_order = bool((self._places[:-1] == np.arange(1, len(values) + 1)).all())
         self._last = values, len(values)
+
+    def _place_whole(self, numbers: Cells) -> Codes:
+        # different whole numbers, without an object of Python for each
+        known = np.asarray(self.values, dtype=np.int64)
+        order = np.argsort(known)
+        at = np.searchsorted(known, numbers, sorter=order)
+        found = np.append(order, -1)[at]
+        new = np.append(known, 0)[found] != numbers
+        new |= found < 0
+        found[new] = len(known) + np.arange(new.sum())
+        self.values = whole_array(np.append(known, numbers[new]))
+        return found + 1
 
 
 class _TableSums:
@@ -346,7 +370,7 @@ class _TableSums:
         # every cell has its place, so that nothing is clipped: numpy checks no bounds
         found = np.take(self._numbers, cells, mode="clip")
         if not found.all():
-            new = np.unique(cells[found == 0])
+            new = distinct(cells[found == 0])
             self._cells = np.concatenate([self._cells, new])
             self._numbers[new] = np.arange(known + 1, len(self._cells) + 1)
             found = np.take(self._numbers, cells)
@@ -356,6 +380,9 @@ class _TableSums:
         """Return the cells that were met, by the values of the digits of every axis."""
         held = np.flatnonzero(self._sums["rows"])
         sizes = self._sizes or [1] * len(self._table)  # there were no rows
-        positions = np.unravel_index(self._cells[held], sizes) if self._table else ()
-        keys = [Coded(values[i], at) for i, at in zip(self._table, positions, strict=True)]
+        cells, keys = self._cells[held], []
+        for i, size in zip(reversed(self._table), reversed(sizes), strict=True):
+            cells, at = np.divmod(cells, size)
+            keys.append(Coded(values[i], (at - 1).astype(np.min_scalar_type(-size))))
+        keys.reverse()
         return Counted(keys, {measure: sums[held] for measure, sums in self._sums.items()})

@@ -23,6 +23,7 @@ from fairgauge.scan.row_codes import (
     drop_codes,
     numbers_of,
     numbers_of_texts,
+    whole_numbers,
 )
 from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers
 from fairgauge.start.records import dataclass, replace
@@ -168,7 +169,7 @@ def factor(column: pd.Series[Any], axis: Axis) -> Coded:
         codes, different = pd.factorize(values)
     except (NotImplementedError, TypeError):  # of lists and structs, by Arrow and by Python
         raise nested_value_error(axis) from None
-    return [*different], codes
+    return whole_numbers(different) or [*different], codes
 
 
 def _factor_objects(values: NDArray[np.object_]) -> Coded:

@@ -36,6 +36,8 @@ NUMBERED = "numbered"
 _SHORTEST_KEY = 16
 _DIGITS, _OF_KEY = 32, 16
 _CODE = re.compile(r"0[0-]*|-\d+|9[9-]+")
+_NINES = [10.0**digits - 1 for digits in range(2, 19)]
+_DIGIT = re.compile(r"[\d@]")
 _FEWEST_OUTLYING, _TIMES_OUTLYING, _SHARE_OUTLYING = 20, 10, 0.05
 """Rows of an identifier that is no one's: so many, and so many times those of any other; of several
 half as many times are enough, as sizes have no such gap below the largest, up to this share."""
@@ -53,7 +55,7 @@ def with_hidden_clusters(cube: Cube) -> Cube:
     if axis is None or cube.clusters:
         return cube
     held, rows, recoding = cube.levels[axis], cube.cases_by_level[axis][:-1], cube.asked.recoding
-    names: tuple[Value, ...] = tuple(range(1, len(held) + 1))
+    names: Any = range(1, len(held) + 1)
     if key:  # by their texts: a column may be numbers in one file and texts in another
         hashes = [_hash(key, f"cluster:{name_of(level)}")[:_DIGITS] for level in held]
         names, order = tuple(sorted(hashes)), np.argsort(hashes)
@@ -100,7 +102,7 @@ def spellings_of(identifiers: Sequence[Value]) -> int:
     >>> spellings_of(["0035g00000AbCdE", "0035g00000AbCde"])
     0
     """
-    if not any(isinstance(each, str) for each in identifiers):
+    if str not in {*map(type, identifiers)}:
         return 0
     names = {
         each if isinstance(each, str) and _CASED.fullmatch(each) else without_spelling(each)
@@ -156,11 +158,17 @@ def placeholders(
     words: list[tuple[Value, int]] = []
     codes: list[tuple[Value, int]] = []
     others: list[int] = []
-    for i in np.flatnonzero(rows > 1).tolist():
+    repeated = np.flatnonzero(rows > 1)
+    if not stated and {*map(type, identifiers)} == {int}:  # no words, and few codes
+        numbers = np.array(identifiers, dtype=np.float64)[repeated]
+        coded = (numbers <= 0) | np.isin(numbers, _NINES)
+        plain = np.sort(rows[repeated[~coded]].astype(np.int64))[::-1]
+        others, repeated = plain[: _few_of(len(identifiers)) + 1].tolist(), repeated[coded]
+    for i in repeated.tolist():
         value, n, name = identifiers[i], int(rows[i]), name_of(identifiers[i])
         if name in stated:
             continue
-        if not re.search(r"[\d@]", name) and means_missing(value):  # which costs more
+        if not _DIGIT.search(name) and means_missing(value):  # which costs more
             words.append((value, n))
         elif _CODE.fullmatch(name):
             codes.append((value, n))
@@ -180,10 +188,13 @@ def count_outlying(sizes: Sequence[int], identifiers: int) -> int:
     >>> count_outlying([30, 25, 11, 6, 3, 1], 90), count_outlying([30] * 6 + [1], 90)
     (0, 0)
     """
-    few = max(1, int(_SHARE_OUTLYING * identifiers))
-    gaps = [*pairwise(sizes[: few + 1])]
+    gaps = [*pairwise(sizes[: _few_of(identifiers) + 1])]
     found = [i for i, (n, other) in enumerate(gaps, 1) if _is_far_above(n, other, min(i, 2))]
     return max(found, default=0)
+
+
+def _few_of(identifiers: int) -> int:
+    return max(1, int(_SHARE_OUTLYING * identifiers))
 
 
 def _is_far_above(n: int, other: int, several: int = 1) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -10,9 +10,10 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.cube.build import whole_array
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis, Plan, canonical_values, nested_value_error
-from fairgauge.enums import Role
+from fairgauge.enums import Observation, Role
 from fairgauge.errors import DataError, quote
 from fairgauge.question.recoding import Recodings
 from fairgauge.scan.source import Readable, Source, UnreadableNumbers
@@ -115,6 +116,7 @@ BATCH = 524_288
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 # types of Arrow that numpy has too, with its names
 _FLAT = {kind: kind for kind in _WHOLE} | {"float": "float32", "double": "float64"}
+_EXACT = 2.0**53
 WIDEST = 4_096
 """Whole numbers this far apart are positions as they are."""
 # the same of records that are objects of Python
@@ -177,15 +179,21 @@ class CodedRows:
     weights: NDArray[np.float64] | None = None
 
 
-def coded_rows(source: Streamed, cube: Cube) -> Iterator[CodedRows]:
-    """Yield all rows by the positions of their values in the levels of counts of the same rows."""
-    places = {
-        axis: PositionsInLevels(axis, cube.levels[axis]) for axis in cube.plan.axes if not axis.bins
-    }
+def coded_rows(
+    source: Streamed, cube: Cube, axes: Sequence[Axis] | None = None
+) -> Iterator[CodedRows]:
+    """Yield all rows by the positions of their values in the levels of counts of the same rows.
+
+    Of some ``axes`` alone where these are given: clusters have other names in counts.
+    """
+    axes = cube.plan.axes if axes is None else axes
+    places = {axis: PositionsInLevels(axis, cube.levels[axis]) for axis in axes if not axis.bins}
+    for axis, levels in places.items():
+        levels.leave_out(str(e.value) for e in cube.seen(Observation.UNSTATED, axis.column))
     score = cube.plan.axis(Role.SCORE)
     for batch in source.batches(cube.plan):
-        codes: Codes = {axis: places[axis].of(*found) for axis, found in batch.keys.items()}
-        codes |= {axis: batch.intervals(axis) for axis in cube.plan.axes if axis.bins}
+        codes: Codes = {axis: each.of(*batch.keys[axis]) for axis, each in places.items()}
+        codes |= {axis: batch.intervals(axis) for axis in axes if axis.bins}
         cases, weights = (
             None if column is None else np.nan_to_num(batch.numbers[column], posinf=0.0, neginf=0.0)
             for column in (cube.plan.count, cube.plan.weight)
@@ -203,6 +211,10 @@ class PositionsInLevels:
         self._axis = axis
         self._position = {name_of(level): i for i, level in enumerate(levels)}
         self._known: tuple[Sequence[object], NDArray[np.int32], bool] | None = None
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Read values that are no level as missing ones."""
+        self._position = dict.fromkeys(names, -1) | self._position
 
     def of(
         self, values: Sequence[object], positions: NDArray[np.integer[Any]]
@@ -248,6 +260,15 @@ def coded_whole(values: NDArray[Any]) -> tuple[Sequence[object], NDArray[np.inte
         return None
     least = np.array(low).astype(np.int16)  # both wrap around, and their difference fits
     return range(low, high + 1), np.subtract(values, least, dtype=np.int16, casting="unsafe")
+
+
+def whole_numbers(different: Any) -> Sequence[int] | None:
+    """Return different numbers that are all whole as an array of int64; else None."""
+    numbers = np.asarray(different)
+    if numbers.dtype.kind == "f" and (numbers == np.floor(numbers)).all():
+        return whole_array(numbers) if (np.abs(numbers) < _EXACT).all() else None
+    signed = numbers.dtype.kind in "iu" and numbers.dtype != np.uint64
+    return whole_array(numbers) if signed else None
 
 
 def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batch:
