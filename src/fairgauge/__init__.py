@@ -56,9 +56,10 @@ if TYPE_CHECKING:
     from fairgauge.results.gap_decomposition import Decomposition
     from fairgauge.results.monitor_results import HistoryHealth, MonitorReport
     from fairgauge.results.name_swaps import PairsAudit
+    from fairgauge.results.plan import Planned
     from fairgauge.results.report import Report
     from fairgauge.results.shown_result import load
-    from fairgauge.results.subgroup_search import Planned, SubgroupSearch
+    from fairgauge.results.subgroup_search import SubgroupSearch
     from fairgauge.results.threshold_choice import ThresholdChoice
     from fairgauge.results.verdicts import RulesNotMet
     from fairgauge.scan.source import sql
@@ -95,9 +96,10 @@ _NAMES_OF = {
     "results.gap_decomposition": "Decomposition",
     "results.monitor_results": "HistoryHealth MonitorReport",
     "results.name_swaps": "PairsAudit",
+    "results.plan": "Planned",
     "results.report": "Report",
     "results.shown_result": "load",
-    "results.subgroup_search": "Planned SubgroupSearch",
+    "results.subgroup_search": "SubgroupSearch",
     "results.threshold_choice": "ThresholdChoice",
     "results.verdicts": "RulesNotMet",
     "scan.source": "sql",

@@ -70,8 +70,8 @@ from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
 from fairgauge.results.shown_result import CountedValue, made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall, reasons_of
-from fairgauge.rowwise import RowReader
 from fairgauge.rowwise.copies import Copies, find_copies
+from fairgauge.rowwise.row_metrics import RowReader
 from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.identifiers import with_hidden_clusters
 from fairgauge.scan.input_files import open_files

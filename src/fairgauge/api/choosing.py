@@ -277,7 +277,7 @@ def _both_outcomes(keys: Mapping[str, Json]) -> Iterator[str]:
 
 def _line(key: str, value: Json, asked: Mapping[str, Json]) -> str:
     named = key in asked or key not in PLACEHOLDERS
-    return f"{key} = {toml_value(value)}" + ("" if named else "  # TODO: the name of your column")
+    return f"{key} = {toml_value(value)}" + ("" if named else "  # fill in the name of your column")
 
 
 def _comments(texts: Iterable[str], mark: str = "") -> Iterator[str]:

@@ -9,8 +9,8 @@ from fairgauge.errors import Problem, refuse
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import read_part
+from fairgauge.results.plan import Needed, Planned
 from fairgauge.results.shown_result import made_now
-from fairgauge.results.subgroup_search import Needed, Planned
 from fairgauge.stats.rows_to_decide import Comparison, rows_for_verdict
 from fairgauge.values import is_number
 

@@ -20,9 +20,11 @@ from fairgauge.identity import texts_of
 from fairgauge.measure.decide import OF_FEATURES, judge
 from fairgauge.measure.measure import measure
 from fairgauge.measure.measured import Measured
-from fairgauge.monitoring import _detection, _period_counts
+from fairgauge.monitoring import _comparison_counts, _detection
+from fairgauge.monitoring._comparison_counts import ComparisonId
 from fairgauge.monitoring._detection import ALL_GROUPS
-from fairgauge.monitoring._period_counts import ComparisonId, PeriodCubes, feed_rows
+from fairgauge.monitoring._feed_rows import feed_rows
+from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.monitoring.periods import Weekdays, days_of_week, kind_of, parse_period, weekday_of
 from fairgauge.question.rules import Rule
@@ -74,9 +76,9 @@ def follow(
     """Follow every comparison; ``of_two`` are features in which one stands for two groups."""
     if not cubes:
         return Followed()
-    rates = _period_counts.exact_rates(asked)
+    rates = _comparison_counts.exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
-    counts = _period_counts.collect_counts(cubes, names, asked, rates)
+    counts = _comparison_counts.collect_counts(cubes, names, asked, rates)
     found, hiding = _detection.estimate_periods(cubes, asked, others)
     ids = [*counts.ids, *found]
     arrivals = [*counts.arrivals, *(min(periods) for periods in found.values())]
@@ -168,7 +170,7 @@ class _ComparisonMaker:
         return self.labels.entered if self.labels.needed[each.rule] else len(self.names)
 
     def compare_counts(
-        self, i: int, every: _period_counts.ComparisonCounts, parts: Array,
+        self, i: int, every: _comparison_counts.ComparisonCounts, parts: Array,
         limits: tuple[float, float], rate: MonitoredRate, alpha: float, baseline: Baseline | None,
     ) -> MonitoredComparison:  # fmt: skip
         asked, names, each, counts = self.asked, self.names, every.ids[i], every.counts[:, i]

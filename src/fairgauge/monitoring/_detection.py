@@ -38,12 +38,8 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import ClassKind
 from fairgauge.measure.decide import is_judged
 from fairgauge.measure.measure import measure
-from fairgauge.monitoring._period_counts import (
-    ComparisonCounts,
-    ComparisonId,
-    PeriodCubes,
-    SideCounts,
-)
+from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId, SideCounts
+from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec, Rates
 from fairgauge.monitoring.periods import DAYS, WEEKEND, Weekdays
 from fairgauge.reasons import Reason, ReasonCode

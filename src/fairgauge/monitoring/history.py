@@ -18,7 +18,8 @@ from typing import TypeAlias
 from fairgauge.atomic_files import create_whole, replace_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import CubeError, DataError, display, quote, shown_address
-from fairgauge.monitoring._period_counts import PeriodCubes, refuse_unfit
+from fairgauge.monitoring._comparison_counts import refuse_unfit
+from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.object_stores import MOST_SAVED, explain_store_errors, filesystem, read_limited

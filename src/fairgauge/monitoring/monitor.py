@@ -17,13 +17,9 @@ from fairgauge.cube.plan import plan
 from fairgauge.enums import DOUBTS_OF_A_PERIOD, Observation, Outcome
 from fairgauge.errors import CubeError, DataError, cells, quote, refuse
 from fairgauge.measure.measure import doubts_of_measures
+from fairgauge.monitoring._comparison_counts import fix_references, refuse_unfit
 from fairgauge.monitoring._comparisons import Followed, follow, unmatched_rules
-from fairgauge.monitoring._period_counts import (
-    PeriodCubes,
-    check_values,
-    fix_references,
-    refuse_unfit,
-)
+from fairgauge.monitoring._period_cubes import PeriodCubes, check_values
 from fairgauge.monitoring.history import NEW_HISTORY, HeldHistory, History, refuse_unlike
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, absent_runs, gaps, parse_period

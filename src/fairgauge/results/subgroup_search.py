@@ -1,4 +1,4 @@
-"""Where a rate is worse, of all subgroups that features make; and how many rows are needed."""
+"""Where a rate is worse, of all subgroups that features make."""
 
 from __future__ import annotations
 
@@ -185,30 +185,3 @@ class SubgroupSearch(shown_result.ResultOfMetrics):
             if feature.name in subgroup.conditions:
                 found |= feature.where(subgroup.conditions[feature.name])
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Needed:
-    """The rows that an audit needs, of both sides; infinite where no number suffices."""
-
-    goal: str
-    group: float
-    reference: float
-
-    @property
-    def total(self) -> float:
-        return self.group + self.reference
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned(shown_result.ShownResult):
-    """What an audit needs; ``assumed`` is what else was given, such as the rate."""
-
-    KIND: ClassVar = shown_result.ResultKind(name="plan", schema="fairgauge.plan/7",
-        title="Rows that an audit needs", called="a plan of fairgauge",
-        page="fairgauge.statements.search:plan_page")  # fmt: skip
-
-    confidence: Share
-    power: Share
-    assumed: Mapping[str, float]
-    needed: tuple[Needed, ...]

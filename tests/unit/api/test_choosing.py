@@ -82,8 +82,8 @@ def test_answers_lead_to_the_error_that_is_guarded_against():
 
 def test_columns_to_fill_in_and_the_other_outcome_are_marked_and_no_file_is_overwritten(tmp_path):
     text = specification(recommend({"model": "decision", "outcomes": "none"}), {"sensitive": "sex"})
-    assert [line for line in text.splitlines() if line.endswith("  # TODO: the name of your column")
-            ] == ['prediction = "prediction"  # TODO: the name of your column']  # fmt: skip
+    marked = [line for line in text.splitlines() if "  # fill in the name of your column" in line]
+    assert marked == ['prediction = "prediction"  # fill in the name of your column']
     assert '# positive = ["VALUE"]\n# negative = ["VALUE"]\n' in text
     asked = ["choose", "--model", "decision", "--outcomes", "none", "-o"]
     runs = [CliRunner().invoke(main, [*asked, str(tmp_path / name)])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.errors import CubeError
-from fairgauge.monitoring._period_counts import sum_cubes
+from fairgauge.monitoring._period_cubes import sum_cubes
 
 ASKED = {"prediction": "y", "positive": 1, "sensitive": ["sex", "race"], "cluster": "who"}
 KEY = "FAIRGAUGE_CLUSTER_KEY"

@@ -13,10 +13,10 @@ from scipy.stats import norm
 from tests.selected_groups import selected as of_groups
 
 import fairgauge as fg
-from fairgauge import rowwise as row_reader
 from fairgauge.enums import Outcome
 from fairgauge.measure.measure import measure
 from fairgauge.reasons import ReasonCode
+from fairgauge.rowwise import row_metrics as row_reader
 from fairgauge.scan.row_codes import read_rows
 from fairgauge.stats.contrasts import newcombe
 

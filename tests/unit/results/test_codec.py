@@ -32,9 +32,9 @@ from fairgauge.results.estimates import (
 )
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
+from fairgauge.results.plan import Needed
 from fairgauge.results.scopes import Bounds, ClassScope, Interval, Reference, Scope
 from fairgauge.results.shown_result import Brief, ResultKind, Sentence, ShownResult, result_classes
-from fairgauge.results.subgroup_search import Needed
 from fairgauge.results.threshold_choice import OperatingPoint
 from fairgauge.results.verdicts import Verdict
 from fairgauge_check.check_result import CheckedGroup
