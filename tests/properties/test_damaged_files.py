@@ -1,6 +1,7 @@
 """A damaged or an oversized file ends in time and memory, with an exit code and one message.
 
-As a script it tries some files of each kind in this process: ``test_damaged_files.py SEED N``.
+As a script it tries N files of each of five kinds in this process:
+``python -m tests.properties.test_damaged_files SEED N``, which names those that end wrongly.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from fairgauge.atomic_files import folder_of_process
-from fairgauge.errors import NOT_UTF_8, DataError, listing, needing, quote
+from fairgauge.errors import NOT_UTF_8, DataError, FairgaugeError, listing, needing, quote
 from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_relation import (
     PLACE,
@@ -220,7 +220,13 @@ def open_parquet(paths: list[Place], name: str) -> Source:
 
 def _select_columns(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
     # floats become the decimals that they stand for before files of other schemas join them
-    units = _duration_units(paths[0])
+    try:
+        units = _duration_units(paths[0])
+    except FairgaugeError:
+        raise
+    except (ValueError, IndexError):
+        why = "what it holds of its types (ARROW:schema) is damaged; write it anew"
+        raise DataError(f"cannot read {quote(str(paths[0]))}: {why}") from None
     kinds = zip(schema.names, schema.kinds, strict=True)
     schema = replace(schema, kinds=tuple(units.get(name, kind) for name, kind in kinds))
     names = ", ".join(f"h{i}" for i in range(len(schema.names)))

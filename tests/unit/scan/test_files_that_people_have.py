@@ -2,8 +2,10 @@
 
 import bz2
 import json
+import random
 import re
 import zipfile
+from base64 import b64decode, b64encode
 
 import duckdb
 import numpy as np
@@ -16,6 +18,7 @@ from fairgauge.cli import main
 
 openpyxl = pytest.importorskip("openpyxl")
 pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
 pd = pytest.importorskip("pandas")
 pyreadstat = pytest.importorskip("pyreadstat")
 
@@ -494,3 +497,20 @@ def test_the_line_of_a_header_can_be_stated(tmp_path):
     assert CliRunner().invoke(main, [*asked, "--quiet"]).exit_code == 0
     with pytest.raises(fg.DataError, match="no line 900 among its first 63"):
         fg.count(f"{path}#900", prediction="ok", sensitive="group")
+
+
+def test_types_of_arrow_that_are_damaged_in_a_parquet_file_are_refused_in_words(tmp_path):
+    table = pa.table({"p": [1, 0], "g": ["a", "b"], "d": pa.array([1, 2], pa.duration("s"))})
+    path, chance, refused = tmp_path / "a.parquet", random.Random(93), 0
+    pa.parquet.write_table(table, path)
+    content, written = path.read_bytes(), pa.parquet.read_metadata(path).metadata[b"ARROW:schema"]
+    whole = b64decode(written)
+    places = range(0, len(whole) - 4, 12)
+    changed = (whole[:at] + chance.randbytes(4) + whole[at + 4 :] for at in places)
+    for held in (b"!" + written[1:], *map(b64encode, changed)):
+        path.write_bytes(content.replace(written, held))
+        try:
+            fg.audit(str(path), prediction="p", sensitive="g")
+        except fg.FairgaugeError:
+            refused += 1
+    assert refused

@@ -114,3 +114,26 @@ def test_an_interrupt_ends_a_scan_that_is_under_way(query):
     command = [sys.executable, "-c", RUNNING.format(query=query)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=20, check=False)
     assert (done.returncode, done.stdout) == (0, "interrupted\n")
+
+
+VIEWED = """
+import os, signal, sqlite3, threading
+import fairgauge as fg
+with sqlite3.connect("a.db") as base:
+    base.execute("CREATE VIEW a AS WITH RECURSIVE n(p) AS (SELECT 1 UNION ALL SELECT 1 - p FROM n) "
+                 "SELECT p, p AS g FROM n")
+threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    fg.audit(fg.sql("sqlite:///a.db", "a"), prediction="p", sensitive="g")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@POSIX
+@pytest.mark.usefixtures("interrupts")
+def test_an_interrupt_ends_a_view_without_an_end(tmp_path):
+    command = [sys.executable, "-c", VIEWED]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60, check=False,
+                          cwd=tmp_path)  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "interrupted\n")
