@@ -134,6 +134,8 @@ def random_case(random: Random) -> dict[str, object]:
     question |= {"count": "Freq"} if counted else {}
     if "Withdrawn" in text.getvalue() and "pending" in text.getvalue() and random.random() < 0.7:
         question["recode"] = {"Decision": {"unknown": ["Withdrawn", "pending"]}}
+    elif not (person or scored) and random.random() < 0.4:
+        question["negative"] = [no]
     if random.random() < 0.5 and "preset" not in question:
         question["words"] = random.choice(_WORDS)
     rows = text.getvalue()

@@ -135,7 +135,8 @@ def test_a_dropped_file_is_answered_as_python_answers_it(open_page, tmp_path):
     assert {f"{value}|{rows}" for _, value, rows in held} <= {
         "|".join(r.split("|")[:2]) for r in kept
     }
-    assert "Withdrawn|1|not known" in kept
+    assert "Withdrawn|1|nothing was decided" in kept
+    assert question["negative"] == ["Rejected"]  # both outcomes are stated
     table = saved(page, "#save-table").splitlines()
     assert len(table) == 1 + len(report.groups) + len(UNKNOWN)
     assert [row.split(",")[:4] for row in table if ",not known," in row] == UNKNOWN

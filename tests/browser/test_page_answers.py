@@ -257,7 +257,7 @@ def test_a_decision_that_is_nobodys_best_is_listed_as_not_favourable(tmp_path):
     rows += [f"C{i},{'FM'[i % 2]},Withdrawn" for i in range(1, 200, 30)]
     case = {"text": "\n".join(["who,sex,ok", *rows]), "question": USUAL | {"person": "who"}}
     (made,) = answers([case], tmp_path)
-    assert "Counted as not positive: no 67, Withdrawn." in str(made["answers"])
+    assert "Counted as not positive: no 67, Withdrawn 0." in str(made["answers"])
     report = audited(case, tmp_path / "people.csv")
     with in_language("en", None):
         for mine, theirs in sentences(made, report):

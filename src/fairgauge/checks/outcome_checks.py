@@ -522,8 +522,8 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     """Warn where what counts as favourable has the name of a harm, and other values not.
 
     Of yes and no, 1 and 0, and of a cut the name of the column decides: "hired = no" and
-    "denied = yes", not "default = no"; of HMDA's codes their meaning, and of a recoding the values
-    that it is from. Of a score without a label its name decides.
+    "denied = yes", not "default = no", and of HMDA's codes their meaning. Of a score without a
+    label its name decides.
 
     Raises ``SpecError``: A preset would call such an outcome by the word for its opposite, whether
         or not it is stated.

@@ -130,11 +130,13 @@ def other_references(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
 
 def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of unknown values in the question, and negative ones, that the data need not have."""
-    for axis in (a for a in cube.plan.outcomes if not (a.bins or spec.where)):
+    outcomes = [] if spec.where else [axis for axis in cube.plan.outcomes if not axis.bins]
+    recorded = [level for axis in outcomes for level in cube.levels[axis]]
+    for axis in outcomes[-1:] if isinstance(spec.negative, tuple) else outcomes:
         undecided = cube.seen(Observation.UNSTATED, axis.column)
-        others = {(axis.column, str(e.value)): e.rows for e in undecided if e.role is axis.role}
+        others = {(axis.column, str(e.value)): e.rows for e in undecided}
         for i, value in enumerate(spec.negative_of(axis.column)):
-            if not is_one_of(value, cube.levels[axis]):
+            if not is_one_of(value, recorded):
                 yield from unmatched_value(f"negative[{i}]", name_of(value), others)
     axes = [a for a in cube.plan.axes if a.role is Role.FEATURE and not a.cuts]
     levels = [(a.column, *level) for a in axes for level in levels_with_cases(cube, a)]

@@ -158,6 +158,7 @@ const asked = (given, table) => {
   if ([...rates].some((rate) => rate.needs === 2 && !question.label)) throw refused("label");
   const above = question.positive?.above ?? null, positive = above === null ? listOf(question.positive) : [];
   if (above !== null && (question.label || !Number.isFinite(above))) throw new Refused(UI.score_alone);
+  if (question.person && listOf(question.negative).length) throw refused("keys", { keys: listed(["person", "negative"]) });
   if (question.person && (question.label || question.count)) throw new Refused(UI.person_alone);
   const at = new Map(features.map((c, i) => [c.name, i]));
   if (preset.crossed && !("intersections" in given) && features.length > 1) question.intersections = [features.map((c) => c.name)];
@@ -167,7 +168,7 @@ const asked = (given, table) => {
   }));
   const used = [question.prediction, question.label, ...features.map((c) => c.name)].filter(Boolean);
   if (new Set(used).size < used.length) throw refused("twice_used");
-  return { given, question, features, cuts, crossed, reference, rules, positive: positive.length ? positive : [1], stated: positive, above,
+  return { given, question, features, cuts, crossed, reference, rules, positive: positive.length ? positive : [1], stated: positive, negative: listOf(question.negative), above,
     person: question.person ? column(question.person, "person") : null, decision: column(question.prediction, "prediction"), label: question.label ? column(question.label, "label") : null,
     count: question.count ? column(question.count, "count") : null, rates: RATES.filter((rate) => rates.has(rate)),
     metrics: listOf(question.metrics), asks, minShare: question.min_share ?? 0, minN: question.min_n ?? null, favourable: question.favourable ?? null,
@@ -184,7 +185,8 @@ const recoded = (c, q, unknown) => {
 };
 // the levels of a column in order, and for each text of the table its place; -1 of what is not known
 const bandsOf = (cuts) => { const ends = ["-inf", ...cuts, "inf"]; return range(cuts.length + 1).map((i) => `(${ends[i]}, ${ends[i + 1]}${i < cuts.length ? "]" : ")"}`); };
-const levelled = (c, q, cuts = []) => {
+// values that are ``stated`` as neither outcome have no place
+const levelled = (c, q, cuts = [], stated = null) => {
   if (c.levels) return { column: c, name: c.name, cuts: cuts.length ? cuts : undefined, levels: c.levels, names: cuts.length ? bandsOf(cuts) : c.values, codes: c.levels.map((_, code) => code) };
   const merged = recoded(c, q, []), texts = [...new Set(merged.filter((m) => m !== null))], values = typed(texts);
   if (cuts.length) {
@@ -193,8 +195,9 @@ const levelled = (c, q, cuts = []) => {
     return { column: c, name: c.name, cuts, levels: range(cuts.length + 1), names: bandsOf(cuts),
       codes: Int16Array.from(merged, (m) => (m === null ? -1 : cuts.filter((cut) => plain_number(m) > cut).length)) };
   }
-  const levels = [...new Set(values)].sort(inOrder), at = new Map(texts.map((text, k) => [text, levels.indexOf(values[k])]));
-  return { column: c, name: c.name, levels, names: levels.map(String), codes: Int16Array.from(merged, (m) => (m === null ? -1 : at.get(m))) };
+  const levels = [...new Set(values)].filter((v) => !stated || is_one_of(v, stated)).sort(inOrder), of = new Map(texts.map((text, k) => [text, values[k]]));
+  return { column: c, name: c.name, levels, names: levels.map(String), unstated: [...new Set(values)].filter((v) => !levels.includes(v)).sort(inOrder),
+    merged: merged.map((m) => (m === null ? null : of.get(m))), codes: Int16Array.from(merged, (m) => (m === null ? -1 : levels.indexOf(of.get(m)))) };
 };
 // numbers of columns that are cut, by intervals around codes of missing ones; the last are missing
 const codedColumns = (axes, q) => [...new Map([...axes.filter((c) => c.cuts), ...(q.count ? [{ name: q.count.name, column: q.count }] : [])].map((c) => [c.name, c])).values()].map((c) => {
@@ -326,11 +329,13 @@ const isMixed = (names, stated) => {
   const [texts, wanted] = [names, stated].map((of) => of.map((v) => String(v).toLowerCase())), held = data.codings.filter((coding) => coding.some((v) => texts.includes(v)));
   return held.length > 1 && texts.every((v) => held.flat().includes(v)) && !held.every((coding) => coding.some((v) => wanted.includes(v)));
 };
-// values that count as another one, as a cube lists what it observed
-const recodedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => typed(c.column.values).map((v, i) => ["recoded", c.name, String(v), n[i], cases[i], c.column === q.decision ? "prediction" : c.column === q.label ? "label" : "feature", c.codes[i] < 0 ? null : c.names[c.codes[i]]]))
+// values that count as another one, or are neither outcome, as a cube lists what it observed
+const roleOf = (c, q) => (c.column === q.decision ? "prediction" : c.column === q.label ? "label" : "feature");
+const unstatedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => c.unstated.map((v) => ["unstated", c.name, String(v), ...[n, cases].map((of) => of.reduce((a, rows, i) => a + (c.merged[i] === v ? rows : 0), 0)), roleOf(c, q), null]));
+const recodedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => typed(c.column.values).map((v, i) => ["recoded", c.name, String(v), n[i], cases[i], roleOf(c, q), c.merged[i] === null ? null : String(c.merged[i])]))
   .filter(([, , value, rows, , , became]) => rows && value !== became).sort((a, b) => byPoints(...[a, b].map(([code, name, value, , , role, became]) => [code, name, role, value, became ?? "None"].join("\0"))));
 const countRows = async (q, table, report = () => {}) => {
-  const columns = q.features.map((c) => levelled(c, q, q.cuts.get(c.name))), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q, q.above === null ? [] : [q.above]));
+  const columns = q.features.map((c) => levelled(c, q, q.cuts.get(c.name))), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q, q.above === null ? [] : [q.above], q.negative.length ? [...q.positive, ...q.negative] : null));
   for (const c of columns) {
     const absent = c.levels.map((level) => !c.cuts && is_one_of(level, q.unknown));
     c.groupless = absent;
@@ -345,7 +350,7 @@ const countRows = async (q, table, report = () => {}) => {
   const add = (codes, n, cases, open = 0) => { const cell = cached(cells, codes.join(), () => ({ codes, n: 0, cases: 0, open: 0 })); cell.n += n; cell.cases += cases; cell.open += open; };
   const read = axes.map((c) => ({ codes: CODES.get(c.column), to: c.codes, of: c.column })), codesOf = (row) => read.map(({ codes, to, of }) => (codes[row] === of.none ? -1 : to[codes[row]]));
   const times = weights && CODES.get(q.count), pause = async (row) => { if (performance.now() - rested > 40) { report(row / table.rows); await new Promise((r) => setTimeout(r)); rested = performance.now(); } };
-  const remade = table.cells ? [] : axes.filter((c) => !c.cuts && q.recode[c.name]).map((c) => ({ c, codes: CODES.get(c.column), n: c.column.values.map(() => 0), cases: c.column.values.map(() => 0) }));
+  const remade = table.cells ? [] : axes.filter((c) => !c.cuts && (q.recode[c.name] || c.unstated.length)).map((c) => ({ c, codes: CODES.get(c.column), n: c.column.values.map(() => 0), cases: c.column.values.map(() => 0) }));
   if (table.cells) table.cells.forEach((c) => add(c.codes, c.n, c.cases, c.open));
   else if (q.person) conflicts = await countPeople(q, table, columns, state[0], codesOf, add, pause, coded);
   else {
@@ -366,6 +371,7 @@ const countRows = async (q, table, report = () => {}) => {
   outcomes.forEach((o, k) => {
     o.sizes = o.levels.map((_, code) => rows.reduce((a, r) => a + (r.codes[columns.length + k] === code ? r.cases : 0), 0));
     o.asked = o.names.filter((_, code) => !state[k][code]);
+    o.both = q.negative.length > 0;
     // of people, whose decisions count as one, how many rows have each is not known any more
     o.refused = range(o.levels.length).filter((code) => state[k][code] && (o.sizes[code] || q.person));
   });
@@ -381,7 +387,7 @@ const countRows = async (q, table, report = () => {}) => {
     cell.open[l][d] -= cases - open;
     cell.open[y][p] += cases - open;
   }
-  return { columns, outcomes, state, rows, unit, conflicts, coded, observed: recodedValues(remade, q), copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
+  return { columns, outcomes, state, rows, unit, conflicts, coded, observed: [...recodedValues(remade, q), ...unstatedValues(remade, q)], copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
 };
 
 // each person once, as people.py counts them: of several groups none is known; of several decisions the positive one
@@ -549,8 +555,8 @@ const auditOf = (counts, q) => {
 // ---- doubts: rows whose meaning is unclear, where they are many, withhold a pass
 // of refused outcomes those that may be no decision, and HMDA's codes of approvals
 const codesAmong = (o, codes, choose) => { const found = o.cuts ? [] : choose(codes.map((code) => o.levels[code])); return codes.filter((code) => found.includes(o.levels[code])); };
-const undecidedCodes = (o) => codesAmong(o, o.refused, (refused) => undecided_refusals(o.name, o.levels, refused, o.asked));
-const approvedCodes = (o) => codesAmong(o, o.refused, (refused) => approved_refusals(o.name, o.levels, refused, undecidedCodes(o).map((code) => o.levels[code]), o.asked));
+const undecidedCodes = (o) => (o.both ? [] : codesAmong(o, o.refused, (refused) => undecided_refusals(o.name, o.levels, refused, o.asked)));
+const approvedCodes = (o) => (o.both ? [] : codesAmong(o, o.refused, (refused) => approved_refusals(o.name, o.levels, refused, undecidedCodes(o).map((code) => o.levels[code]), o.asked)));
 const doubtOf = (counts, q, features) => {
   const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((c, i) => c.levels.map((_, k) => counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
   const accepted = (code, ...columns) => [code, ...columns.map((c) => `${code}:${c}`)].some((each) => q.accept.includes(each));
@@ -589,9 +595,10 @@ const doubtOf = (counts, q, features) => {
     const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "outcome that varies within their group", counts.read, [roles[k]]);
-    // what counts as favourable has the name of a harm, and other outcomes not
+    // what counts as favourable has the name of a harm, and other outcomes not, where a rule or the reference turns with it
+    const turns = q.reference === "best" || q.rules.some((r) => !Number.isFinite(r.high - r.low));
     const negative = q.favourable === "negative", better = o.cuts ? [] : better_outcomes(o.name, o.levels, o.levels.filter((_, code) => good(code)), negative);
-    if (!["positive", "neither"].includes(q.favourable) && k === counts.outcomes.length - 1 && better.some((v) => !negative || String(v).trim().split(/\s+/).length === 1))
+    if (!["positive", "neither"].includes(q.favourable) && k === 0 && turns && better.some((v) => !negative || String(v).trim().split(/\s+/).length === 1))
       add("unfavourable_positive", q.favourable ? "clear favourable outcome" : "stated favourable outcome", counts.read, []);
     // a group of one outcome alone, where by the others' rate that is no chance
     counts.columns.forEach((c, i) => {

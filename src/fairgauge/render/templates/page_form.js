@@ -194,11 +194,14 @@ const answered = () => {
     const names = Object.fromEntries(["yes", "no"].map((means) => [means, byRows(decision).find(([v]) => decided[v] === means)?.[0]])), known = new Map(decision.values.filter((v) => decided[v] !== "unknown").map((v) => [String(meaning(v)), decided[v]]));
     const alike_ = !label || label.values.every((v) => labelled[v] === "unknown" || known.get(String(meaning(v))) === labelled[v]);
     question.positive = alike_ ? of(decision, decided) : [names.yes];
-    for (const [c, means] of [[decision, decided], [label, labelled]].filter(([c]) => c)) {
+    // both outcomes are stated where there are other values, which are neither
+    const both = [[decision, decided], [label, labelled]].filter(([c]) => c), stated = alike_ && !one("person").value && both.some(([c]) => c.values.length > 2);
+    if (stated) question.negative = [...new Set(both.flatMap(([c, means]) => c.values.filter((v) => means[v] === "no")))];
+    for (const [c, means] of both) {
       const to = Object.create(null);
       if (!alike_) for (const m of ["yes", "no"]) { const from = c.values.filter((v) => means[v] === m); if (from.some((v) => v !== names[m])) to[names[m]] = from; }
       const unknown = c.values.filter((v) => means[v] === "unknown");
-      if (unknown.length) to.unknown = unknown;
+      if (unknown.length && !stated) to.unknown = unknown;
       if (Object.keys(to).length) recode[c.name] = to;
     }
     if (!alike_) question.words = { label_positive: `${LANGUAGE === "de" ? "" : "had "}${label.name} = ${of(label, labelled).join(" / ")}` };
@@ -311,7 +314,7 @@ const columnText = (q, rows) => comparedText(q.rates[0].title, referenceOf(q), r
 // each value of an outcome and of a group, with its rows and what it counts as
 const countedValues = () => {
   const { counts, q, table } = state, yes = q.question.words?.positive ?? UI.got, no = `${TEXTS[LANGUAGE].table.terms.not} ${yes}`;
-  const listed_ = (c, as) => make("details", {}, make("summary", {}, bdi(c.column.name), ": ", UI.how_counted), valueTable(c.column, [UI.value, UI.rows, UI.counts_as], (v) => { const code = c.codes[c.column.values.indexOf(v)] ?? -1; return [code < 0 || c.groupless?.[code] ? UI.not_known : as(code)]; }));
+  const listed_ = (c, as) => make("details", {}, make("summary", {}, bdi(c.column.name), ": ", UI.how_counted), valueTable(c.column, [UI.value, UI.rows, UI.counts_as], (v) => { const code = c.codes[c.column.values.indexOf(v)] ?? -1; return [code < 0 && c.unstated?.includes(c.merged[c.column.values.indexOf(v)]) ? UI.nothing : code < 0 || c.groupless?.[code] ? UI.not_known : as(code)]; }));
   return table.cells ? [] : [...counts.outcomes.map((o) => listed_(o, (code) => (o.asked.includes(o.names[code]) ? yes : no))), ...counts.columns.map((c) => listed_(c, (code) => F.called(c.names[code])))];
 };
 const tables = () => {

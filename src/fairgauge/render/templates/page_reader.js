@@ -228,7 +228,7 @@ const readCounts = (text, name) => {
     const counts = levels[i].map((_, code) => cells.reduce((a, c) => a + (c.codes[i] === code ? c.cases : 0), 0));
     return { name: axis.column, levels: levels[i], values: levels[i].map(String), counts, blanks: cells.reduce((a, c) => a + (c.codes[i] < 0 ? c.cases : 0), 0), many: false };
   });
-  const decided = ["label", "prediction", "positive", "sensitive", "intersections", "count", "person", "unknown", "recode"], isStated = (v) => (Array.isArray(v) ? v.length : v && typeof v === "object" ? Object.keys(v).length : v !== null);
+  const decided = ["label", "prediction", "positive", "negative", "sensitive", "intersections", "count", "person", "unknown", "recode"], isStated = (v) => (Array.isArray(v) ? v.length : v && typeof v === "object" ? Object.keys(v).length : v !== null);
   const asked = Object.fromEntries(Object.entries(question).filter(([key, v]) => data.keys.includes(key) && (decided.includes(key) ? v !== null : isStated(v) && !["confidence", ...(question.rules.length || question.preset ? [] : ["reference"]), ...(question.metrics.includes("standard") ? ["metrics"] : [])].includes(key))));
   return { name, header: columns.map((c) => c.name), columns, rows: cells.length, cells, coded, copies: held.copies ?? [], asked, fileRows: rows, excluded, fingerprint };
 };

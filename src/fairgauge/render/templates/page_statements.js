@@ -364,6 +364,11 @@ const pageOf = (counts, q, audit, language = data.language) => {
   const sides = counts.outcomes.flatMap((o, k) => [true, false].map((of) => ({ o, kind: q.label && !k ? "outcome" : "decision", of, values: range(o.levels.length).filter((c) => (o.sizes[c] || q.person) && o.asked.includes(o.names[c]) === of).map((c) => [o.names[c], o.sizes[c]]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)) })).filter((e) => e.values.length > 1));
   const own = sides.filter((e, i) => !sides.slice(0, i).some((d) => d.of === e.of && d.values.map(([v]) => v).sort().join("\0") === e.values.map(([v]) => v).sort().join("\0")));
   for (const { o, kind, of, values } of own) add("counted_as", { column: o.name, state: of ? "positive" : "negative", event: { ...eventOf(q, [kind, of]), once: false }, values: values.slice(0, 6), more: Math.max(0, values.length - 6), several: new Set(own.map((e) => e.o.name)).size > 1 });
+  const neither = counts.observed.filter(([code]) => code === "unstated"), columns = [...new Set(neither.map(([, name]) => name))];
+  for (const name of columns) {
+    const values = neither.filter((e) => e[1] === name).map(([, , v, , cases]) => [v, cases]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    add("counted_as", { column: name, state: "undecided", event: null, values: values.slice(0, 6), more: Math.max(0, values.length - 6), several: columns.length > 1 || own.some((e) => e.o.name !== name) });
+  }
   // ---- what was found, and how certain
   for (const e of led) {
     statements.push(e.s);

@@ -23,9 +23,9 @@ from fairgauge.start import __version__
 from fairgauge.statements.compared import words_of
 
 KEYS = (
-    "label", "prediction", "positive", "sensitive", "intersections", "count", "metrics", "rules",
-    "reference", "favourable", "recode", "unknown", "words", "preset", "min_n", "min_share",
-    "confidence", "document", "accept", "person",
+    "label", "prediction", "positive", "negative", "sensitive", "intersections", "count", "metrics",
+    "rules", "reference", "favourable", "recode", "unknown", "words", "preset", "min_n",
+    "min_share", "confidence", "document", "accept", "person",
 )  # fmt: skip
 """Keys of a specification that the page can answer."""
 _TEXTS = (
