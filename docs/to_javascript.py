@@ -23,6 +23,7 @@ from typing import NamedTuple, TypeAlias
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 SCRIPTS = {
     "closed_forms.js": {
+        "fairgauge.stats.arrays": ("quotient",),
         "fairgauge.stats.intervals": ("wilson", "containing"),
         "fairgauge.stats.contrasts": (
             "mover_difference", "mover_ratio", "far_apart", "score_difference", "score_ratio",
@@ -30,13 +31,16 @@ SCRIPTS = {
         ),
     },
     "words.js": {
-        "fairgauge.values": ("plain_number", "compact_reading", "is_one_of"),
+        "fairgauge.values": ("plain_number", "meaning", "compact_reading", "is_one_of"),
         "fairgauge.scan.identifiers": ("spellings_of",),
         "fairgauge.question.category_words": (
-            "missing_words", "codes_of_missing", "no_groups", "no_outcomes", "may_be_group",
-            "is_total", "is_column_of", "undecided_refusals", "approved_refusals",
-            "better_outcomes",
+            "_fold", "is_adverse", "is_no", "is_undecided", "means_missing", "missing_words",
+            "codes_of_missing", "no_groups", "no_outcomes", "may_be_group", "is_total",
+            "undecided_refusals", "approved_refusals", "better_outcomes",
         ),
+        "fairgauge.resolve.outcomes": ("ways_of_writing",),
+        "fairgauge.cube.plan": ("AROUND_CODES",),
+        "fairgauge.checks.coded_numbers": ("codes_beyond_cuts", "codes_of_counts", "is_price"),
     },
 }  # fmt: skip
 """Of each script, the modules and functions that scripts written by hand call."""
@@ -135,6 +139,12 @@ _RUNTIME = {
     " while (ends & 2 && b > a && marks.includes(x[b - 1])) b--; return x.slice(a, b); }",
     "$pattern": '(text, flags = "") => { const key = `${flags}/${text}`; return $made.get(key)'
     " ?? $made.set(key, new RegExp(text, `u${flags}`)).get(key); }",
+    "$exponential": "(x, digits) => x.toExponential(digits).replace(/e(.)(\\d)$/, 'e$10$2')",
+    "$general": "(x, digits) => { if (x === 0) return '0';"
+    " const power = Number(x.toExponential(digits - 1).split('e')[1]);"
+    " const text = power < -4 || power >= digits ? $exponential(x, digits - 1)"
+    " : x.toFixed(Math.max(digits - 1 - power, 0));"
+    " return text.includes('.') ? text.replace(/\\.?0+($|e)/, '$1') : text; }",
     "$parted": "(x, by) => { const at = x.indexOf(by);"
     ' return at < 0 ? [x, "", ""] : [x.slice(0, at), by, x.slice(at + by.length)]; }',
     "$search": "(re, x) => re.exec(x)",
@@ -170,6 +180,7 @@ _OF_MODULES = {
     ("math", "ceil"): "Math.ceil({})", ("math", "log10"): "Math.log10({})",
     ("unicodedata", "normalize"): "{1}.normalize({0})",
     ("unicodedata", "combining"): "/\\p{{M}}/u.test({})",
+    ("itertools", "accumulate"): "((x, a = 0) => x.map((y) => a += y))({})",
     ("itertools", "pairwise"): "((x) => x.slice(1).map((y, i) => [x[i], y]))($list({}))",
 }  # fmt: skip
 _NATIVE = {
@@ -240,14 +251,16 @@ class Script:
         self.written: dict[str, str] = {}
         self.owners: dict[str, str] = {}
 
-    def text(self, title: str) -> str:
+    def text(self, title: str, names: Iterable[str]) -> str:
         body = "\n".join(self.written.values())
         used, more = set[str](), {*re.findall(r"\$[a-z]+\b", body)}
         while more - used:
             used |= more
             more = {e for name in used for e in re.findall(r"\$[a-z]+\b", _RUNTIME.get(name, ""))}
         held = [f"const {name} = {of};" for name, of in _RUNTIME.items() if name in used]
-        return "\n".join([f"// {title}: translated from its Python source", *held, body, ""])
+        named = ", ".join(names)
+        head = f"// {title}: translated from its Python source\nconst {{ {named} }} = (() => {{"
+        return "\n".join([head, *held, body, f"return {{ {named} }};", "})();", ""])
 
     def take(self, source: str, name: str) -> str:
         """Write what a name of a module stands for, and return its name in the script."""
@@ -599,6 +612,13 @@ class Translator:
                 return re.sub(r"[`$\\]", r"\\\g<0>", text)
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
                 return f"${{{self.of(value)}}}"
+            case ast.FormattedValue(
+                value=value,
+                conversion=-1,
+                format_spec=ast.JoinedStr(values=[ast.Constant(value=how)]),
+            ) if found := re.fullmatch(r"(?:\.(\d+))?([eg])", how):
+                name = {"e": "$exponential", "g": "$general"}[found[2]]
+                return f"${{{name}({self.of(value)}, {found[1] or 6})}}"
         raise self.unknown(node)
 
     def named(self, name: str) -> str:
@@ -624,6 +644,9 @@ class Translator:
         raise self.unknown(f"{of}.{name}")
 
     def binary(self, node: ast.BinOp) -> str:
+        match node:
+            case ast.BinOp(ast.Constant(int() | float() as x), ast.Pow(), ast.Constant(y)):
+                return repr(float(x) ** float(y))  # engines differ in the last digit
         left, right = self.of(node.left), self.of(node.right)
         of = type(node.op)
         if self.module.is_of_arrays and of in (ast.BitAnd, ast.BitOr):
@@ -893,10 +916,8 @@ def _legal(name: str) -> str:
 def script(title: str) -> str:
     """Return a script of `SCRIPTS`."""
     made = Script()
-    for source, names in SCRIPTS[title].items():
-        for name in names:
-            made.take(source, name)
-    return made.text(title)
+    taken = [made.take(source, n) for source, names in SCRIPTS[title].items() for n in names]
+    return made.text(title, taken)
 
 
 if __name__ == "__main__":

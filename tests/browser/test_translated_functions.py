@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from tests.needs import missing
 
+from fairgauge.checks.coded_numbers import codes_beyond_cuts, codes_of_counts
+from fairgauge.cube.plan import AROUND_CODES
 from fairgauge.question import category_words as words
+from fairgauge.resolve.outcomes import ways_of_writing
 from fairgauge.scan.identifiers import spellings_of
 from fairgauge.values import compact_reading, plain_number
 
@@ -27,7 +30,8 @@ ODD = [
 _RUN = """
 const PATTERNS = Object.fromEntries(Object.entries(data.patterns)
   .map(([name, text]) => [name, new RegExp(text, "u")]));
-const plain = (x) => x instanceof Set ? [...x] : x ?? null;
+const plain = (x) => x instanceof Map ? [...x].filter(([, rows]) => rows).map(plain)
+  : x instanceof Set ? [...x].sort() : Array.isArray(x) ? x.map(plain) : x ?? null;
 const made = asked.map(([name, given]) => plain(called[name](...given)));
 process.stdout.write(JSON.stringify(made));
 """
@@ -38,6 +42,8 @@ TEXTS = {  # of one text, or of two
 }  # fmt: skip
 OURS = vars(words) | {
     "compact_reading": compact_reading, "plain_number": plain_number, "spellings_of": spellings_of,
+    "ways_of_writing": ways_of_writing, "codes_of_counts": codes_of_counts,
+    "codes_beyond_cuts": codes_beyond_cuts,
 }  # fmt: skip
 
 
@@ -55,6 +61,13 @@ def a_call(seeded):
     values, column = [*dict.fromkeys(values)], a_text(seeded)
     positive = values[: seeded.randint(1, 2)]
     refused, negative = [v for v in values if v not in positive], seeded.random() < 0.3
+    flags = [seeded.random() < 0.3 for _ in range(3)]
+    counted = [0] * (len(AROUND_CODES) + 1)
+    for at in seeded.sample(range(len(counted)), seeded.randint(1, 12)):
+        counted[at] = seeded.choice([1, 2, 3, 40, 500])
+    cuts = sorted(seeded.sample([-5, 0, 0.5, 1, 18, 40, 100, 1000], seeded.randint(0, 3)))
+    if seeded.random() < 0.3:
+        column = seeded.choice(["age", "fico", "rate", "price", "debt"])
     lists = {
         "missing_words": [values], "codes_of_missing": [values], "no_groups": [column, values],
         "no_outcomes": [values, positive, column], "may_be_group": [values[0], column, values],
@@ -62,6 +75,9 @@ def a_call(seeded):
         "are_actions": [column, values], "spellings_of": [values],
         "undecided_refusals": [column, values, refused, positive],
         "approved_refusals": [column, values, refused, [], positive],
+        "ways_of_writing": [values, positive],
+        "codes_of_counts": [AROUND_CODES, [n * 1000 for n in counted]],
+        "codes_beyond_cuts": [column, AROUND_CODES, counted, cuts, *flags],
         "better_outcomes": [column, values, positive, negative],
     }  # fmt: skip
     lists |= {name: [a_text(seeded) for _ in range(n)] for name, n in TEXTS.items()}
@@ -72,26 +88,38 @@ def a_call(seeded):
 def ours(name, given):
     if name == "better_outcomes":
         return words.better_outcomes(*given[:3], negative=given[3])
+    if name == "codes_beyond_cuts":
+        names = ("of_score", "chosen", "of_weight")
+        return codes_beyond_cuts(*given[:4], **dict(zip(names, given[4:], strict=True)))
     return OURS[name](*given)
 
 
-def test_words_are_judged_as_in_python(tmp_path):
+def plain(made):
+    """Return sets as sorted lists, and codes of numbers with their rows."""
+    if isinstance(made, dict):
+        return [[value, rows] for value, rows in made.items() if rows]
+    if isinstance(made, (list, set)):
+        return [plain(each) for each in (sorted(made) if isinstance(made, set) else made)]
+    return made
+
+
+def test_names_and_codes_are_judged_as_in_python(tmp_path):
     if shutil.which("node") is None:
         missing("node", "apt-get install nodejs")
     seeded = random.Random(94)
-    calls = [a_call(seeded) for _ in range(6000)]
+    calls = [a_call(seeded) for _ in range(7000)]
     names = {name for name, _ in calls}
     asked = [[name, given] for name, given in calls]
     called = f"const called = {{ {', '.join(sorted(names))} }};"
     data = json.dumps({"patterns": words.sources()})
-    script = TRANSLATOR["script"]("words.js")
+    made = TRANSLATOR["Script"]()
+    script = made.text("calls", [made.take(OURS[name].__module__, name) for name in sorted(names)])
     parts = [f"const data = {data};", script, called, f"const asked = {json.dumps(asked)};", _RUN]
     path = tmp_path / "words.js"
     path.write_text("\n".join(parts), encoding="utf-8")
     done = subprocess.run(["node", path], check=True, capture_output=True, text=True, timeout=280)
     for call, made in zip(calls, json.loads(done.stdout), strict=True):
-        theirs = ours(*call)
-        assert made == (sorted(theirs) if isinstance(theirs, set) else theirs), call
+        assert made == plain(ours(*call)), call
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ from fairgauge.api.running import Run, start_run
 from fairgauge.catalogue.directions import adverse_sign, better_of, favours_the_least, has_direction
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.checks import coded_numbers
-from fairgauge.cube import plan
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
 from fairgauge.measure.exploration import explored, rates_data
@@ -25,7 +23,6 @@ from fairgauge.question.rules import FOUR_FIFTHS, OF_FOUR_FIFTHS
 from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
 from fairgauge.render.words import in_language
-from fairgauge.resolve.outcomes import CODINGS
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import measure
 
@@ -228,17 +225,6 @@ def page_data() -> dict[str, Any]:
         "question": json.loads(question, parse_float=lambda text: {"float": float(text)}),
         "asked": list(saved["plan"]["asked"]),
         "no_count": str(Uncounted.NO_COUNT),
-        "around_codes": list(plan.AROUND_CODES),
-        "codes": list(plan.CODES),
-        "of_codes": [plan.FEW_CODES, plan.ROWS_OF_CODE],
-        "codings": list(map(sorted, CODINGS)),
-        "years": [*plan.YEARS, plan.OLDEST],
-        "nearby": plan.NEARBY,
-        "near_9": plan.NEAR_9,
-        "least_of_9": plan.LEAST_OF_9,
-        "least": plan.LEAST,
-        "zeros": {name: coded_numbers.ZEROS[name] for name in coded_numbers.NAMED_ZEROS},
-        "apart": [coded_numbers.TIMES_APART, *coded_numbers.SHARES_APART],
         "same_person": str(Uncounted.SAME_PERSON),
         "rates": list(_rates()),
         "presets": {

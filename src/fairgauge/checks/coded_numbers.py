@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import CountTable, Cube, Sums
+from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import (
     AROUND_NUMBERS,
     CODES,
@@ -28,7 +28,7 @@ from fairgauge.question import category_words as words
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, canonical, is_one_of
+from fairgauge.values import Value, canonical, is_one_of, meaning
 
 # the least code of counts, and the part of it that no other count reaches
 _LEAST_OF_COUNTS, _FAR_ABOVE = 999, 0.1
@@ -73,10 +73,15 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if axis.role is Role.SCORE and axis.bounds is not None and axis.grid:
             found = _coded_scores(cube, axis)
         elif axis.role is Role.CODES:
-            found = _coded_counts(cube, axis) if of_counts else _codes_beyond_cuts(cube, axis, spec)
+            rows = cube.cases_by_level[axis][:-1].tolist()
+            scores = [e.column for e in cube.plan.axes if e.role is Role.SCORE]
+            found = codes_of_counts(axis.cuts, rows) if of_counts else codes_beyond_cuts(
+                axis.column, axis.cuts, rows, _cuts_of(cube, axis, spec),
+                of_score=axis.column in scores, chosen=condition is not None,
+                of_weight=axis.column == spec.weight,
+            )  # fmt: skip
         for value, cases in found.items():
-            priced = value in (99, 999) and words.is_column_of("price", axis.column)
-            if cases and not priced and not is_one_of(value, ends):
+            if cases and not is_price(axis.column, value) and not is_one_of(value, ends):
                 facts: dict[str, Any] = {"column": axis.column, "value": value, "rows": int(cases)}
                 if not (of_sizes or isinstance(value, str)):
                     facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: [value]})
@@ -142,88 +147,108 @@ def _scores_far_above(table: CountTable) -> dict[Value, float]:
     return found
 
 
-def _coded_counts(cube: Cube, axis: Axis) -> dict[Value, float]:
-    # how many rows have each: they count as so many cases
-    rows, high = cube.cases_by_level[axis][:-1], np.array([*axis.cuts, np.inf])
-    return {
-        code: rows[high == code].sum() // code
-        for code in CODES
-        if code >= _LEAST_OF_COUNTS
-        and not ((rows > 0) & (high != code) & (high > code * _FAR_ABOVE)).any()
-    }
+def is_price(column: str, value: Value) -> bool:
+    """Return whether a number is often one of a column of prices, by its name."""
+    return value in (99, 999) and words.is_column_of("price", column)
 
 
-def _codes_beyond_cuts(cube: Cube, axis: Axis, spec: Spec) -> dict[Value, float]:
-    # Those beyond all cuts, where no other number is near, or further from 0; a negative one also
-    # where the least cut, as one at quantiles, makes it an interval of its own. So are years of
-    # birth where all cuts are ages, and in a column of ages all that nobody reaches.
-    rows = cube.cases_by_level[axis][:-1]
-    low, high = np.array([-np.inf, *axis.cuts]), np.array([*axis.cuts, np.inf])
-    of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
-    averaged = spec.task is Task.REGRESSION
-    cuts = [c for a in of if a.role not in (Role.SCORE, *OUTCOMES * averaged) for c in a.cuts]
-    chosen = [each for each in spec.where if each.column == axis.column]
-    cuts += [c for condition in chosen for c in condition.cuts]
-    least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
-    years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
-    others = np.where(years, 0, rows)
-    coded = years & ~((others > 0) & ~np.isin(high, CODES))[low >= OLDEST].any()
-    found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
-    of_score = any(each.role is Role.SCORE for each in of)
-    zero = of_score and rows[high == 0].any()  # beside which -1 may be one
-    for code, held in outlying_codes(others, axis.cuts).items():
-        if code > most if code > 0 else code <= least and not (zero and code == -1):
-            value = canonical(code) if code in CODES else "<0"
-            found[value] = found.get(value, 0) + held
-            coded |= high == code
-    if words.is_column_of("age", axis.column) and most < OLDEST:
-        impossible = (low >= OLDEST) & ~coded
-        found[f">{OLDEST:g}"] = rows[impossible].sum()
-        coded |= impossible
-    if axis.column != spec.weight:  # rows of weight 0 do not count
-        others = np.where(coded, 0, rows)
-        found[0] = _coded_zeros(axis, low, others, of_score, bool(chosen)) * (least > 0)
-        found |= _numbers_apart(low, high, others, (least, most))
+def codes_of_counts(edges: Sequence[float], rows: Sequence[float]) -> dict[Value, float]:
+    """Return how many rows have a count that is a code: they count as so many cases."""
+    high, found = [*edges, math.inf], dict[Value, float]()
+    for code in CODES:
+        others = [end for end, n in zip(high, rows, strict=True) if n and end != code]
+        far = code >= _LEAST_OF_COUNTS and not any(end > code * _FAR_ABOVE for end in others)
+        if far and code in edges:
+            found[code] = rows[high.index(code)] // code
     return found
 
 
-def _coded_zeros(axis: Axis, low: Sums, rows: Sums, of_score: bool, chosen: bool) -> float:
+def _cuts_of(cube: Cube, axis: Axis, spec: Spec) -> list[float]:
+    # where a question cuts the numbers of a column
+    of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
+    averaged = spec.task is Task.REGRESSION
+    cuts = [c for a in of if a.role not in (Role.SCORE, *OUTCOMES * averaged) for c in a.cuts]
+    return cuts + [c for each in spec.where if each.column == axis.column for c in each.cuts]
+
+
+def codes_beyond_cuts(
+    column: str, edges: Sequence[float], rows: Sequence[float], cuts: Sequence[float], *,
+    of_score: bool = False, chosen: bool = False, of_weight: bool = False,
+) -> dict[Value, float]:  # fmt: skip
+    """Return the codes among numbers of which there are ``rows`` in the intervals of ``edges``.
+
+    Those beyond all cuts, where no other number is near, or further from 0; a negative one also
+    where the least cut, as one at quantiles, makes it an interval of its own. So are years of birth
+    where all cuts are ages, and in a column of ages all that nobody reaches.
+    """
+    low, high, at = [-math.inf, *edges], [*edges, math.inf], range(len(rows))
+    least, most = min(cuts, default=math.inf), max(cuts, default=-math.inf)
+    of_ages = bool(cuts) and least >= 0 and most < OLDEST
+    years = [k for k in at if of_ages and low[k] == YEARS[0]]
+    others = [0 if k in years else rows[k] for k in at]
+    old = any(others[k] and low[k] >= OLDEST and high[k] not in CODES for k in at)
+    coded = set[int]() if old else set(years)
+    found: dict[Value, float] = {"1900-2100": sum(rows[k] for k in coded)}
+    zero = of_score and any(rows[k] and high[k] == 0 for k in at)  # beside which -1 may be one
+    for code, held in outlying_codes(others, edges).items():
+        beyond = code > most if code > 0 else code <= least and not (zero and code == -1)
+        if beyond:
+            value = meaning(code) if code in CODES else "<0"
+            found[value] = found.get(value, 0) + held
+            coded.add(high.index(code))
+    if words.is_column_of("age", column) and most < OLDEST:
+        impossible = {k for k in at if low[k] >= OLDEST and k not in coded}
+        found[f">{OLDEST:g}"] = sum(rows[k] for k in impossible)
+        coded |= impossible
+    if not of_weight:  # rows of weight 0 do not count
+        others = [0 if k in coded else rows[k] for k in at]
+        found[0] = _coded_zeros(column, edges, others, of_score, chosen) if least > 0 else 0
+        found |= _numbers_apart(low, high, others, least, most)
+    return found
+
+
+def _coded_zeros(
+    column: str, edges: Sequence[float], rows: Sequence[float], of_score: bool, chosen: bool
+) -> float:
     # the rows of 0, few and far below all others, as placeholders are
-    zero, of_all = low == -LEAST, rows.sum()
-    held, lowest = rows[zero].sum(), low[(rows > 0) & ~zero].min(initial=np.inf)
-    median = low[np.searchsorted(rows.cumsum(), of_all / 2)]
-    names = [name for name in NAMED_ZEROS if words.is_column_of(name, axis.column)]
-    cases = names[:1] + ["score"] * of_score
-    spread = axis.cuts == AROUND_NUMBERS and _is_spread(low, rows, median)
-    if spread and not names and not words.is_column_of("often_zero", axis.column):
+    low, of_all = [-math.inf, *edges], sum(rows)
+    held = rows[low.index(-LEAST)]
+    others = (start for start, n in zip(low, rows, strict=True) if n and start != -LEAST)
+    lowest, sums = min(others, default=math.inf), accumulate(rows)
+    median = next(start for start, n in zip(low, sums, strict=True) if n >= of_all / 2)
+    names = [name for name in NAMED_ZEROS if words.is_column_of(name, column)]
+    cases = [*names[:1], *["score"] * of_score]
+    spread = len(edges) == len(AROUND_NUMBERS) and _is_spread(low, rows, median)
+    if spread and not names and not words.is_column_of("often_zero", column):
         cases.append("number")
     is_code = any(
-        held <= max(share, _ZEROS_OF_CHOSEN * chosen) * of_all
+        held <= max(share, _ZEROS_OF_CHOSEN if chosen else 0) * of_all
         and lowest >= max(least, part * median)
-        for share, least, part in map(ZEROS.__getitem__, cases)
+        for share, least, part in (ZEROS[each] for each in cases)
     )
     return held if is_code else 0
 
 
-def _is_spread(low: Sums, rows: Sums, median: float) -> bool:
+def _is_spread(low: Sequence[float], rows: Sequence[float], median: float) -> bool:
     # whether numbers are no grid of a few, such as of tariffs, of which 0 may be one
-    held = np.flatnonzero((rows > 0) & (low >= 0))
-    below = held[low[held] <= median]
-    steps = low[below[1:]] / low[below[:-1] + 1]
-    return len(held) >= _FEWEST_SPREAD and bool((steps < _WHOLE_STEP).all())
+    held = [k for k, n in enumerate(rows) if n and low[k] >= 0]
+    below = [k for k in held if low[k] <= median]
+    steps = (low[k] / low[before + 1] for before, k in pairwise(below))
+    return len(held) >= _FEWEST_SPREAD and all(step < _WHOLE_STEP for step in steps)
 
 
 def _numbers_apart(
-    low: Sums, high: Sums, rows: Sums, cuts: tuple[float, float]
+    low: Sequence[float], high: Sequence[float], rows: Sequence[float], least: float, most: float
 ) -> dict[Value, float]:
     # the fewer of those below and above where there are none, beyond all cuts, as of another unit
-    held = np.flatnonzero((rows > 0) & (low >= 0))
-    least, most = (share * rows[held].sum() for share in SHARES_APART)
-    for below, above in pairwise(held.tolist()):
-        fewer, more = rows[held[held <= below]].sum(), rows[held[held >= above]].sum()
-        beyond = high[below] <= cuts[0] if fewer < more else low[above] >= cuts[1]
+    held = [k for k, n in enumerate(rows) if n and low[k] >= 0]
+    of_all = sum(rows[k] for k in held)
+    for below, above in pairwise(held):
+        fewer = sum(rows[k] for k in held if k <= below)
+        more = of_all - fewer
+        beyond = high[below] <= least if fewer < more else low[above] >= most
         is_apart = low[above] >= TIMES_APART * high[below] and beyond
-        if is_apart and least <= min(fewer, more) <= most:
+        if is_apart and SHARES_APART[0] * of_all <= min(fewer, more) <= SHARES_APART[1] * of_all:
             between = float(f"{math.sqrt(low[above] * high[below]):.0e}")
             return {f"{'<' if fewer < more else '>='}{between:g}": min(fewer, more)}
     return {}

@@ -86,12 +86,13 @@ FEW_CODES, ROWS_OF_CODE = 8, 3
 """Different negative numbers up to which they may be codes, and the rows of each at least."""
 
 
-def outlying_codes(rows: NDArray[np.number[Any]], cuts: Sequence[float]) -> dict[float, float]:
+def outlying_codes(rows: Sequence[float], cuts: Sequence[float]) -> dict[float, float]:
     """Return the rows of the codes near which no other number is, or further from 0.
 
     ``rows``: of each interval that ``cuts`` make, which are those around codes.
     """
-    low, high, held = [-np.inf, *cuts], [*cuts, np.inf], np.flatnonzero(rows).tolist()
+    low, high = [-math.inf, *cuts], [*cuts, math.inf]
+    held = [k for k, n in enumerate(rows) if n]
     below, above = [k for k in held if high[k] < 0], [k for k in held if high[k] > 0]
     found = {high[k]: rows[k] for k in below}
     if not _are_negative_codes(rows, low, high, held):  # of a scale but for what lies far below
@@ -104,30 +105,30 @@ def outlying_codes(rows: NDArray[np.number[Any]], cuts: Sequence[float]) -> dict
     for k in (each for each in above if high[each] in CODES):
         # scales of few steps hold 9
         near = NEAR_9 if high[k] == 9 else NEARBY * high[k]
-        few = rows[k] < max(ROWS_OF_CODE, (high[k] == 9) * LEAST_OF_9 * rows.sum())
+        few = rows[k] < max(ROWS_OF_CODE, LEAST_OF_9 * sum(rows) if high[k] == 9 else 0)
         if not few and not any(low[n] >= near for n in above if high[n] not in CODES):
             found[high[k]] = rows[k]
     return found
 
 
 def _are_negative_codes(
-    rows: NDArray[np.number[Any]], low: Sequence[float], high: Sequence[float], held: Sequence[int]
+    rows: Sequence[float], low: Sequence[float], high: Sequence[float], held: Sequence[int]
 ) -> bool:
     # Whether all negative numbers are: few whole ones, each of several rows. They are of a scale
     # of even steps that reaches as far below 0 as above it, or has fewer rows further from it.
-    below = [k for k in held if high[k] < 0][::-1]
+    below = [*reversed([k for k in held if high[k] < 0])]
     between = sum(high[k] not in CODES for k in below)
     if not below or between > 1 or len(below) > FEW_CODES:
         return False
     if -high[below[0]] <= LEAST or min(rows[k] for k in below) < ROWS_OF_CODE:
         return False
     steps = [high[k] / high[below[0]] for k in below]
-    even = all(step == round(step) for step in steps) and steps[-1] <= 1.5 * len(steps)
+    even = all(step % 1 == 0 for step in steps) and steps[-1] <= 1.5 * len(steps)
     even = even and not any(low[k] >= 0 and high[k] <= -0.75 * high[below[0]] for k in held)
     half = len(below) // 2
-    falling = half and sum(rows[k] for k in below[:half]) >= sum(rows[k] for k in below[-half:])
+    near, far = (sum(rows[k] for k in of) for of in (below[:half], below[len(below) - half :]))
     symmetric = low[held[-1]] < -high[below[-1]]
-    return not (even and (symmetric or (len(below) > 2 and falling)))
+    return not (even and (symmetric or (len(below) > 2 and near >= far)))
 
 
 REPLICATE = "@"

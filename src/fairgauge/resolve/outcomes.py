@@ -240,9 +240,10 @@ def ways_of_writing(levels: Iterable[Value], positive: Iterable[Value] = ()) -> 
     texts = {name_of(level).casefold() for level in levels}
     held = [coding & texts for coding in CODINGS if coding & texts]
     wanted = {name_of(value).casefold() for value in positive}
-    if texts != set().union(*held):
+    every = {each for coding in held for each in coding}
+    if texts != every:
         return []
-    return [set().union(*held)] if all(coding & wanted for coding in held) else held
+    return [every] if all(coding & wanted for coding in held) else held
 
 
 def _classes(

@@ -256,7 +256,7 @@ class _ChosenRows(RowsOfSource):
             if axis.bins:
                 alone, masks[i] = cube.marginal([by]).known([by]), ~kept[i]
                 every = np.bincount(alone.codes[:, 0], alone.sums["rows"], by.bins)
-                coded = outlying_codes(every, by.cuts)
+                coded = outlying_codes(every.tolist(), by.cuts)
                 if words.is_column_of("age", axis.column) and {0.0, 8.0} <= {*by.cuts}:
                     zero, young = map(by.cuts.index, (0.0, 8.0))
                     if not every[zero + 1 : young + 1].any():  # next to newborns there are others

@@ -201,8 +201,8 @@ const levelled = (c, q, cuts = [], stated = null) => {
 };
 // numbers of columns that are cut, by intervals around codes of missing ones; the last are missing
 const codedColumns = (axes, q) => [...new Map([...axes.filter((c) => c.cuts), ...(q.count ? [{ name: q.count.name, column: q.count }] : [])].map((c) => [c.name, c])).values()].map((c) => {
-  const merged = c.column.levels ? [] : recoded(c.column, q, []), none = data.around_codes.length + 1;
-  const bins = merged.map((m) => (m === null ? none : data.around_codes.filter((edge) => plain_number(m) > edge).length)), sums = () => new Array(none + 1).fill(0);
+  const merged = c.column.levels ? [] : recoded(c.column, q, []), none = AROUND_CODES.length + 1;
+  const bins = merged.map((m) => (m === null ? none : AROUND_CODES.filter((edge) => plain_number(m) > edge).length)), sums = () => new Array(none + 1).fill(0);
   return { name: c.name, bins, none, codes: CODES.get(c.column), of: c.column, n: sums(), cases: sums(), open: sums() };
 });
 const addCoded = (c, bin, n, cases, open = 0) => { c.n[bin] += n; c.cases[bin] += cases; c.open[bin] += open; };
@@ -282,53 +282,6 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   const copied = inOrder || (!numbered && areOfTwoTimes(of, named));
   return inPlace || (copied && combinations > total) ? [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]] : [];
 };
-// whether all negative numbers are codes, as cube/plan.py finds them
-const areNegativeCodes = (edges, cases, held) => {
-  const high = (k) => edges[k + 1], below = held.filter((k) => high(k) < 0).reverse(), rows = (of) => of.reduce((a, k) => a + cases[k], 0), [few, fewest] = data.of_codes;
-  if (!below.length || below.filter((k) => !data.codes.includes(high(k))).length > 1 || below.length > few) return false;
-  if (-high(below[0]) <= data.least || below.some((k) => cases[k] < fewest)) return false;
-  const steps = below.map((k) => high(k) / high(below[0])), half = Math.floor(below.length / 2);
-  const even = steps.every(Number.isInteger) && steps.at(-1) <= 1.5 * steps.length && !held.some((k) => edges[k] >= 0 && high(k) <= -0.75 * high(below[0]));
-  const falling = half && rows(below.slice(0, half)) >= rows(below.slice(-half));
-  return !(even && (edges[held.at(-1)] < -high(below.at(-1)) || (below.length > 2 && falling)));
-};
-// the codes of missing numbers in a column that is cut, with the cases of each, as checks/names.py finds them
-const codedNumbers = ({ name, cases }, cuts) => {
-  const edges = [-Infinity, ...data.around_codes, Infinity], [first, last, oldest] = data.years, bins = range(cases.length - 1), [least, most] = [Math.min(...cuts), Math.max(...cuts)];
-  const isYears = (k) => edges[k] === first && least >= 0 && most < oldest, isCode = (k) => data.codes.includes(edges[k + 1]), fewest = data.of_codes[1];
-  const held = bins.filter((k) => cases[k] && !isYears(k)), below = held.filter((k) => edges[k + 1] < 0), all = held.reduce((a, k) => a + cases[k], 0);
-  const years = bins.filter((k) => isYears(k) && cases[k] && !held.some((each) => !isCode(each) && edges[each] >= oldest));
-  const others = below.map((k) => edges[k + 1]).filter((n) => n > -97 || !data.codes.includes(n));
-  const far = below.filter((k) => edges[k + 1] <= -99 && isCode(k) && cases[k] >= fewest && !others.some((n) => n <= data.nearby * edges[k + 1]));
-  const high = held.filter((k) => edges[k + 1] > 0 && isCode(k)).filter((k) => {
-    const code = edges[k + 1], near = code === 9 ? data.near_9 : data.nearby * code;
-    return cases[k] >= Math.max(fewest, code === 9 ? data.least_of_9 * all : 0) && !held.some((n) => edges[n + 1] > 0 && !isCode(n) && edges[n] >= near);
-  });
-  const coded = [...(areNegativeCodes(edges, cases, held) ? below : far), ...high].filter((k) => (edges[k + 1] > 0 ? edges[k + 1] > most : edges[k + 1] <= least));
-  const found = [...years, ...coded], impossible = PATTERNS.age.test(_fold(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
-  const left = cases.slice(0, -1).map((n, k) => ([...found, ...impossible].includes(k) ? 0 : n));
-  return [...found, ...impossible].filter((k) => !(PATTERNS.price.test(_fold(name)) && [99, 999].includes(edges[k + 1]))).map((k) => cases[k]).concat(codedZeros(name, edges, left, least), numbersApart(edges, left, least, most));
-};
-// the rows of 0, few and far below all others, in columns whose names state what is never 0
-const codedZeros = (name, edges, cases, cut) => {
-  const zero = edges.indexOf(-data.least), sums = cases.map((_, k) => cases.slice(0, k + 1).reduce((a, n) => a + n, 0)), all = sums.at(-1), median = edges[sums.findIndex((n) => n >= all / 2)];
-  const of = Object.keys(data.zeros).find((each) => PATTERNS[each].test(_fold(name))), [share, lowest, part] = data.zeros[of] ?? [0], least = Math.max(lowest, part * median);
-  return cut > 0 && cases[zero] && cases[zero] <= share * all && cases.every((n, k) => !n || k === zero || edges[k] >= least) ? [cases[zero]] : [];
-};
-// the fewer of the numbers below and above where there are none, as of another unit
-const numbersApart = (edges, cases, leastCut, mostCut) => {
-  const held = range(cases.length).filter((k) => cases[k] && edges[k] >= 0), rows = (of) => of.reduce((a, k) => a + cases[k], 0), [times, least, most] = data.apart, all = rows(held);
-  for (let i = 0; i + 1 < held.length; i++) {
-    const [end, start] = [edges[held[i] + 1], edges[held[i + 1]]], [below, above] = [rows(held.slice(0, i + 1)), rows(held.slice(i + 1))], fewer = Math.min(below, above);
-    if (start >= times * end && (below < above ? end <= leastCut : start >= mostCut) && fewer >= least * all && fewer <= most * all) return [fewer];
-  }
-  return [];
-};
-// whether names write yes and no in two ways, as 1 and "no", of which one would count as unfavourable
-const isMixed = (names, stated) => {
-  const [texts, wanted] = [names, stated].map((of) => of.map((v) => String(v).toLowerCase())), held = data.codings.filter((coding) => coding.some((v) => texts.includes(v)));
-  return held.length > 1 && texts.every((v) => held.flat().includes(v)) && !held.every((coding) => coding.some((v) => wanted.includes(v)));
-};
 // values that count as another one, or are neither outcome, as a cube lists what it observed
 const roleOf = (c, q) => (c.column === q.decision ? "prediction" : c.column === q.label ? "label" : "feature");
 const unstatedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => c.unstated.map((v) => ["unstated", c.name, String(v), ...[n, cases].map((of) => of.reduce((a, rows, i) => a + (c.merged[i] === v ? rows : 0), 0)), roleOf(c, q), null]));
@@ -341,7 +294,7 @@ const countRows = async (q, table, report = () => {}) => {
     c.groupless = absent;
     c.shown = c.codes.map((code) => (code >= 0 && absent[code] ? -1 : code));
   }
-  outcomes.forEach((o) => { if (!o.cuts && isMixed(o.names, q.stated)) throw refused("two_codings", { name: o.name, values: listed(o.names) }); });
+  outcomes.forEach((o) => { if (!o.cuts && ways_of_writing(o.levels, q.stated).length > 1) throw refused("two_codings", { name: o.name, values: listed(o.names) }); });
   const state = outcomes.map((o) => o.levels.map((level) => (is_one_of(level, q.above === null ? q.positive : [1]) ? 0 : 1)));
   if (!state.at(-1).includes(0)) throw refused("got");
   const weights = q.count && !table.cells ? typed(q.count.values) : null, cells = new Map(), axes = [...columns, ...outcomes], coded = table.cells ? table.coded : codedColumns(axes, q);
@@ -582,10 +535,11 @@ const doubtOf = (counts, q, features) => {
   const cut = [...counts.columns.map((c) => [c, `clear ${c.name}`, [], [c.name]]), ...counts.outcomes.map((o, k) => [o, `clear ${k === counts.outcomes.length - 1 ? "prediction" : "label"}`, [k === counts.outcomes.length - 1 ? "prediction" : "label"], null])];
   for (const [c, what, needs, of] of cut) {
     const coded = counts.coded.find((each) => each.name === c.name && c.cuts), cuts = cut.filter(([each]) => each.cuts && each.name === c.name).flatMap(([each]) => each.cuts);
-    if (coded && !accepted("coded_numbers", c.name)) for (const rows of codedNumbers(coded, cuts)) add("coded_numbers", what, rows, needs, of);
+    const found = coded && !accepted("coded_numbers", c.name) ? codes_beyond_cuts(c.name, AROUND_CODES, coded.cases.slice(0, -1), cuts) : [];
+    for (const [value, rows] of found) if (rows && !is_price(c.name, value)) add("coded_numbers", what, rows, needs, of);
   }
-  const ofCounts = counts.coded.find((c) => c.name === q.count?.name), edges = [-Infinity, ...data.around_codes, Infinity], held = (ofCounts?.cases ?? []).slice(0, -1);
-  if (data.codes.some((code) => code >= 999 && held[edges.indexOf(code) - 1] && !held.some((n, k) => n && k !== edges.indexOf(code) - 1 && edges[k + 1] > code / 10)) && !accepted("coded_numbers", q.count.name))
+  const ofCounts = counts.coded.find((c) => c.name === q.count?.name), held = ofCounts ? codes_of_counts(AROUND_CODES, ofCounts.cases.slice(0, -1)) : [];
+  if ([...held].some(([code, rows]) => rows && !is_price(q.count.name, code)) && !accepted("coded_numbers", q.count.name))
     add("coded_numbers", "clear count", counts.read, []);
   if (counts.copies.length) add("doubled_rows", "content of their own: they may be copies", counts.read, []);
   counts.outcomes.forEach((o, k) => {

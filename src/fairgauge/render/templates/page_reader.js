@@ -221,7 +221,7 @@ const readCounts = (text, name) => {
   if (isOdd || question.candidate.length || Object.keys(question.where).length) throw new Refused(UI.other_counts);
   const cells = sums.rows.map((n, k) => ({ codes: codes.map((of) => of[k]), n, cases: (sums.n ?? sums.rows)[k], open: sums.open?.[k] ?? 0 }));
   const coded = codedAxes.map(({ column }, i) => {
-    const of = more[i], none = data.around_codes.length + 1, spread = (values = []) => { const found = new Array(none + 1).fill(0); of.codes[0].forEach((code, k) => { found[code < 0 ? none : code] = values[k] ?? 0; }); return found; };
+    const of = more[i], none = AROUND_CODES.length + 1, spread = (values = []) => { const found = new Array(none + 1).fill(0); of.codes[0].forEach((code, k) => { found[code < 0 ? none : code] = values[k] ?? 0; }); return found; };
     return { name: column, none, n: spread(of.sums.rows), cases: spread(of.sums.n ?? of.sums.rows), open: spread(of.sums.open) };
   });
   const columns = axes.map((axis, i) => {
