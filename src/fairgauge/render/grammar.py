@@ -73,7 +73,8 @@ class Grammar:
     thousands, decimal = ",", "."
 
     def __init__(self, words: Mapping[str, Any]) -> None:
-        self.table = toml_of_all(f"texts/{self.texts}", plug_in_packages())
+        texts = ("texts/wordless.toml", f"texts/{self.texts}")
+        self.table = toml_of_all(plug_in_packages(), *texts)
         self.terms, self.people = self.table["terms"], self.table["people"]
         self.words = dict(words)
         self.unit = self.words.get("unit") or "rows"

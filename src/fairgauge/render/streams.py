@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from itertools import product
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from fairgauge.enums import ReferenceKind
@@ -32,14 +33,14 @@ Value: TypeAlias = "str | float | None"
 
 def layouts() -> dict[str, Any]:
     """Return the layouts of all kinds of results by their names."""
-    return toml_of_all("layouts.toml", plug_in_packages())
+    return toml_of_all(plug_in_packages(), "layouts.toml")
 
 
 @cache
-def toml_of_all(name: str, plug_ins: tuple[str, ...]) -> dict[str, Any]:
-    """Return a file of tables of this package, with those that plug-ins have under its name."""
+def toml_of_all(plug_ins: tuple[str, ...], *names: str) -> dict[str, Any]:
+    """Return files of tables of this package, with those that plug-ins have under their names."""
     found: dict[str, Any] = {}
-    for package in (__package__, *plug_ins):
+    for package, name in product((__package__, *plug_ins), names):
         path = files(package).joinpath(name)
         if path.is_file():
             _merge(found, toml_table(path.read_text(encoding="utf-8")))
