@@ -58,6 +58,7 @@ lint: $(BIN)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python docs/to_javascript.py build
 
 check: lint  ## lint, types, layers, repository rules, docs drift
 	$(PYTEST) tests/repository

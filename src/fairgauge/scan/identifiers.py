@@ -78,7 +78,7 @@ def observe_identifiers(
     identifiers: Sequence[Value], rows: NDArray[Any], recoding: Recoding | None
 ) -> Iterator[Observed]:
     """Yield what the identifiers of persons or clusters show: spellings, and those of no one."""
-    if spelt := spellings_of(identifiers):
+    if str in {*map(type, identifiers)} and (spelt := spellings_of(identifiers)):
         yield Observed(Observation.SPELLINGS, rows=spelt)
     for value, n in placeholders(identifiers, rows, recoding):
         yield Observed(Observation.PLACEHOLDER, value=value, rows=n)
@@ -102,7 +102,7 @@ def spellings_of(identifiers: Sequence[Value]) -> int:
     >>> spellings_of(["0035g00000AbCdE", "0035g00000AbCde"])
     0
     """
-    if str not in {*map(type, identifiers)}:
+    if not any(isinstance(each, str) for each in identifiers):
         return 0
     names = {
         each if isinstance(each, str) and _CASED.fullmatch(each) else without_spelling(each)
