@@ -18,6 +18,12 @@ def number(theirs: Any) -> Any:
     return PLAIN.get(theirs, theirs) if isinstance(theirs, str) else theirs
 
 
+def positive_of(key: str) -> Any:
+    """Return the positive value that the key of an oracle's results names."""
+    value = key.removeprefix("pos=")
+    return int(value) if value.isdigit() else value
+
+
 class Ledger:
     """The numbers of one peer that a test compares with ours."""
 

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 import pytest
-from ledger import number
+from ledger import number, positive_of
 from test_aif360 import LABEL_OF
 from test_sklearn import TABLES
 
@@ -42,11 +42,6 @@ CELLS = {
 }
 PPR = "share of all predicted positives: a count of the group, large where the group is"
 ITSELF = "a group against itself is 1 there, no comparison here"
-
-
-def positive_of(key: str) -> Any:
-    value = key.removeprefix("pos=")
-    return int(value) if value.isdigit() else value
 
 
 def check_disparities(book: Any, report: fg.Report, rows: list[dict[str, Any]], at: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from test_smclarify import TABLES
 
 from fairgauge_cloud.smclarify.bias.report import (
     FacetColumn,
@@ -23,17 +24,6 @@ from fairgauge_cloud.smclarify.bias.report import (
     model_performance_report,
 )
 
-TABLES = {
-    "adult__smclarify_pre": "adult.csv.gz",
-    "adult_pred__smclarify": "adult_pred.csv.gz",
-    "compas__smclarify_pre": "compas.csv",
-    "compas_pred__smclarify": "compas_pred.csv",
-    "compas_multiclass_pred__smclarify": "compas_multiclass_pred.csv",
-    "hmda__smclarify_pre": "hmda.csv",
-    "hmda_pred__smclarify": "hmda_pred.csv",
-    "insurance_pred__smclarify_regression": "insurance_pred.csv",
-    "ucb_admissions__smclarify_pre": "ucb_admissions.csv",
-}
 TIED = {name for name in TABLES if "pred" in name and "hmda" not in name}
 """Tables where smclarify's flip test depends on the order of the rows (see the oracles' README)."""
 

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from ledger import number
+from ledger import number, positive_of
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import RATES as RATE_ROWS
@@ -61,11 +61,10 @@ CLASSES = {
 def frames(peers: Any, name: str) -> list[tuple[Any, str, dict[str, Any]]]:
     """Return (positive, columns, entry) of every metric frame in an oracle file."""
     results = peers.oracle(f"{name}__fairlearn.json")["results"]
-    values = {key: key.removeprefix("pos=") for key in results}
     return [
-        (int(value) if value.isdigit() else value, columns, entry)
-        for key, value in values.items()
-        for columns, entry in results[key].items()
+        (positive_of(key), columns, entry)
+        for key, by_columns in results.items()
+        for columns, entry in by_columns.items()
     ]
 
 

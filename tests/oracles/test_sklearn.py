@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from ledger import positive_of
 
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
@@ -74,8 +75,7 @@ OVER = {
 def test_counts_and_rates(peers: Any, groups: Any, name: str) -> None:
     checked = 0
     for key, results in peers.oracle(f"{name}__sklearn.json")["results"].items():
-        value = key.removeprefix("pos=")
-        positive = int(value) if value.isdigit() else value
+        positive = positive_of(key)
         for columns, entry in results.items():
             if columns in ("overall", "pairs"):
                 continue
@@ -104,8 +104,7 @@ def test_impact_ratio(peers: Any, name: str) -> None:
     """The selection rate over the highest of all groups."""
     title = "impact_ratio(selection_rate / max selection_rate)"
     for key, results in peers.oracle(f"{name}__sklearn.json")["results"].items():
-        value = key.removeprefix("pos=")
-        positive = int(value) if value.isdigit() else value
+        positive = positive_of(key)
         for columns, entry in results.items():
             if columns in ("overall", "pairs"):
                 continue

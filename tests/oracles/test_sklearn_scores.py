@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ledger import number
+from ledger import number, positive_of
 from test_sklearn import TABLES
 
 import fairgauge as fg
@@ -28,11 +28,6 @@ WHOLE = {
 QUANTILES = "calibration error over ten bins of equal size: ours has ten bins of equal width"
 P_VALUE = "p-value of the pooled z test: ours is that of the interval shown, and decides the same"
 PAIRED = {"auc_difference(a-b)": "roc_auc.difference"}
-
-
-def positive_of(key: str) -> Any:
-    value = key.removeprefix("pos=")
-    return int(value) if value.isdigit() else value
 
 
 def of_scores(frame: Any, name: str, positive: Any, **asked: Any) -> fg.Report:
