@@ -304,7 +304,7 @@ def chain(shift: float, rng: np.random.Generator) -> Occurrences:
     """Choose a threshold, audit and compare new rows decided by it, then follow 30 days."""
     asked: dict[str, Any] = {"sensitive": "sex", "label": "repaid", "positive": 1}
     choice = fg.thresholds(
-        _people(2500, 0.0, rng), score="score", rules=["selection_rate.ratio >= 0.8"],
+        _people(2500, 0.0, rng), score="score", threshold=0.5, rules=["selection_rate.ratio >= 0.8"],
         margins={"accuracy": 0.03}, **asked,
     )  # fmt: skip
     common = choice["sex"].common

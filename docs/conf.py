@@ -111,6 +111,7 @@ def _write_explored(app: Sphinx, failure: Exception | None) -> None:
             label="repaid",
             positive="yes",
             score="score",
+            threshold=0.5,
             sensitive=columns,
             intersections=[columns],
             exact=True,

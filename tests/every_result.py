@@ -152,7 +152,7 @@ def scored() -> pl.DataFrame:
 def of_scores(**more: Any) -> Any:
     """Return an audit of scores."""
     options: dict[str, Any] = {"label": "repaid", "positive": "yes", "sensitive": "sex",
-                               "score": "score", "words": OF_SEX}  # fmt: skip
+                               "score": "score", "threshold": 0.5, "words": OF_SEX}  # fmt: skip
     return fg.audit(scored(), **options | more)
 
 
@@ -233,14 +233,15 @@ RESULTS: dict[str, Callable[[], Any]] = {
     ),
     "strata": of_berkeley,
     "estimated groups": unrecorded,
+    "scores alone": lambda: of_scores(threshold=None),
     "estimated groups with answers": lambda: unrecorded(known=True),
     "hostile": sample_reports.hostile,
     "compared reports": lambda: fg.compare(of_loans(), of_loans(prediction="repaid")),
     "models": of_models,
     "alternatives": lambda: of_alternatives(),
     "thresholds": lambda: fg.thresholds(
-        scored(), label="repaid", positive="yes", score="score", sensitive="sex",
-        words=OF_SEX, rules=RULES[:1],
+        scored(), label="repaid", positive="yes", score="score", threshold=0.5,
+        sensitive="sex", words=OF_SEX, rules=RULES[:1],
     ),
     "alarm": lambda: fg.monitor(days(40, 25, 0.22), asked(RATIO)),
     "no alarm": lambda: fg.monitor(days(40, 40, 0.4), asked(RATIO)),

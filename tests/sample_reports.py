@@ -106,6 +106,7 @@ def scored(**options: Any) -> Report:
     options = {
         "label": "y",
         "score": "s",
+        "threshold": 0.5,
         "positive": 1,
         "sensitive": "g",
         "rules": [fg.rule("DI", at_least=0.8)],

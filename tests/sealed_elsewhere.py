@@ -25,7 +25,7 @@ CASES = {
     "exact": {"method": "exact"},
     "bayes": {"method": "bayes"},
     "bootstrap": {"method": "bootstrap", "replicates": 200},
-    "scores": {"prediction": None, "score": "score"},
+    "scores": {"prediction": None, "score": "score", "threshold": 0.5},
     "classes": {"label": "k", "prediction": "j", "positive": None, "task": "multiclass"},
     "amounts": {"label": "a", "prediction": "b", "positive": None, "task": "regression"},
     "clarify": {"profile": "clarify", "metrics": "clarify"},

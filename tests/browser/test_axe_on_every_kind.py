@@ -59,7 +59,9 @@ def of_few():
 
 
 def of_scores():
-    return fg.audit(table(), **OF_TABLE, score="score", rules="selection_rate.ratio >= 0.8")
+    return fg.audit(
+        table(), **OF_TABLE, score="score", threshold=0.5, rules="selection_rate.ratio >= 0.8"
+    )
 
 
 KINDS = {

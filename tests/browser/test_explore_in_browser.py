@@ -24,7 +24,7 @@ HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>", "__proto__")
 METRICS = ["selection_rate", "true_positive_rate", "false_discovery_rate", "accuracy", "base_rate"]
 START = {"by": (0,), "reference": "others", "show": "difference"}
 CUTS = [0.05, 0.1, 0.35, 0.5, 0.65, 0.8, 0.95]
-QUESTION = {"label": "y", "score": "s", "positive": 1}
+QUESTION = {"label": "y", "score": "s", "threshold": 0.5, "positive": 1}
 READ = """() => Array.from(document.querySelectorAll('#grid tbody tr')).map((row) =>
   [row.dataset.group, Array.from(row.querySelectorAll('td')).map((cell) => {
     const value = cell.querySelector('data'), { low, high, bounds } = cell.dataset;

@@ -90,7 +90,8 @@ OF_NUMBERS = [
      "strata": [{"column": "rate_spread", "cuts": [0, 1]}]},
     {"label": "rate_spread", "task": "regression", "sensitive": "g",
      "strata": [{"column": "age", "cuts": [45], "closed": "left"}]},
-    {"label": "y", "score": "rate_spread", "score_range": (-1, 5), "sensitive": "g"},
+    {"label": "y", "score": "rate_spread", "threshold": 2, "score_range": (-1, 5),
+     "sensitive": "g"},
     {"label": "rate_spread", "positive": fg.above(0.25), "sensitive": "g", "where": "age < 60"},
 ]  # fmt: skip
 
@@ -143,8 +144,8 @@ def test_polars_without_pyarrow(monkeypatch):
         "s": [0.25, None, float("nan"), 1.0], "n": ["5", "NA", " 7", "999"],
     })  # fmt: skip
     asked = {
-        "label": "y", "score": "s", "weight": "w", "recode": {"n": {"unknown": ["NA", 999]}},
-        "sensitive": ["g", {"column": "n", "cuts": [6]}],
+        "label": "y", "score": "s", "threshold": 0.5, "weight": "w",
+        "recode": {"n": {"unknown": ["NA", 999]}}, "sensitive": ["g", {"column": "n", "cuts": [6]}],
     }  # fmt: skip
     frame = pl.DataFrame(pl.from_arrow(rows))
     expected = fg.count(frame, **asked)

@@ -48,7 +48,7 @@ NAN, INF = float("nan"), float("inf")
 SCORES = [0.2, 0.5, None, NAN, 0.5000001, -0.0, 1.0, 0.49999999999999994]
 TEXTS = ["a", "a ", " a", None, "A", "ä", "a", "a,b", 'say "a"', "two\nlines", "x", "a"]
 OF_GROUPS = {"label": "y", "sensitive": "g"}
-OF_SCORES = OF_GROUPS | {"score": "s"}
+OF_SCORES = OF_GROUPS | {"score": "s", "threshold": 0.5}
 CELLS = {
     "texts with blanks": ({"g": TEXTS, "y": [1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1]}, OF_GROUPS, {
         ("a", 0): 1, ("a", 1): 2, ("a ", 0): 1, (" a", 1): 1, (None, 1): 1, ("A", 0): 1,
@@ -303,7 +303,7 @@ SINGLES = {
     "closed right": {"sensitive": {"column": "s", "cuts": [0.1, 0.3, 0.7]}},
     "groups": {"sensitive": "s"},
     "weight": {"weight": "s"},
-    "bounds": {"score": "s", "score_range": (0, 0.9)},
+    "bounds": {"score": "s", "threshold": 0.5, "score_range": (0, 0.9)},
 }
 
 
@@ -449,7 +449,7 @@ def test_more_features_than_are_counted_together(rows_as):
 
 def test_scores_in_fine_bins_and_their_moments(rows_as):
     metrics = ["roc_auc.difference", "brier_score.difference"]
-    options = {"label": "y", "score": "s", "sensitive": "a", "metrics": metrics}
+    options = {"label": "y", "score": "s", "threshold": 0.5, "sensitive": "a", "metrics": metrics}
     rows = _many(400)
     assert count(rows_as(rows), **options) == count(rows, **options)
 
@@ -526,6 +526,6 @@ def test_one_digest_for_every_kind(rows_as):
 
 def test_the_order_of_rows_is_of_no_account(rows_as):
     rows = _many(300)
-    options = {"label": "y", "score": "s", "sensitive": ["a", "b"], "weight": "w"}
+    options = {"label": "y", "score": "s", "threshold": 0.5, "sensitive": ["a", "b"], "weight": "w"}
     turned = rows.take(list(range(len(rows)))[::-1])
     assert count(rows_as(turned), **options) == count(rows, **options)

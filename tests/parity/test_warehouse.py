@@ -37,7 +37,7 @@ KINDS = {
 PLAIN = ("VARCHAR NOT NULL", "BIGINT", "DOUBLE PRECISION", "BOOLEAN", "DATE", "DECIMAL(9, 2)")
 NAMES = ("g", "y", "s", "b", "d", "m", "w")
 ASKED = {
-    "label": "y", "score": "s", "weight": "w", "strata": ["d"],
+    "label": "y", "score": "s", "threshold": 0.5, "weight": "w", "strata": ["d"],
     "sensitive": ["g", "b", "m", {"column": "s", "cuts": [0.25, 0.75]}],
     "intersections": [["g", "b"]],
 }  # fmt: skip

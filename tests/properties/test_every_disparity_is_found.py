@@ -58,7 +58,14 @@ def key(each: object, group: str | None = None) -> tuple[object, ...]:
     st.integers(0, 99), GAPS, GAPS, st.lists(st.sampled_from(OF_DECISIONS), min_size=1, unique=True)
 )
 def test_each_significant_disparity_of_decisions_is_a_finding(seed, gap, tail, metrics):
-    asked = {"label": "y", "score": "s", "positive": 1, "sensitive": "sex", "metrics": metrics}
+    asked = {
+        "label": "y",
+        "score": "s",
+        "threshold": 0.5,
+        "positive": 1,
+        "sensitive": "sex",
+        "metrics": metrics,
+    }
     assert_found(fg.audit(people(seed, gap, tail), **asked))
 
 

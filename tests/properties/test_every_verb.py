@@ -71,7 +71,7 @@ def of_alternatives(data: Any, **more: Any) -> Any:
 
 
 def of_thresholds(data: Any, **more: Any) -> Any:
-    return fg.thresholds(data, **QUESTION, score="score", rules=[RULE], **more)
+    return fg.thresholds(data, **QUESTION, score="score", threshold=0.5, rules=[RULE], **more)
 
 
 def of_search(data: Any, **more: Any) -> Any:

@@ -188,7 +188,14 @@ def test_every_kind_of_metric_has_an_interval_or_says_why_not():
         }
     )
     report = fg.audit(
-        frame, label="y", score="s", sensitive="g", strata="t", metrics="all", replicates=200
+        frame,
+        label="y",
+        score="s",
+        threshold=0.5,
+        sensitive="g",
+        strata="t",
+        metrics="all",
+        replicates=200,
     )
     kinds = {type(row) for row in METRICS}
     bare = [e for e in report.estimates if e.value is not None and e.interval is None]

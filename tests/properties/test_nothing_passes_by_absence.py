@@ -109,6 +109,7 @@ def of_checked_limit(folder: Path) -> tuple[list[str], int]:
 
 def of_thresholds(folder: Path) -> tuple[list[str], int]:
     asked = {"label": "label", "score": "score", "positive": 1, "sensitive": "group"}
+    asked["threshold"] = 0.5
     found = fg.thresholds(table()[:FEW], **asked, rules=[RULE])
     assert [each.common for each in found.features] == [None]
     table()[:FEW].write_csv(folder / "rows.csv")

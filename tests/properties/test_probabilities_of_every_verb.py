@@ -48,7 +48,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
     "alternatives": (("alternatives", "rows.csv", *ASKED, "--candidate", "other"),
                      "audit the decisions of each model by itself"),
     "thresholds": (("thresholds", "rows.csv", "--label", "other", "--score", "score",
-                    "--positive", "1", "--probabilities", GIVEN, "--rule", "DI >= 0.8"),
+                    "--threshold", "0.5", "--positive", "1", "--probabilities", GIVEN,
+                    "--rule", "DI >= 0.8"),
                    "audit the feature alone"),
     # of recorded columns; those of probabilities are refused as features, see REFUSED
     "find": (("find", "rows.csv", "-c", "audit.toml", "--features", "place", "--rate",
@@ -125,8 +126,8 @@ REFUSED = {
         "each model by itself",
     ),
     "thresholds": (
-        lambda: fg.thresholds(people(500, 0), label="other", score="score", positive=1,
-                              sensitive=feature(), rules="DI >= 0.8"),
+        lambda: fg.thresholds(people(500, 0), label="other", score="score", threshold=0.5,
+                              positive=1, sensitive=feature(), rules="DI >= 0.8"),
         "audit the feature alone",
     ),
     "find": (

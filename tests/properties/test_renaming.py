@@ -240,7 +240,7 @@ def answers(which: str | None, question: str, verb: str) -> tuple[Any, ...]:
         return in_first_words(found.to_dict(), known, back), known
     for name in ("prediction", "metrics", "features", "strata", "rules"):
         options.pop(name)
-    found = fg.thresholds(data, **options, rules=["selection_rate.ratio >= 0.8"])
+    found = fg.thresholds(data, **options, threshold=0.5, rules=["selection_rate.ratio >= 0.8"])
     return in_first_words(found.to_dict(), known, back), known
 
 

@@ -34,7 +34,7 @@ VERBS: dict[str, Callable[..., Any]] = {
         rows, **BINARY, candidate="q", **OF_GROUPS, **more
     ),
     "thresholds": lambda rows, **_: fg.thresholds(
-        rows, label="y", positive=1, score="score", **OF_GROUPS, rules=RULE
+        rows, label="y", positive=1, score="score", threshold=0.5, **OF_GROUPS, rules=RULE
     ),
     "find": lambda rows, **_: fg.find(rows, **BINARY, features=["g", "s"], rate="accuracy"),
     "explore": lambda rows, **_: fg.explore(rows, **BINARY, **OF_GROUPS, exact=True),

@@ -38,7 +38,7 @@ NEEDED = {
     ("xlsx", "xlsxwriter"): ["audit -o r.xlsx"],
 }
 ASKED = ["--prediction", "approved", "--positive", "yes", "--sensitive", "sex"]
-SCORED = ["--label", "repaid", "--score", "score", "--positive", "yes", "--sensitive", "sex"]
+SCORED = ["--label", "repaid", "--score", "score", "--threshold", "0.5", *ASKED[2:]]
 FILES = [
     *("a.csv", "a.jsonl", "a.parquet", "a.feather", "a.xlsx", "a.sav", "a.dta", "a.csv.zst"),
     *("table", "s3://bucket/a.csv", "delta:table", "iceberg:catalogue.table"),

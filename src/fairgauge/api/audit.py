@@ -29,7 +29,15 @@ from fairgauge.enums import (
     Threshold,
     Uncounted,
 )
-from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse, suggest
+from fairgauge.errors import (
+    CubeError,
+    DataError,
+    SpecError,
+    problems_where,
+    quote,
+    refuse,
+    suggest,
+)
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
 from fairgauge.measure.measured import Measured
@@ -140,6 +148,11 @@ def audit(
     refuse_candidates(options)
     cube, source, spec = count_data(data, arrays, options)
     question_checks.check_known(cube, spec)
+    refuse(problems_where((
+        not (spec.label or spec.prediction or spec.score), "prediction",
+        ("name what is compared: decisions (--prediction COL), outcomes (--label COL) or scores "
+         "(--score COL)"),
+    )))  # fmt: skip
     mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
     repeated = with_accepted(notes_of_files(data, spec), spec)
     stated = with_unstated(spec, mistakes)

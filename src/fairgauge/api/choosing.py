@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
 
 from fairgauge.errors import Problem, listing, quote, refuse, suggest
 from fairgauge.question.recoding import toml_value
-from fairgauge.question.rules import FOUR_FIFTHS, OF_FOUR_FIFTHS
+from fairgauge.question.rules import FOUR_FIFTHS
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Json
 
@@ -33,7 +34,7 @@ class Question:
 QUESTIONS = (
     Question("model", "What does the model give for each person?", {
         "none": "there is no model yet, only past outcomes, for example training data",
-        "decision": "a decision: yes or no",
+        "decision": "a decision: yes or no, also one that people made (who was hired)",
         "score": "a score, from which yes or no is decided at a threshold",
         "class": "one of several classes",
         "number": "an amount, for example a price or a number of days",
@@ -165,7 +166,7 @@ def _measures_of_decisions(answers: Mapping[str, str]) -> Iterator[tuple[str, st
     if answers["outcomes"] in ("all", "selected"):
         yield "positive_predictive_value", "how many of those selected had the outcome"
     if not known or answers["parity"] == "yes":
-        yield FOUR_FIFTHS, "the four-fifths rule of thumb (29 CFR 1607.4 D)"
+        yield str(FOUR_FIFTHS), "the four-fifths rule of thumb (29 CFR 1607.4 D)"
     if not known:
         return
     yield "true_positive_rate", "of those who should be selected, how many are"
@@ -235,8 +236,13 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
     # of groups known by probabilities alone no group is known to have the highest rate
     recorded = "sensitive" in keys or "sensitive" in (asked or {})
-    if recorded and {FOUR_FIFTHS, _OF_TOP} & found.limits.keys():
-        keys.update(OF_FOUR_FIFTHS)
+    if recorded and {str(FOUR_FIFTHS), _OF_TOP} & found.limits.keys():
+        keys |= {"reference": FOUR_FIFTHS.reference, "min_share": FOUR_FIFTHS.min_share}
+    if (
+        found.answers["model"] == "score"
+    ):  # to be stated: the middle of the scores is where to start
+        between = cast("tuple[float, float]", (asked or {}).get("score_range") or (0.0, 1.0))
+        keys["threshold"] = sum(between) / 2
     keys |= asked or {}
     about_rows = "How many rows the rules need: `fairgauge plan --rate RATE --share SHARE`."
     if keys.get("probabilities"):

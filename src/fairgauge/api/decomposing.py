@@ -197,7 +197,7 @@ def why(
 
 def _usual_metrics(spec: Spec) -> tuple[str, ...]:
     usual = usual_rate(
-        decided=spec.prediction is not None or spec.score is not None,
+        decided=spec.decision is not None,
         labelled=spec.label is not None,
         regression=spec.task is Task.REGRESSION,
     )

@@ -19,7 +19,7 @@ from fairgauge.errors import CubeError, Problem, listing, quote, refuse
 from fairgauge.measure.exploration import explored, rates_data
 from fairgauge.question.kits import Kit, find_kit, kit_names
 from fairgauge.question.options import Options, with_options
-from fairgauge.question.rules import FOUR_FIFTHS, OF_FOUR_FIFTHS
+from fairgauge.question.rules import FOUR_FIFTHS
 from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
 from fairgauge.render.words import in_language
@@ -232,7 +232,7 @@ def page_data() -> dict[str, Any]:
                        "options": dict(kit.options), "crossed": kit.intersect}
             for kit in _page_kits()
         },
-        "fifths": [FOUR_FIFTHS, OF_FOUR_FIFTHS["reference"], OF_FOUR_FIFTHS["min_share"]],
+        "fifths": [str(FOUR_FIFTHS), FOUR_FIFTHS.reference, FOUR_FIFTHS.min_share],
         "check": _check(),
     }  # fmt: skip
 

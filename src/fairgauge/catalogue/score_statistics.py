@@ -163,6 +163,10 @@ class ScoreTerm(StrEnum):
     LOG_LOSS = "-label ln(score) - (1 - label) ln(1 - score)"
 
 
+PROPER_SCORES = (ScoreTerm.SQUARED_ERROR, ScoreTerm.LOG_LOSS)
+"""Means that depend on how often the outcome occurs, of calibrated scores, too."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreStatistic(Statistic):
     """A number of the scores of one group, and of their labels unless ``labelled`` is False."""

@@ -431,8 +431,6 @@ def _plain_fields(value: Axis | Moment) -> dict[str, Json]:
 def read_question(options: Mapping[str, object]) -> Spec:
     """Read the options that a cube holds, as `Spec.to_dict` wrote them."""
     given = {key: value for key, value in options.items() if value not in ([], {})}
-    if given.get("prediction") is not None:
-        given.pop("threshold", None)  # the threshold of a given prediction decides nothing
     return ask(None, None, **given)
 
 
@@ -569,7 +567,7 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     axes = [Axis(Role.LABEL, spec.label, cuts)] if spec.label else []
     if spec.prediction:
         return [*axes, Axis(Role.PREDICTION, spec.prediction, cuts)]
-    if not spec.score:
+    if not (spec.score and spec.threshold):
         return axes
     # a score is positive strictly above the median, and in the profile of Clarify above a
     # threshold; otherwise at a threshold too

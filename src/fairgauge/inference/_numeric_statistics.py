@@ -330,7 +330,12 @@ def _score_mean_interval(
         return mean_interval_t(moments)
     mean, rows = np.asarray(moments.mean), np.asarray(moments.rows)
     methods = SKEWED_MEAN if data.squares is None else LINEARISED
-    return StatisticInterval(mean, rows, partial(mean_limits, moments), methods)
+    positives = None
+    if isinstance(statistic, ScoreMean) and statistic.labelled:
+        positives = quotient(held.counts[:, 0].sum(axis=-1), every.sum(axis=-1)) * rows
+    return StatisticInterval(
+        mean, rows, partial(mean_limits, moments), methods, positives=positives
+    )
 
 
 def _rows_of_bins(statistic: ScoreStatistic, side: ConfusionCounts) -> Array:
@@ -426,6 +431,7 @@ def _calibration_interval(statistic: CalibrationError, data: SideData) -> Statis
         rows,
         lambda z: mean_error_limits(bins, np.broadcast_to(z, rows.shape)),
         (IntervalMethod.BALL,),
+        positives=counts[:, 0].sum(axis=-1),
     )
 
 

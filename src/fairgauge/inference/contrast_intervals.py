@@ -507,6 +507,9 @@ def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> li
     for one, two in zip(ours.shares, theirs.shares, strict=True):
         counts = expected_count(one.successes, one.rows, two.successes, two.rows)
         expected = np.fmin(expected, counts)
+    if ours.positives is not None and theirs.positives is not None:
+        counts = expected_count(ours.positives, ours.n, theirs.positives, theirs.n)
+        expected = np.fmin(expected, counts)
     few, rare = insufficient_rows((ours.rows, theirs.rows)), insufficient_expected(expected)
     for i, reason in enumerate(few):
         if reason is not None:

@@ -349,6 +349,8 @@ class StatisticInterval:
     ``sparse``: the rows that it needs a minimum of, besides those of the rules for all statistics.
     ``compared``: the same of what is compared alone.
     ``constant``: which groups have a value by definition, because their scores do not vary.
+    ``positives``: of a mean over labelled scores, the positive ones of ``n``: the rule of expected
+        counts holds for labels as it does for a rate of them.
     """
 
     estimate: Array
@@ -364,6 +366,7 @@ class StatisticInterval:
     sparse: Sparseness | None = None
     compared: Sparseness | None = None
     constant: Mask | None = None
+    positives: Array | None = None
 
     def correlation(self, other: StatisticInterval, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position.

@@ -46,8 +46,9 @@ def log_report(
     Logged are the report as HTML, JSON and Markdown (artifacts ``NAME/report.html`` ...), the page
     of `report.explore` where it can be made without counts of fewer than ten persons
     (``NAME/explore.html``), every finite estimate of all rows (metrics
-    ``NAME/METRIC/FEATURE/GROUP``), the numbers of verdicts (``NAME/rules/fail`` ...) and the
-    overall verdict (tag ``NAME.verdict``). Of names MLflow allows few characters: others are ``_``.
+    ``NAME/METRIC/FEATURE/GROUP``) with its limits (``.../low``, ``.../high``), the numbers of
+    verdicts (``NAME/rules/fail`` ...) and the overall verdict (tag ``NAME.verdict``). Of names
+    MLflow allows few characters: others are ``_``.
 
     Parameters
     ----------
@@ -154,11 +155,19 @@ def _metric_values(report: Report, name: str) -> Iterator[tuple[str, float]]:
     for each in report.estimates:
         if each.scope.kind is ScopeKind.STRATUM or each.value is None:
             continue
-        if math.isfinite(each.value):
-            yield _unique_key(_metric_key(each, name), taken), each.value
+        ends = (
+            {}
+            if each.interval is None
+            else {"/low": each.interval.low, "/high": each.interval.high}
+        )
+        key = _unique_key(_metric_key(each, name), taken)
+        for end, value in {"": each.value, **ends}.items():
+            if math.isfinite(value):
+                yield f"{key}{end}", value
     for outcome in Outcome if report.verdicts else ():
         count = sum(verdict.outcome is outcome for verdict in report.verdicts)
-        yield _unique_key(f"{name}/rules/{outcome}", taken), float(count)
+        of = "ignored" if outcome is Outcome.NONE else outcome
+        yield _unique_key(f"{name}/rules/{of}", taken), float(count)
 
 
 def _metric_key(each: Estimate, name: str) -> str:
@@ -166,7 +175,9 @@ def _metric_key(each: Estimate, name: str) -> str:
     scope = None if each.scope.kind is ScopeKind.OVERALL else str(each.scope.kind)
     of_class = " ".join(filter(None, (each.class_scope.average, each.class_scope.name)))
     parts = (each.metric, each.feature, each.group, scope, of_class, threshold)
-    return "/".join([name, *(_allowed_name(str(part)) for part in parts if part)])[:_LONGEST_NAME]
+    return "/".join([name, *(_allowed_name(str(part)) for part in parts if part)])[
+        : _LONGEST_NAME - len("/high")
+    ]
 
 
 def _allowed_name(part: str) -> str:

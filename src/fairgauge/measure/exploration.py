@@ -106,7 +106,7 @@ def explored(
         "rows": cube.rows,
         "turned": resolution.outcomes[0].turned is not None,
         "label": spec.label,
-        "decision": spec.prediction or spec.score,
+        "decision": spec.decision,
         "models": [_model(own.spec) for _, own in models],
         "scored": spec.prediction is None and spec.score is not None,
         "confidence": spec.confidence,
@@ -136,8 +136,11 @@ def explored(
 
 
 def _rates(resolution: Resolution) -> list[Rate]:
+    if resolution.spec.score and not resolution.spec.decision:
+        message = "give the threshold of the score that the page opens at (--threshold T)"
+        raise SpecError(Problem("threshold", message))
     known = {"label"} if resolution.spec.label else set()
-    known |= {"prediction"} if resolution.spec.prediction or resolution.spec.score else set()
+    known |= {"prediction"} if resolution.spec.decision else set()
     asked = dict.fromkeys(a.metric.of for a in resolution.metrics if isinstance(a.metric, Contrast))
     fitting = [each for each in asked if isinstance(each, Rate) and each.needs <= known]
     if not fitting:

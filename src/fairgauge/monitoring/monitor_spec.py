@@ -11,7 +11,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import SETS, Catalogue, catalogue_of
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import plan, read_question
+from fairgauge.cube.plan import plan
 from fairgauge.enums import ReferenceRule, Task, Threshold
 from fairgauge.errors import (
     CubeError,
@@ -186,8 +186,7 @@ def read_monitor_spec(
         settings = {}
     question, options = None, overridden(keys, given)
     try:
-        stored = options.get("threshold", ...) is None  # as `to_dict` wrote it
-        question = read_question(options) if stored else ask(None, None, **options)
+        question = ask(None, None, **options)
         problems += _refuse_unmonitored(question)
     except SpecError as error:
         problems += error.problems

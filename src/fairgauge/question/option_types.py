@@ -369,7 +369,7 @@ NAMES = replace(COLUMNS, metavar="NAME,...")
 ACCEPTED = replace(COLUMNS, read=_read_accepted, metavar="CODE[:COLUMN]")
 VALUES = replace(COLUMNS, read=_read_any_values, schema=one_or_many(_SCALAR), metavar="VALUE,...")
 GROUPS = replace(VALUES, read=lambda *given: tuple(map(name_of, _read_any_values(*given))), metavar="NAME,...")
-THRESHOLD = replace(COLUMNS, read=_read_threshold, schema=one_or_many(_NUMBER, {"enum": list(enums.Threshold)}), parse=readers.parse_numbers, metavar="T,...")
+THRESHOLD = replace(COLUMNS, read=_read_threshold, plain=lambda value: plain_meaning(value) or None, schema=one_or_many(_NUMBER, {"enum": list(enums.Threshold)}), parse=readers.parse_numbers, metavar="T,...")
 METRICS = replace(
     NAMES, read=_read_metrics, schema=one_or_many({"$ref": "#/$defs/Name"}),
     plain=lambda metrics: [each if isinstance(each, str) else each.name for each in metrics])

@@ -90,7 +90,7 @@ class Spec:
     margins: types.Margins = option((), types.MARGINS, "By how much a candidate may be worse: in a rate of all rows, in the distance of disparities from no difference and in the groups' own rates that they compare", flag="--margin", syntax="In the unit of the rate: accuracy=0.01; of every disparity: disparity=0.05, of ratios a share; of one: true_positive_rate.difference=0.1. Repeatable.")
     score_of: Value = option(None, types.VALUE, "Label value whose probability the score gives, if not the positive one", counted=True)
     score_range: tuple[float, float] = option((0.0, 1.0), types.RANGE, "Range of the score", counted=True)
-    threshold: tuple[float, ...] | enums.Threshold = option((0.5,), types.THRESHOLD, "Scores from which the prediction is positive, where no prediction is given (default the middle of score_range)", syntax="Several: 0.3,0.5. The median of all rows: median.", counted=True, effect="scores decide differently")
+    threshold: tuple[float, ...] | enums.Threshold = option((), types.THRESHOLD, "Scores from which the prediction is positive, where no prediction is given; without it the score itself is audited", syntax="Several: 0.3,0.5. The median of all rows: median.", counted=True, effect="scores decide differently")
     positive: Positive = option((), types.POSITIVE, "Positive label values (default 1 and true; favourable unless --favourable states otherwise), those of each column, or the number above which a label is positive", syntax="Where label and prediction have other words: decision=Hired and label=yes, by the names of these columns; any other text is a value. A cut of numbers: '>50000'.", counted=True)
     negative: Positive = option((), types.POSITIVE, "Values of the other outcome, or those of each column; with both stated, every other value is undecided, like a row without an outcome", syntax="Written like the positive values.", effect="other values are undecided")
     favourable: enums.Favourable | None = option(None, types.word(enums.Favourable, "F"), "What is better for a person: the positive (default) or the negative outcome, of amounts and of scores the higher or the lower one (lower of places, where 1 is the best), or neither", effect="who is worse off is another side")
@@ -198,6 +198,11 @@ class Spec:
         return not isinstance(self.positive, Above)
 
     @property
+    def decision(self) -> str | None:
+        """Return the column that decides: the prediction, or a score with a threshold."""
+        return self.prediction or (self.score if self.threshold else None)
+
+    @property
     def words_of_predictions(self) -> str | None:
         """Return the label whose words for the outcomes predictions have; None where none has."""
         return None if isinstance(self.positive, ByColumn) else self.label
@@ -256,9 +261,7 @@ class Spec:
         return (*(listed.unknown if listed else ()), *excluded)
 
     def to_dict(self) -> dict[str, Json]:
-        values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
-        # a given prediction leaves nothing for a threshold to decide
-        return values | ({} if self.prediction is None else {"threshold": None})
+        return {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
 
 
 def named_identifiers(spec: Spec) -> tuple[str, ...]:
@@ -287,7 +290,7 @@ class Options(TypedDict, total=False):
     margins: Mapping[str, float]
     score_of: Value
     score_range: tuple[float, float]
-    threshold: float | Sequence[float] | str
+    threshold: float | Sequence[float] | str | None
     positive: Value | Sequence[Value] | Above | Mapping[str, Value | Sequence[Value]]
     negative: Value | Sequence[Value] | Mapping[str, Value | Sequence[Value]]
     favourable: str

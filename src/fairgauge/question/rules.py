@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairgauge.enums import Decide, Insufficient
 from fairgauge.errors import Problem, SpecError, display, quote
@@ -28,10 +28,20 @@ _ROUNDING, _LONGEST_SHOWN = 1e-12, 200
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
 
 
-FOUR_FIFTHS = "selection_rate.ratio >= 0.8"
+class FourFifths(NamedTuple):
+    """The four-fifths rule: to the group with the highest rate, of 2% of all people or more."""
+
+    metric: str = "selection_rate.ratio"
+    low: float = 0.8
+    reference: str = "best"
+    min_share: float = 0.02
+
+    def __str__(self) -> str:
+        return f"{self.metric} >= {self.low:g}"
+
+
+FOUR_FIFTHS = FourFifths()
 """The four-fifths rule of 29 CFR 1607.4 D."""
-OF_FOUR_FIFTHS: Mapping[str, str | float] = {"reference": "best", "min_share": 0.02}
-"""Its options: the reference is the group with the highest rate, of 2% of all people or more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,15 +78,13 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         readers.refuse_many_replicates(base.replicates)
     misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
-    if base is None and spec.score and "score_range" in given and "threshold" not in given:
-        spec = replace(spec, threshold=(sum(spec.score_range) / 2,))
     if spec.prediction is not None and "threshold" not in given:
-        spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
+        spec = replace(spec, threshold=())  # the base's decides nothing
     if spec.person is not None and not spec.of_people and spec.cluster is None:
         spec = replace(spec, cluster=spec.person)  # each decision counts: those of a person cluster
     if spec.list is not None and spec.cluster is None:
         spec = replace(spec, cluster=spec.list)
-    problems += [p for p in _contradictions(spec, given) if _option(p) not in misread]
+    problems += [p for p in _contradictions(spec) if _option(p) not in misread]
     if {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
         problems += unmet_needs(spec)
     if columns is not None:
@@ -217,7 +215,7 @@ def _add_preset(options: Mapping[str, object], at: Location) -> Mapping[str, obj
 
 
 # fmt: off
-def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
+def _contradictions(spec: Spec) -> Iterator[Problem]:
     try:
         _ = spec.catalogue
     except LookupError as error:
@@ -232,7 +230,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     low, high = spec.score_range
     yield from problems_where(
         (not (spec.sensitive or spec.intersections or spec.probabilities), "sensitive", "name at least one sensitive feature (--sensitive COL)"),
-        (spec.candidate and in_use is None, "candidate", "needs the model in use, whose decisions are its prediction or its score"),
+        (spec.candidate and spec.decision is None, "candidate", "needs the model in use, whose decisions are its prediction, or its score with a threshold (--threshold T)"),
         (spec.candidate and spec.prediction is None and isinstance(spec.threshold, enums.Threshold), "threshold", "the median of the scores of one model is no threshold of another; with candidates give a number"),
         (spec.weight is not None and spec.weight == spec.count, "weight", f"{quote(spec.weight)} is already the count column"),
         (spec.cluster is not None and exact, "method", f"{spec.method} assumes independent rows; with a cluster only 'default' is allowed, whose intervals are cluster-robust"),
@@ -251,16 +249,15 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         (spec.list and not spec.score, "list", "needs the score that rows are ranked by (score, --score COL)"),
         (spec.list and spec.cluster not in (None, spec.list), "cluster", f"the rows of a list, {quote(spec.list)}, cluster"),
         *((people and getattr(spec, name), name, f"cannot be combined with people, each of whom counts once; to use it, {each}{more}") for name, more in _NOT_OF_PEOPLE.items()),
-        (people and not (decided or spec.score), "person", "needs the decisions that count: a prediction or a label"),
+        (people and not (decided or spec.decision), "person", "needs the decisions that count: a prediction or a label"),
         (people and spec.label and spec.prediction, "per_person", f"the positive decision of a person is one of the prediction or of the label, and both are given; remove one, or {each}"),
         (people and spec.task in (enums.Task.REGRESSION, enums.Task.MULTICLASS), "per_person", f"no number or class is positive; {each}"),
         (spec.missing is enums.Missing.GROUP and own and own.states_unknown, "missing", f"group gives those without a category a rate and a ratio of their own, and the preset {own} states them apart, as of unknown category; remove it (missing=exclude)"),
         *((value, "missing", f"ignorable is of rows without a group in each outcome, and is not computed with {what}; remove one of the two")
           for what, value in (("amounts (task=regression)", spec.task is enums.Task.REGRESSION), ("scores (score)", spec.score), ("weights", spec.weight), ("clusters", spec.cluster), (f"the design of a survey ({design})", design), ("people who count once (person)", people), ("candidates", spec.candidate), ("probabilities of groups", spec.probabilities), (f"the method {spec.method}", exact), ("the profile clarify", spec.profile.as_smclarify), ("rows that are compared by features", spec.features)) if spec.missing is enums.Missing.IGNORABLE),
-        ("threshold" in given and spec.prediction is not None, "threshold", f"has no effect: the prediction is given by the column {quote(spec.prediction)}; remove one of the two"),
-        # saved cubes state the default
-        ("threshold" in given and in_use is None and spec.threshold != default.threshold, "threshold", "has no effect without a score (score, --score COL)"),
-        *((spec.prediction is None and spec.score and not low <= value <= high, "threshold", f"{f'{value:g}' if 'threshold' in given else f'the default, {value:g},'} is outside the range of the score, {low:g} to {high:g}; set another threshold (--threshold T) or the range of the score (--score-range LOW HIGH)")
+        (spec.threshold and spec.prediction is not None, "threshold", f"has no effect: the prediction is given by the column {quote(spec.prediction)}; remove one of the two"),
+        (spec.threshold and in_use is None, "threshold", "has no effect without a score (score, --score COL)"),
+        *((spec.prediction is None and spec.score and not low <= value <= high, "threshold", f"{value:g} is outside the range of the score, {low:g} to {high:g}; set another threshold (--threshold T) or the range of the score (--score-range LOW HIGH)")
           for value in (spec.threshold if isinstance(spec.threshold, tuple) else ())),
     )
     seen = {spec.label: "the label", in_use: "the model in use"}
@@ -527,14 +524,14 @@ def unknown_columns(asked: Iterable[tuple[str, str]], columns: Sequence[str]) ->
 
 _TO_ADD: dict[str, str] = {
     "label": "label (--label COL)", "score": "score (--score COL)",
-    "prediction": "prediction (--prediction COL), or score (--score COL)",
+    "prediction": "prediction (--prediction COL), or a score with a threshold (--score COL --threshold T)",
 }  # fmt: skip
 
 
 def given_columns(spec: Spec) -> frozenset[Need]:
-    """Return the columns of an outcome that a specification has; a score makes predictions."""
+    """Return the columns of an outcome that a specification has; a score makes predictions at a threshold."""
     given: dict[Need, str | None] = {"label": spec.label, "score": spec.score}
-    given["prediction"] = spec.prediction or spec.score
+    given["prediction"] = spec.decision
     return frozenset(need for need, column in given.items() if column is not None)
 
 
@@ -569,13 +566,21 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
     for name, _ in spec.margins if spec.candidate else ():
         with suppress(LookupError):  # which is reported as such
             named.append((f"margins.{name}", catalogue.rate(name)))
+    kit = spec.preset
+    own = () if kit is None else (*kit.options["metrics"], *kit.options.get("rules", ()))
     for i, asked in enumerate(spec.metrics):
         if asked not in SETS:  # the ratio of a rate needs what its difference needs
-            named += [(f"metrics[{i}]", row) for row in catalogue.expand([asked])[:1]]
-    for path, row in named:
-        yield from unmet_needs_of(row, spec, path, [ReasonCode.NEEDS_COLUMNS])
+            path = "preset" if asked in own else f"metrics[{i}]"  # nobody wrote those of a preset
+            named += [(path, row) for row in catalogue.expand([asked])[:1]]
+    found = [p for path, row in named for p in unmet_needs_of(row, spec, path, _COLUMNS_ALONE)]
+    yield from [each for each in found if each.path == "preset"][:1]
+    yield from (each for each in found if each.path != "preset")
     for i, rule in enumerate(spec.rules):
-        yield from unmet_needs_of(rule.row, spec, f"rules[{i}].metric")
+        if str(rule) not in own or not found:
+            yield from unmet_needs_of(rule.row, spec, f"rules[{i}].metric")
+
+
+_COLUMNS_ALONE = (ReasonCode.NEEDS_COLUMNS,)
 
 
 def unmet_needs_of(

@@ -234,7 +234,11 @@ def contrasts(report: Report, by: str) -> Any:
             rows.setdefault(key, {})[rate.name] = each.value
     if not rows:
         raise DataError(f"this report has no native {by}s; audit with metrics={quote('standard')}")
-    return _index_rows(rows)
+    # numbers of scores have no threshold: they stand beside those of each
+    at = {
+        key: rows.get((*key[:3], None), {}) | row for key, row in rows.items() if key[3] is not None
+    }
+    return _index_rows(at or rows)
 
 
 def rate_frame(report: Report, groups: Sequence[Group]) -> Any:

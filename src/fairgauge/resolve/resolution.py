@@ -44,6 +44,8 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
     asked: dict[str, AskedMetric] = {}
     problems = []
     named = [*((f"metrics[{i}]", name) for i, name in enumerate(spec.metrics))]
+    if "standard" in spec.metrics and spec.score and not spec.decision and task is Task.BINARY:
+        named.append(("metrics", "mean_score.difference"))
     for i, rule in enumerate(spec.rules):
         named += [(f"rules[{i}].metric", rule.own or rule.metric)] if rule.definition else []
     for path, name in named:

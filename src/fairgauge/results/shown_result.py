@@ -200,8 +200,9 @@ class ShownResult:
         return scopes.in_words("formats:render", self, "text", python=True)
 
     def __repr__(self) -> str:
-        verdict = f" {self.verdict}" if hasattr(self, "verdict") else ""
-        return f"<{type(self).__name__}{verdict}; print() it>"
+        verdict = str(getattr(self, "verdict", "")).replace("_", " ")
+        stated = "no rules, so no verdict" if verdict == Outcome.NONE else verdict
+        return f"<{type(self).__name__}{': ' * bool(stated)}{stated}; print it to read it>"
 
     def _repr_html_(self) -> str:
         return scopes.in_words("formats:render", self, "notebook")

@@ -138,7 +138,11 @@ def unpack(path: str | Path) -> Bundle:
             hidden = _has_hidden_bytes(archive)
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
-    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+    except IsADirectoryError:
+        raise DataError(f"{quote(path)} is a folder; name a bundle, a .fairgauge file") from None
+    except zipfile.BadZipFile:
+        raise DataError(f"{none} (a .fairgauge file of fairgauge seal), or is damaged") from None
+    except (OSError, ValueError, RuntimeError, zlib.error) as error:
         raise DataError(f"{none}, or is damaged: {error}") from None
     content = parts.pop(MANIFEST, None)
     if content is None:
@@ -359,11 +363,18 @@ def seal(
 
 
 def bundle(report: Report) -> bytes:
-    """Return the sealed bundle of a report and of the counts that it was made of, which it has."""
+    """Return the sealed bundle of a report and of the counts that it was made of, which it has.
+
+    Where rows gave it more than counts do (exact scores, metrics of single rows), the report of the
+    counts is sealed.
+    """
     if report.counts is None:
         raise DataError(
             "a report that was read from a file holds no counts: name them, too (fairgauge seal)"
         )
+    checked = recompute(report.counts, report, report.to_dict())
+    if checked.different and isinstance(checked.again, Report):
+        report = replace(checked.again, data=report.data)
     return _seal(report, report.counts, report.to_dict(), None, None)
 
 

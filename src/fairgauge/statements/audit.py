@@ -17,6 +17,7 @@ from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.directions import AMOUNTS
 from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import has_decomposition, is_of_decisions, usual_rate
+from fairgauge.catalogue.score_statistics import PROPER_SCORES
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import (
     AfterAdjusting,
@@ -30,7 +31,7 @@ from fairgauge.enums import (
 from fairgauge.question.features import strata_named
 from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import DESIGN
-from fairgauge.question.rules import FOUR_FIFTHS, OF_FOUR_FIFTHS, limits_of
+from fairgauge.question.rules import FOUR_FIFTHS, limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.results import estimates as measured
 from fairgauge.results.estimates import Estimate, Group, gap
@@ -129,7 +130,7 @@ class _Audit(PageStatements):
     def headline(self) -> Iterator[Statement]:
         if (failed := self._failed_alone()) is not None:
             yield failed
-        elif self.stated:
+        elif self.stated and not self._fit_alike:
             finding, each, found = self.led[0]
             also = tuple(s for _, e, s in self.led[1:] if _is_contrary(s, found)
                 or (e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row))
@@ -150,6 +151,17 @@ class _Audit(PageStatements):
         else:
             yield self._nothing()
 
+    @cached_property
+    def _fit_alike(self) -> list[str]:
+        # which numbers of a score's fit are compared, where only others differ, as base rates do
+        if not self.stated or self.stated[0][1].place < _OTHERS or self.stated[0][1].fails:
+            return []
+        tested = (e for e in self._overall if e.p_adjusted is not None)
+        compared = (e for e in tested if isinstance(e.definition, Contrast))
+        place = sections.place_among_scores
+        rates = (row for e in compared if place(row := e.definition.of) < _OTHERS)
+        return [row.title for row in sorted(dict.fromkeys(rates), key=place)]
+
     def _nothing(self) -> Statement:
         report, estimates = self.report, self.report.estimates
         within = self.notes[DiagnosticCode.WITHIN_STRATA]
@@ -166,6 +178,8 @@ class _Audit(PageStatements):
         if not self.is_tested:
             alone = [(d.feature, d["group"]) for d in self.notes[DiagnosticCode.ONE_GROUP]]
             return nothing("nothing_tested", one_group=alone)
+        if self._fit_alike:
+            return nothing("fit_alike", "estimates", names=self._fit_alike)
         for whole, pooled in sections.shown_adjusted_alone(estimates)[:1]:
             found = self.statement(pooled, "adjusted_alone", sources=self._place(pooled))
             facts |= {"among": self._shares_compared(whole, pooled)}
@@ -317,8 +331,9 @@ class _Audit(PageStatements):
         numbered = [(i, r) for i, r in enumerate(self.rules, 1) if str(r.outcome) in decisive]
         yield from (self._rule(rule, number) for number, rule in numbered[:2])
         groups = Counter(g.feature for g in self.report.groups if g.scope == OVERALL)
-        if self.spec.get("reference") != OF_FOUR_FIFTHS["reference"] and any(
-            each.rule == FOUR_FIFTHS and each.interval and each.mirror is None
+        if self.spec.get("reference") != FOUR_FIFTHS.reference and any(
+            each.metric == FOUR_FIFTHS.metric and limits_of(each.rule)[0] == FOUR_FIFTHS.low
+            and each.interval and each.mirror is None
             and (groups[each.feature] > 2 or (each.value or 0) > 1) for each in verdicts
         ):  # fmt: skip
             yield fact("not_four_fifths", "spec.reference")
@@ -509,7 +524,7 @@ class _Audit(PageStatements):
             facts = {"feature": note.feature, "groups": groups, "n": rows, "why": note["why"]}
             yield fact("groups_left_out", "diagnostics", **facts)
         binary, labelled = task is Task.BINARY, bool(spec.get("label"))
-        decided = bool(spec.get("prediction") or spec.get("score"))
+        decided = bool(directions.decision_of(spec))
         groups = self.report.groups
         features = ((g.feature, g.feature_id and g.feature_id.columns) for g in groups)
         classes = (e.class_scope.name for e in groups if e.class_scope.kind is ClassKind.CLASS)
@@ -560,6 +575,8 @@ class _Audit(PageStatements):
     def found(self) -> Iterator[Statement]:
         for finding, each, found in self.led:
             yield found
+            if getattr(each.row, "of", None) in PROPER_SCORES:
+                yield fact("mixed_number", "findings", name=each.row.title)
             if (beside := each.failing_beside) is not None:
                 better = self._judged_statement(beside)
                 better = better if better.harm == "better" else swap_sides(better)
@@ -570,9 +587,16 @@ class _Audit(PageStatements):
             if (within := self._within_strata(finding, found)) is not None:
                 yield within
         if self.stated:
-            findings = self.report.findings
-            every = {c.key for f in findings for c in (f.estimate, *f.others, *f.others_beside)}
-            every |= {f.beside.key for f in findings if f.beside is not None}
+            # those with a star in a table: of a rate and its complement one
+            every: set[Any] = {
+                (of.key, directions.disparity(of.rate_row(rate)), e.group)
+                for of in sections.sections_of(self.report) for rate in of.rates
+                for e in of.contrasts(rate) if measured.is_significant(e)
+            }  # fmt: skip
+            every |= {
+                c.key for f in self.report.findings for c in (f.estimate, *f.others)
+                if not isinstance(c.definition, Contrast)
+            }  # fmt: skip
             beside = [(e.contrast, e.failing_beside) for _, e, _ in self.led if e.failing_beside]
             apart = sum(other.contrast is not contrast for contrast, other in beside)
             if (more := len(every) - len(self.led) - apart) > 0:
@@ -772,8 +796,7 @@ class _Audit(PageStatements):
         yield replace(stated, adjusted_for=(self.strata or "",)) if adjusted else stated
         if self.estimated:
             yield Statement(code="probabilities", sources=("estimators",))
-        decided = spec.get("prediction") or spec.get("score")
-        if spec.get("label") and decided and self.report.task is Task.BINARY:
+        if spec.get("label") and directions.decision_of(spec) and self.report.task is Task.BINARY:
             refused = self.event("decision", self.favourable == "negative")
             outcome = self.event("outcome", True)
             yield fact("outcome_known", "spec.label", refused=refused, outcome=outcome)
@@ -901,7 +924,7 @@ class _Audit(PageStatements):
         row = directions.compared_number(first.definition)
         if self._can_decompose() and row is not None and has_decomposition(row):
             usual = usual_rate(
-                decided=bool(self.spec.get("prediction") or self.spec.get("score")),
+                decided=bool(directions.decision_of(self.spec)),
                 labelled=bool(self.spec.get("label")),
                 regression=self.report.task is Task.REGRESSION,
             )
@@ -981,6 +1004,7 @@ class _Audit(PageStatements):
 
 
 _MOST_RULES, _MOST_ROWS, _MOST_FINDINGS, _MOST_SMALL = 2, 14, 2, 3
+_OTHERS = 2  # the place of numbers that do not show how a score fits
 _SEVERAL, _MANY_MISSING = 2, 0.05
 _SHARES = ("share", "fit", "misfit")
 _IN_WORDS = (*_SHARES, "mean")

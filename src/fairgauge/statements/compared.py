@@ -12,7 +12,7 @@ from fairgauge.catalogue import directions
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import RowMetric, is_of_all_groups
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
-from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
+from fairgauge.catalogue.score_statistics import Mean, RegressionTerm, ScoreTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, ReferenceKind, Task, Uncounted
 from fairgauge.question.conditions import read_conditions
@@ -119,6 +119,8 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
     if isinstance(row, Mean):
         own = label if row.of is RegressionTerm.LABEL else predicted
         return Measure("mean", row.of.name.casefold(), column=own, beside=label, **at)
+    if getattr(row, "of", None) is ScoreTerm.CALIBRATION_GAP:  # the mean error of a score
+        return Measure("mean", "error", column=predicted, beside=label, **at)
     # of a user's own rate a saved result holds no cells
     rate = row if isinstance(row, Rate) and not row.own else None
     cells = None if rate is None else directions.event_of(rate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -199,8 +200,12 @@ class _Monitor(PageStatements):
 
     def nearest(self) -> Iterator[Statement]:
         r = self.report
-        each = next((e for e in r.gravest if e.last is not None), None)
-        if each is None or each.last is None:
+        valued = [e for e in r.gravest if e.last is not None]
+        near = next(iter(valued), None)
+        largest = max(valued, key=_shown_size, default=None)
+        stands = largest is not None and _shown_size(largest) > 0
+        each = largest if stands else near
+        if near is None or each is None or each.last is None:
             yield step("no_value_now")
             return
         last = each.last
@@ -217,9 +222,10 @@ class _Monitor(PageStatements):
         if len(r.comparisons) > 1:
             enough = [e for e in r.comparisons if e.state is not MonitorState.INSUFFICIENT]
             facts = {"n": len(r.comparisons), "sufficient": len(enough)}
-            valued = sum(e.last is not None for e in enough)
-            yield fact("nearest", "comparisons", **facts, valued=valued)
-        yield fact("evidence", *base.sources, share=(each.evidence or 0.0) / each.threshold)
+            facts |= {"largest": stands, "near": each is near}
+            yield fact("nearest", "comparisons", **facts, valued=sum(e in valued for e in enough))
+        stated = self.compared(near, "evidence", share=-near.nearness)
+        yield replace(stated, parts=() if each is near else (self.compared(near, "whose"),))
 
     def doubtful(self) -> list[tuple[str, str]]:
         # when rows may be wrong: lately, in those of an alarm, or so that none pass
@@ -240,7 +246,7 @@ class _Monitor(PageStatements):
         every = len(r.comparisons)
         if not r.periods:
             yield step("no_period_considered")
-        elif r.state is MonitorState.INSUFFICIENT:
+        else:
             by: dict[str, list[Statement]] = {}
             for each in r.comparisons:
                 if each.state is MonitorState.INSUFFICIENT:
@@ -259,7 +265,7 @@ class _Monitor(PageStatements):
                     absent.setdefault(why, []).append(str(one.group or one.feature or one.rule))
             for why, names in absent.items():
                 yield fact("unmatched", why=why, names=list(dict.fromkeys(names)))
-            if not by and not absent:
+            if not by and not absent and r.state is MonitorState.INSUFFICIENT:
                 yield step("no_group_of_rules")
         if r.state is MonitorState.WAITING:
             waiting = sum(e.state is MonitorState.WAITING for e in r.comparisons)
@@ -303,6 +309,17 @@ class _Monitor(PageStatements):
             yield step("look_at_undefined", first=min(e.undefined[0].period for e in r.undefined))
         elif not (self.alarmed or r.overdue or r.undefined):
             yield step("add_next", length=r.length)
+
+
+def _shown_size(each: monitored.MonitoredComparison) -> float:
+    # by how much groups differ at least, over all periods so far; 0 where no difference is shown
+    neutral, last = getattr(each.definition, "neutral", None), each.last
+    if neutral is None or last is None or last.running_low is None or last.running_high is None:
+        return 0.0
+    low, high = last.running_low, last.running_high
+    if neutral:  # a ratio
+        low, high = (math.log(end) if end > 0 else -math.inf for end in (low, high))
+    return max(low, -high, 0.0)
 
 
 def history_page(health: monitored.HistoryHealth) -> Page:

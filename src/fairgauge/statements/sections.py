@@ -302,6 +302,8 @@ class StatedComparison:
     ``judged, fails, remains``: whether a rule is about its rate, fails for it, and does when all
         comparisons are judged together.
     ``people``: who is compared with whom in which decision or outcome; None where it is of neither.
+    ``place``: where only a score is audited, whether its calibration, another number of its fit,
+        or what the number of positive outcomes moves, too, is compared: 0, 1 or 2.
     ``failing_beside``: where rules fail only for groups that are better off, that of one of them.
     """
 
@@ -315,6 +317,7 @@ class StatedComparison:
     fails: bool
     remains: bool
     people: tuple[object, ...] | None
+    place: int = 0
     failing_beside: StatedComparison | None = None
 
     @property
@@ -330,7 +333,7 @@ class StatedComparison:
         is_of_fit, of_fail = self.is_of_shares and self.people is None, self.failing_beside or self
         return (
             not (self.remains and worse), not (self.fails and worse),
-            not of_fail.remains, not of_fail.fails, not worse, is_of_fit, -apart,
+            not of_fail.remains, not of_fail.fails, self.place, not worse, is_of_fit, -apart,
         )  # fmt: skip
 
     def is_of_some_in(self, whole: StatedComparison) -> bool:
@@ -349,13 +352,24 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
     """
     groups = {(each.feature, each.group) for each in report.groups}
     favourable = directions.favourable_of(report.spec)
+    score_alone = report.spec.get("score") and not directions.decision_of(report.spec)
 
     def stated(contrast: Estimate) -> StatedComparison:
         rules = [each for each in report.verdicts if _is_of_same_rate(each, contrast)]
         other = measured.other_group(groups, contrast)
-        return _state_comparison(contrast, favourable, other, rules)
+        found = _state_comparison(contrast, favourable, other, rules)
+        return replace(found, place=place_among_scores(found.row)) if score_alone else found
 
     return [_gravest(finding, stated) for finding in findings]
+
+
+def place_among_scores(row: Statistic | None) -> int:
+    """Return 0 for calibration, 1 for other numbers of how a score fits outcomes, else 2."""
+    of = getattr(row, "of", None)
+    if of is score_statistics.ScoreTerm.CALIBRATION_GAP:
+        return 0
+    fits = isinstance(row, score_statistics.ScoreStatistic) and row.labelled
+    return 1 if fits and of not in score_statistics.PROPER_SCORES else 2
 
 
 def _gravest(finding: Finding, stated: Callable[[Estimate], StatedComparison]) -> StatedComparison:

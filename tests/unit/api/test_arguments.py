@@ -118,7 +118,9 @@ def test_undecided_verdicts_count_alike_in_python_and_on_the_command_line(
 def test_none_unsets_a_key_of_a_configuration(tmp_path: Path) -> None:
     path = tmp_path / "audit.json"
     path.write_text(json.dumps({**QUESTION, "confidence": 0.9}))
-    report = fg.audit(ROWS, config=path, prediction=None, confidence=None, score="risk")
+    report = fg.audit(
+        ROWS, config=path, prediction=None, confidence=None, score="risk", threshold=0.5
+    )
     assert (report.spec["prediction"], report.spec["confidence"]) == (None, 0.95)
     assert fg.audit(ROWS, config=path).spec["confidence"] == 0.9
 

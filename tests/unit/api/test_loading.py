@@ -88,7 +88,7 @@ RESULTS = {
         rows(), **QUESTION, candidate=["fairer", "unfair"], margins={"accuracy": 0.02}
     ),
     "thresholds": lambda: fg.thresholds(
-        SCORED, label="repaid", score="score", sensitive="sex",
+        SCORED, label="repaid", score="score", threshold=0.5, sensitive="sex",
         rules=GOAL, margins={"accuracy": 0.3}),
     "why": lambda: fg.why(
         SCORED, prediction="repaid", sensitive="sex", strata=fg.cut("score", [0.3, 0.6]),

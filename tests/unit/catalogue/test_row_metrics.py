@@ -18,7 +18,9 @@ PLACES = [1 / math.log2(rank + 1) for rank in range(1, 7)]
 
 def ranking(rows: list[tuple[str, float]], *metrics: str) -> fg.Report:
     frame = pl.DataFrame(rows, schema=["g", "s"], orient="row")
-    return fg.audit(frame, score="s", positive=1, sensitive="g", metrics=list(metrics))
+    return fg.audit(
+        frame, score="s", threshold=0.5, positive=1, sensitive="g", metrics=list(metrics)
+    )
 
 
 def test_exposure_shares_tied_places() -> None:

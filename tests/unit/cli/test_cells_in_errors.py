@@ -38,7 +38,7 @@ def column(request, tmp_path, monkeypatch):
         ("audit", *ASKED, "--where", "{} >= 2026-01-01T00:00Z"),
         ("audit", "--label", "y", "--prediction", "p", "--sensitive", "{}", "--reference", "x"),
         ("compare-models", *ASKED, "--candidate", "{}"),
-        ("thresholds", "--label", "y", "--score", "{}", "--sensitive", "g"),
+        ("thresholds", "--label", "y", "--score", "{}", "--threshold", "1", "--sensitive", "g"),
     ],
 )
 def test_an_identifier_in_the_place_of_another_column(run, column, command):

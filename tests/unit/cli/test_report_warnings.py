@@ -2,7 +2,18 @@
 
 import pytest
 
-SCORES = ["--label", "y", "--score", "s", "--positive", "0", "--sensitive", "g"]
+SCORES = [
+    "--label",
+    "y",
+    "--score",
+    "s",
+    "--threshold",
+    "0.5",
+    "--positive",
+    "0",
+    "--sensitive",
+    "g",
+]
 REVERSED = "Warning: 's' ranks positives below negatives"
 
 

@@ -217,7 +217,7 @@ def test_the_digest_of_weights_in_any_order_and_in_shards(decimals):
     weights = (drawn.random(9_000) * 9e4).round(decimals)
     groups = drawn.integers(0, 400, 9_000)
     rows = pl.DataFrame({"g": groups, "y": groups % 2, "w": weights, "s": weights / 9e4})
-    asked = {"label": "y", "score": "s", "weight": "w", "sensitive": "g"}
+    asked = {"label": "y", "score": "s", "threshold": 0.5, "weight": "w", "sensitive": "g"}
     whole = fg.count(rows, **asked)
     assert fg.count(rows[::-1], **asked).digest == whole.digest
     added = fg.count(rows[:1_000], **asked)

@@ -260,7 +260,7 @@ def test_scores_are_not_counted_by_cluster():
     reason = Reason.of(ReasonCode.NO_CLUSTER_METHOD)
     found = {
         each.metric: (each.interval, each.reason)
-        for each in ask(rows, score="s", metrics="all", prediction=None).estimates
+        for each in ask(rows, score="s", threshold=0.5, metrics="all", prediction=None).estimates
         if each.value is not None
         and "score" in find_metric(each.metric).needs
         and not isinstance(find_metric(each.metric), RowMetric)

@@ -248,7 +248,9 @@ def test_area_under_the_curve_is_close_to_delongs_where_it_is_far_from_one():
     rng = np.random.default_rng(1)
     y, g = rng.integers(0, 2, 400), np.repeat(["a", "b"], 200)
     score = np.round(np.clip(rng.normal(0.4 + 0.2 * y, 0.2), 0, 1), 2)
-    found = fg.audit(rows(y=y, s=score, g=g), label="y", score="s", sensitive="g", metrics="all")
+    found = fg.audit(
+        rows(y=y, s=score, g=g), label="y", score="s", threshold=0.5, sensitive="g", metrics="all"
+    )
     sides = [
         reference.delong(score[(g == name) & (y == 1)], score[(g == name) & (y == 0)])
         for name in ("a", "b")
@@ -280,7 +282,7 @@ def test_a_calibration_gap_has_skewed_limits_with_half_a_row_of_either_label():
     y, g = rng.integers(0, 2, 400), np.repeat(["a", "b"], 200)
     score = np.round(np.clip(rng.normal(0.4 + 0.2 * y, 0.1), 0, 1), 3)
     found = fg.audit(
-        rows(y=y, s=score, g=g), label="y", score="s", sensitive="g",
+        rows(y=y, s=score, g=g), label="y", score="s", threshold=0.5, sensitive="g",
         metrics="calibration_gap.difference",
     )  # fmt: skip
     sides = []

@@ -27,7 +27,7 @@ def scored(n=6_000, gap=0.5, seed=0):
 
 
 PEOPLE = scored()
-QUESTION = {"label": "repaid", "score": "score", "sensitive": "sex"}
+QUESTION = {"label": "repaid", "score": "score", "threshold": 0.5, "sensitive": "sex"}
 
 
 def chosen(data=PEOPLE, rules="selection_rate.ratio >= 0.75", margins=(), **options):
@@ -49,7 +49,7 @@ def test_todays_threshold_is_judged_first_as_an_audit_judges_it():
     for limit in (0.55, 0.6, 0.65, 0.7):
         goal = f"selection_rate.ratio >= {limit}"
         found = chosen(rules=goal, margins={"accuracy": 0.2})["sex"]
-        (report,) = fg.audit(PEOPLE, rules=goal, threshold=0.5, **QUESTION).verdicts
+        (report,) = fg.audit(PEOPLE, rules=goal, **QUESTION).verdicts
         assert (found.common.threshold == 0.5) is (report.outcome is Outcome.PASS)
         assert found.common.outcome is Outcome.PASS
 
@@ -173,7 +173,7 @@ def test_every_whole_number_is_a_threshold(low, high, cut):
     found = chosen(data, **options)
     assert found.today == cut
     assert {each.threshold for each in found["sex"].frontier} <= {*range(low, high + 1)}
-    half = [fg.count(part, **QUESTION, **options) for part in (data[:2_000], data[2_000:])]
+    half = [fg.count(part, **QUESTION | options) for part in (data[:2_000], data[2_000:])]
     assert chosen(half[0] + half[1], **options).features == found.features
 
 

@@ -167,7 +167,7 @@ def test_every_metric_of_the_catalogue_has_a_change_or_a_reason(scored, options)
         data = data.with_columns(
             a=0.25 + pl.col("current") / 2 + noise[0], b=0.25 + pl.col("fairer") / 2 + noise[1]
         )
-        asked |= {"prediction": None, "score": "a"}
+        asked |= {"prediction": None, "score": "a", "threshold": 0.5}
         candidate = "b"
     found = compared(candidate, data, **asked)[candidate]
     assert all(d.interval or d.reason or d.status is Status.OK for d in found.disparities)

@@ -12,7 +12,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.measure.exploration import explored
 
-QUESTION = {"label": "y", "score": "s", "positive": 1, "sensitive": "g"}
+QUESTION = {"label": "y", "score": "s", "threshold": 0.5, "positive": 1, "sensitive": "g"}
 
 
 def counts(**options):
@@ -53,7 +53,7 @@ def test_the_counts_are_all_rows_once():
     data = data_of(counts(threshold=[0.25, 0.5]))
     (table,) = data["tables"]
     assert decoded(table).sum() == cube.rows
-    report = fg.audit(sample_reports.scores(), **QUESTION, threshold=[0.25, 0.5])
+    report = fg.audit(sample_reports.scores(), **QUESTION | {"threshold": [0.25, 0.5]})
     group = next(g for g in report.groups if g.threshold == 0.25)
     codes = np.array(table["codes"])
     here = decoded(table)[codes == data["columns"][0]["groups"].index(group.group)].sum(axis=0)

@@ -43,7 +43,7 @@ def test_every_threshold_has_the_reference_of_an_audit_at_it(rule, options):
     if rule == {"g": "C"} and "C" not in options.get("groups", "ABC"):
         rule = {"g": "B"}
     rows = scored(**options)
-    (choice,) = fg.thresholds(rows, reference=rule, rules=GOAL, **ASKED).features
+    (choice,) = fg.thresholds(rows, reference=rule, threshold=0.5, rules=GOAL, **ASKED).features
     points = choice.frontier[::2]
     audits = fg.audit(
         rows, reference=rule, metrics="selection_rate.ratio",
@@ -59,7 +59,7 @@ def test_a_choice_compares_with_the_reference_at_its_own_thresholds():
     rows = scored()
     goal = "selection_rate.ratio >= 0.5"
     (choice,) = fg.thresholds(
-        rows, reference="best", rules=goal, margins={"accuracy": 0.2}, **ASKED
+        rows, reference="best", threshold=0.5, rules=goal, margins={"accuracy": 0.2}, **ASKED
     ).features
     cut = choice.common.threshold
     report = fg.audit(

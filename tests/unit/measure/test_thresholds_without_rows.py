@@ -13,7 +13,7 @@ from fairgauge.enums import Outcome
 from fairgauge.measure.choose_thresholds import Excluded
 from fairgauge.resolve.resolution import resolve
 
-ASKED = {"label": "y", "positive": 1, "score": "p", "sensitive": "sex"}
+ASKED = {"label": "y", "positive": 1, "score": "p", "threshold": 0.5, "sensitive": "sex"}
 RULE = "selection_rate.ratio >= 0.8"
 
 
@@ -53,7 +53,7 @@ def test_no_pass_rests_on_rows_that_lack_something(column: str) -> None:
     assert common.goal_reason is not None
     today = next(each for each in found["sex"].frontier if each.threshold == 0.5)
     assert today.outcome is Outcome.INCONCLUSIVE
-    assert fg.audit(frame, rules=rule, threshold=0.5, **asked).verdict is Outcome.INCONCLUSIVE
+    assert fg.audit(frame, rules=rule, **asked).verdict is Outcome.INCONCLUSIVE
     rows = f"{left.sum():,}"
     text = " ".join(str(found).split())
     assert f"the {rows} rows without a " in text
@@ -76,7 +76,7 @@ def test_no_gain_is_below_the_least_whatever_they_are(rate: str, lacking: str) -
     words = frame.y.map({1.0: "yes", 0.0: "no"}).where(~few, "Open")
     frame.loc[few, lacking] = 0.0 if undecided else np.nan
     asked = ASKED | ({"positive": "yes"} if undecided else {})
-    spec = fg.count(frame.assign(y=words) if undecided else frame, threshold=0.5, **asked)
+    spec = fg.count(frame.assign(y=words) if undecided else frame, **asked)
     resolution = resolve(spec, spec.asked)
     cuts = np.array([0.3, 0.5, 0.7])
     rest = Excluded(resolution.features[0], resolution.outcomes[0], spec.asked, {})

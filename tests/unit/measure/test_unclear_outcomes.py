@@ -171,7 +171,7 @@ def scored(**columns: str) -> pl.DataFrame:
 @pytest.mark.parametrize("made", ["y * 1.0", "0.2 + 0.6 * y", "0.1 + y * 0.1234", "y"])
 def test_a_score_that_copies_the_label_withholds_a_pass(made):
     """A score of 1.0 for one label and 0.0 for the other passed, and nothing was said."""
-    asked = {"label": "y", "positive": 1, "sensitive": "g", "score": "s"}
+    asked = {"label": "y", "positive": 1, "sensitive": "g", "score": "s", "threshold": 0.5}
     report = fg.audit(scored(s=made), **asked, rules=["accuracy >= 0.1", "roc_auc >= 0.8"])
     assert report.exit_code == 3
     assert {each.outcome for each in report.verdicts} == {Outcome.INCONCLUSIVE}

@@ -34,7 +34,7 @@ def repeated(frame: pl.DataFrame) -> pl.DataFrame:
 
 ASKED: dict[str, dict[str, Any]] = {
     "counts": {"label": "y", "prediction": "p", "strata": "h"},
-    "scores": {"label": "y", "score": "s"},
+    "scores": {"label": "y", "score": "s", "threshold": 0.5},
     "regression": {"label": "label", "prediction": "prediction", "task": "regression"},
 }
 

@@ -267,7 +267,7 @@ def test_a_group_that_loses_half_of_its_rows_is_found_unless_days_vary_so(vary: 
     assert [*found] == ([44] if not vary else [])
 
 
-SCORED = {"label": "label", "score": "score", "positive": 1, "sensitive": "sex"}
+SCORED = {"label": "label", "score": "score", "threshold": 0.5, "positive": 1, "sensitive": "sex"}
 
 
 def test_one_score_in_a_group_is_found_on_its_day() -> None:

@@ -81,7 +81,7 @@ def test_unknown_options_name_the_nearest():
 
 
 def test_a_score_makes_predictions():
-    spec = ask(None, sensitive="sex", label="y", score="s", rules=["TPR >= 0.5"])
+    spec = ask(None, sensitive="sex", label="y", score="s", threshold=0.5, rules=["TPR >= 0.5"])
     assert spec.rules[0].metric == "true_positive_rate"
 
 

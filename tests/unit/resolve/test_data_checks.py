@@ -255,7 +255,12 @@ def test_copies_are_warned_of_by_every_result(tmp_path, verb):
             "sensitive": "g",
             "strata": {"column": "s", "cuts": "quantiles"},
         },
-        "thresholds": {"score": "s", "sensitive": "g", "rules": "selection_rate.ratio >= 0.5"},
+        "thresholds": {
+            "score": "s",
+            "threshold": 0.5,
+            "sensitive": "g",
+            "rules": "selection_rate.ratio >= 0.5",
+        },
     }[verb]
     result = getattr(fg, verb)([first, copy], label="y", **asked)
     codes = [each.code for each in result.diagnostics]
@@ -386,7 +391,7 @@ def test_groups_that_are_missing_with_one_outcome_are_warned_of():
     assert not unequally_missing(by_outcome((240, 130)))
 
 
-SCORED = {"score": "s", "sensitive": "g", "rules": "selection_rate.ratio >= 0.8"}
+SCORED = {"score": "s", "threshold": 0.5, "sensitive": "g", "rules": "selection_rate.ratio >= 0.8"}
 
 
 def scores_with(code, values, share=0.3):

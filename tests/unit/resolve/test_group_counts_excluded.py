@@ -83,7 +83,12 @@ VERBS = {
         fg.count(pl.DataFrame(DAY), prediction="p", **LABELLED), **o
     ),
     "thresholds": lambda **o: fg.thresholds(
-        pl.DataFrame(DAY), score="s", rules="|TPR.difference| <= 0.3", **LABELLED, **o
+        pl.DataFrame(DAY),
+        score="s",
+        threshold=0.5,
+        rules="|TPR.difference| <= 0.3",
+        **LABELLED,
+        **o,
     ),
     "compare-models": lambda **o: fg.compare_models(
         pl.DataFrame(DAY), score="s", threshold=0.5, candidate="t", **LABELLED, **o

@@ -42,7 +42,7 @@ def test_it_is_what_a_loop_over_people_counts(rows, favourable):
         ({"label": "sex"}, "per_person: the positive decision of a person is one of"),
         ({"weight": "day"}, "weight: cannot be combined with people"),
         (
-            {"prediction": None, "score": "day"},
+            {"prediction": None, "score": "day", "threshold": 0.5},
             r"^score: cannot be combined with people, .* --per-person each\), or give one row",
         ),
         ({"person": None, "per_person": "each"}, "per_person: needs the column"),

@@ -106,6 +106,7 @@ def test_every_verb_takes_conditions():
     choose = {
         "label": "y",
         "score": "s",
+        "threshold": 0.5,
         "sensitive": "sex",
         "rules": "selection_rate.ratio >= 0.5",
     }

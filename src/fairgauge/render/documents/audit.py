@@ -290,7 +290,9 @@ def _insignificant_blocks(report: Report) -> Iterator[tree.Block]:
     terms = terms_of(report)
     for alike, rates in sections.insignificant(sections_of(report)):
         rows = [(rate, alike[0].rate_row(rate)) for rate in rates]
+        compared = (e.reference for section in alike for r in rates for e in section.contrasts(r))
         facts: dict[str, Any] = {
+            "others": {each and each.kind for each in compared} == {ReferenceKind.OTHERS},
             "rates": [terms.get(rate) or metrics.titled(row.title) for rate, row in rows],
             "features": list(dict.fromkeys(section.feature for section in alike)),
             "strata": any(section.strata for section in alike),

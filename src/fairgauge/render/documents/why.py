@@ -24,7 +24,6 @@ from fairgauge.statements.compared import unit_of
 from fairgauge.statements.why import described, gap_statements
 
 Row = dict[str, Any]
-_MOST_NAMED = 4
 
 
 class _Gap:
@@ -137,19 +136,12 @@ def _others(found: Decomposition) -> Iterator[Row]:
 
 def _facts(found: Decomposition) -> Row:
     kinds = {gap.estimate.reference.kind for gap in found.gaps if gap.estimate.reference}
-    several, by_verdict = len(found.gaps) > 1, dict[str, list[str]]()
-    for at, gap in found.gravest():
-        own = _Gap(found, at, gap)
-        word, more, reason = own.verdict.partition(" (")
-        by_verdict.setdefault(word.upper() + more + reason, []).append(own.short)
+    verdict: Row = {"verdict": str(found.verdict), "reason": "", "regression": None}
     return {
         "columns": numbers.listing([*map(called, found.gaps[0].columns)]),
-        "several": several,
+        "several": len(found.gaps) > 1,
         "best": ReferenceKind.BEST in kinds,
-        "verdict": "; ".join(
-            f"{verdict}: {numbers.listing(names, most=_MOST_NAMED)}" if several else verdict
-            for verdict, names in by_verdict.items()
-        ),
+        "verdict": (spoken().say("gap_verdict", "text", **verdict) or "").upper(),
         # no rule is set: a gap that remains violates none, and one accounted for is no good news
         "tone": "unsure" if found.verdict is GapVerdict.INCONCLUSIVE else "plain",
     }

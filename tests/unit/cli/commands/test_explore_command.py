@@ -6,7 +6,18 @@ from click.testing import CliRunner
 import sample_reports
 from fairgauge.cli import main
 
-FLAGS = ["--label", "y", "--score", "s", "--positive", "1", "--sensitive", "g"]
+FLAGS = [
+    "--label",
+    "y",
+    "--score",
+    "s",
+    "--threshold",
+    "0.5",
+    "--positive",
+    "1",
+    "--sensitive",
+    "g",
+]
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_hostile_names_are_harmless(format_):
 
 
 def test_thresholds_end_with_what_the_goal_comes_to(people):
-    flags = ("--label", "repaid", "--score", "score", "--sensitive", "sex")
+    flags = ["--label", "repaid", "--score", "score", "--threshold", "0.5", "--sensitive", "sex"]
     easy = run("thresholds", people, *flags, "--rule", "selection_rate.ratio >= 0.5")
     assert easy.exit_code == 0, easy.output
     assert "One threshold for all" in easy.stdout

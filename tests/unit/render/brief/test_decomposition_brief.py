@@ -136,7 +136,10 @@ def test_with_controls_the_regression_is_quoted_and_the_headline_states_for_what
     assert not any("by regression" in str(each) for each in brief.certainty)
     full = " ".join(render(found, "text", full=True).split())
     assert "“within branch” is the difference to quote" not in full
-    assert f"WITH THE CONTROLS: {gap.regression_verdict.upper()}" in full
+    lines = render(found, "text").splitlines()
+    assert [line for line in lines if line.isupper() and line[0] != " "] == [
+        str(found.verdict).upper()
+    ]
     for causal in ("explain", "due to", "justif"):
         assert causal not in f"{brief.headline} {brief.verdict} {text}"
 

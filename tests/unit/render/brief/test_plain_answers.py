@@ -88,7 +88,7 @@ def test_rounded_counts_are_not_shown_as_exact() -> None:
 
 QUESTION = {"label": "repaid", "prediction": "approved", "positive": "yes"}
 SCORES = {"label": "repaid", "positive": "yes", "sensitive": "sex", "score": "score",
-          "metrics": "accuracy.difference"}  # fmt: skip
+          "threshold": 0.5, "metrics": "accuracy.difference"}  # fmt: skip
 OWNERS = ("Analyst", "Those responsible", "Those who supply the data", "Those who know the cases")
 
 

@@ -27,8 +27,8 @@ def rows(lowered: float = 0.12, size: int = 4_000, seed: int = 3) -> pl.DataFram
 
 def chosen(data: pl.DataFrame, goal: str = "selection_rate.ratio >= 0.8",
            **more: Any) -> fg.ThresholdChoice:  # fmt: skip
-    asked = {"label": "repaid", "score": "score", "positive": 1, "sensitive": "sex",
-             "margins": {"accuracy": 0.02}, "words": WORDS}  # fmt: skip
+    asked = {"label": "repaid", "score": "score", "threshold": 0.5, "positive": 1,
+             "sensitive": "sex", "margins": {"accuracy": 0.02}, "words": WORDS}  # fmt: skip
     return fg.thresholds(data, rules=goal, **{**asked, **more})
 
 
@@ -117,8 +117,8 @@ def test_every_comparison_names_its_reference(reference: str) -> None:
     shift = 0.1 * (group == "c") - 0.1 * (group == "a")
     score = np.clip(0.3 * label + 0.5 * rng.random(3_000) + shift, 0, 1).round(3)
     choice = fg.thresholds(
-        pl.DataFrame({"g": group, "y": label, "s": score}), label="y", score="s", sensitive="g",
-        rules="DI >= 0.7", reference=reference, margins={"accuracy": 0.3},
+        pl.DataFrame({"g": group, "y": label, "s": score}), label="y", score="s", threshold=0.5,
+        sensitive="g", rules="DI >= 0.7", reference=reference, margins={"accuracy": 0.3},
     )  # fmt: skip
     text = " ".join(str(choice).split())
     (of,) = choice.features

@@ -115,7 +115,7 @@ def test_every_finding_is_shown_or_counted(seed):
     rules = [[], ["selection_rate.ratio >= 0.8"], ["-0.1 <= accuracy.difference <= 0.1"]][seed % 3]
     report = fg.audit(fg.confusion("group", cells), rules=rules)
     texts = [str(each) for each in report.brief().found]
-    tally = r"([\d,]+) more differences? (?:is|are) shown in the tables"
+    tally = r"([\d,]+) more differences? (?:is|are) starred in the tables"
     counts = {text: int(found[1]) for text in texts if (found := re.match(tally, text))}
     begins = r"Of [\d,]+ |The decision matches the outcome for [\d,]+ "
     stated = [text for text in texts if re.match(begins, text)]
