@@ -304,8 +304,8 @@ def chain(shift: float, rng: np.random.Generator) -> Occurrences:
     """Choose a threshold, audit and compare new rows decided by it, then follow 30 days."""
     asked: dict[str, Any] = {"sensitive": "sex", "label": "repaid", "positive": 1}
     choice = fg.thresholds(
-        _people(2500, 0.0, rng), score="score", threshold=0.5, rules=["selection_rate.ratio >= 0.8"],
-        margins={"accuracy": 0.03}, **asked,
+        _people(2500, 0.0, rng), score="score", threshold=0.5,
+        rules=["selection_rate.ratio >= 0.8"], margins={"accuracy": 0.03}, **asked,
     )  # fmt: skip
     common = choice["sex"].common
     if common is None:

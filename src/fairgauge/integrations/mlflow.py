@@ -155,13 +155,9 @@ def _metric_values(report: Report, name: str) -> Iterator[tuple[str, float]]:
     for each in report.estimates:
         if each.scope.kind is ScopeKind.STRATUM or each.value is None:
             continue
-        ends = (
-            {}
-            if each.interval is None
-            else {"/low": each.interval.low, "/high": each.interval.high}
-        )
         key = _unique_key(_metric_key(each, name), taken)
-        for end, value in {"": each.value, **ends}.items():
+        numbers = each.value, *((each.interval.low, each.interval.high) if each.interval else ())
+        for end, value in zip(("", "/low", "/high"), numbers, strict=False):
             if math.isfinite(value):
                 yield f"{key}{end}", value
     for outcome in Outcome if report.verdicts else ():

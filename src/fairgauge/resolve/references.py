@@ -201,7 +201,10 @@ def scores_of_sides(
         return np.stack([each[:, :-1][:, end].sum(axis=1) for end in ends], axis=1)
 
     # labels and bins are summed before sides, of which there are twice as many as groups
-    moments = {m: add_others(by_label(histogram.counts[m].sum(axis=2))) for m in SCORES}
+    sums = (
+        name for name in SCORES if name in histogram.counts
+    )  # logarithms of probabilities alone
+    moments = {m: add_others(by_label(histogram.counts[m].sum(axis=2))) for m in sums}
     turned = [add_others(histogram.counts[name].sum(axis=(1, 2))) for name in ("s", "s2")]
     total, squares = own if outcome.lowest else turned  # a mean place is one of places
     counts = histogram.counts[measure]
