@@ -18,15 +18,13 @@ Assumed = Literal["any", "planned", "fixed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptRate:
-    """A rate of all rows under the model in use and under a candidate.
+class _PairedChange:
+    """What a number is under the model in use and under a candidate.
 
     ``interval``: of the change by itself; ``simultaneous``: one that holds for all candidates.
-    ``shown``: whether it is shown to be worse by less than the margin, of all candidates together.
+    ``shown``: whether a claim about it is shown, of all candidates together.
     """
 
-    rate: str
-    margin: Finite
     old: float | None
     new: float | None
     change: float | None
@@ -36,10 +34,17 @@ class KeptRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GapChange:
-    """The disparity of a group under the model in use and under a candidate.
+class KeptRate(_PairedChange):
+    """A rate of all rows; ``shown``: whether it is shown to be worse by less than the margin."""
 
-    ``interval, simultaneous``: of the change, as of a `KeptRate`; of a ratio the factor.
+    rate: str
+    margin: Finite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapChange(_PairedChange):
+    """The disparity of a group; of a ratio the change is the factor.
+
     ``shown``: whether the candidate is shown to be as good and less discriminatory for this group,
     and no other group worse off by as much as the harm that was stated.
     ``larger``: whether the gap is shown to be greater by more than that.
@@ -50,12 +55,6 @@ class GapChange:
     feature: str
     group: str
     reference: Inline[Reference | None]
-    old: float | None
-    new: float | None
-    change: float | None
-    interval: Interval | None
-    simultaneous: Interval | None
-    shown: bool
     larger: bool
     levelled: bool
     reason: Reason | None = None
