@@ -319,7 +319,7 @@ def _inequality_index(counts: Array, benefits: Array, index: Index, parameter: f
         elif parameter == 0:
             result = average(-np.log(relative))
         else:
-            result = (average(relative**parameter) - 1) / (parameter * (parameter - 1))
+            result = average(relative**parameter - 1) / (parameter * (parameter - 1))
     return np.where(mean > 0, result, np.nan)
 
 
