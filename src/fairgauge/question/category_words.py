@@ -543,6 +543,8 @@ def no_decisions(column: str, values: Collection[Value], asked: Sequence[Value])
 
     Requests for a preapproval are none beside applications, and applications none beside requests.
     """
+    if {"C", "I"} <= {*map(name_of, values)} <= {"C", "I", "P", "N"}:  # scores of Inspect
+        return [v for v in values if name_of(v) in ("P", "N") and not is_one_of(v, asked)]
     if not are_actions(column, values):
         return no_outcomes(values, asked, column)
     of_requests = {*_PREAPPROVALS} >= {action_code(name_of(each)) for each in asked}

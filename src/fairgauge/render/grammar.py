@@ -267,7 +267,9 @@ class Grammar:
             if usable and not own and (found := self.adjective(column, value)):
                 adjectives.append(found)
             else:
-                others.append(f"{called(column)} {self.quoted(value)}")
+                repeats = re.match(rf"{re.escape(column)}\b", value, re.IGNORECASE)
+                name = f"“{within_quotes(value)}”" if repeats else f"{called(column)} {self.quoted(value)}"
+                others.append(name)
         adjectives.sort(key=lambda word: word in plain)
         noun, of = self.noun, ""
         if adjectives and self.which != self.people["who"]:

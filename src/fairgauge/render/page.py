@@ -120,6 +120,8 @@ _KEPT = ("favourable", "values")
 
 def brief_of(result: ShownResult) -> Brief:
     """Return the first page of a result as every writer shows it."""
+    if not result.KIND.page:
+        return Brief(headline=Sentence(result.KIND.title))
     return brief_of_page(first_page(result))
 
 

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
 from tests.cases import FEW_EXAMPLES
 
 import fairgauge as fg
@@ -70,6 +71,14 @@ def test_few_names_or_items_have_no_verdict_however_large_the_difference(names, 
     assert only.p_adjusted is None
     assert found.exit_code == 3
     assert (only.low is None) == (reason is SwapReason.FEW_ITEMS)
+
+
+def test_one_name_a_side_is_tested_by_the_items_alone():
+    """Student's p of 8 and 10 discordant items of 50; McNemar's mid-p is .648."""
+    decisions = np.repeat([[1, 0], [0, 1], [1, 1]], [8, 10, 32], axis=0)
+    table = study((1, 1), 50, 1).sort_values(["group", "item"]).assign(score=decisions.T.ravel())
+    (only,) = audit(table).differences
+    assert only.p_value == pytest.approx(ttest_1samp(decisions[:, 0] - decisions[:, 1], 0).pvalue)
 
 
 def test_answers_without_variation_are_not_called_equivalent():

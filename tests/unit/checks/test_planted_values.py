@@ -176,6 +176,7 @@ DOUBTED = {
           ("Approved", "Submitted"), ("Bewilligt", "Eingereicht"), ("Offered", "Invited"))],
         *[named("loan_status", "Fully Paid", "Charged Off", word)
           for word in ("Current", "In Grace Period", "Forbearance", "Active", "Too new to rate")],
+        named("score", "C", "I", "P"), named("score", "C", "I", "N"),  # of Inspect
         named("a", "Paid as agreed", "90+ DPD", "Not booked"), named("a", "Good", "Bad", "Current"),
         *[(table(outcome=("1", "3"), extra="4").with_columns(pl.when(pl.int_range(N) % 24 == 2)
             .then(pl.lit("5")).otherwise("outcome").alias(name)), {"prediction": name,

@@ -281,3 +281,11 @@ def test_no_group_is_called_as_all_others_are(value: str, names: str | None) -> 
     for each in (text, drawn):
         rest = re.sub(f"“{value}”|all other defendants|of \\d+ other defendants", "", each)
         assert not re.search(rf"\b{value} defendants|\b{value} (were|are)\b", rest)
+
+
+def test_a_value_that_begins_with_its_columns_name_is_named_without_the_column():
+    rows = {"sex": ["Sex: F", "sexton"] * 60, "hired": ["no", "yes", "yes"] * 40}
+    rows["hired"][::4] = ["no"] * 30
+    report = fg.audit(rows, prediction="hired", positive="yes", sensitive="sex")
+    headline = "People with “Sex: F” have hired = yes less often than people with sex sexton"
+    assert str(report.brief().headline) == headline
