@@ -266,10 +266,10 @@ class Grammar:
             own = self.words.get("groups", {}).get(column)
             if usable and not own and (found := self.adjective(column, value)):
                 adjectives.append(found)
+            elif re.match(rf"{re.escape(column)}\b", value, re.IGNORECASE):
+                others.append(f"“{within_quotes(value)}”")
             else:
-                repeats = re.match(rf"{re.escape(column)}\b", value, re.IGNORECASE)
-                name = f"“{within_quotes(value)}”" if repeats else f"{called(column)} {self.quoted(value)}"
-                others.append(name)
+                others.append(f"{called(column)} {self.quoted(value)}")
         adjectives.sort(key=lambda word: word in plain)
         noun, of = self.noun, ""
         if adjectives and self.which != self.people["who"]:
