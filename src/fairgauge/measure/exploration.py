@@ -93,7 +93,6 @@ def explored(
         for i, (counts, own) in enumerate(models)
         for table in _tables(counts, own, groupings, thresholds)
     ]
-    small = _count_small_cells(tables, groupings, cube, exact=exact)
     notes = [
         *row_notes,
         *uncounted_rows(cube, resolution.features, spec),
@@ -101,6 +100,8 @@ def explored(
         *(note for counts in resolution.features for note in missing_outcomes(counts, spec)),
         *(note for counts in resolution.features for note in missing_groups(counts, spec)),
     ]
+    warnings = [each for each in notes if each.level is Level.WARNING]
+    small = _count_small_cells(tables, groupings, cube, warnings, exact=exact)
     return {
         "digest": cube.digest,
         "rows": cube.rows,
@@ -128,9 +129,7 @@ def explored(
         ],
         "where": [each.to_text() for each in spec.where],
         "warnings": [
-            f"{f'{each.feature}: ' if each.feature else ''}{each.message}."
-            for each in notes
-            if each.level is Level.WARNING
+            f"{f'{each.feature}: ' if each.feature else ''}{each.message}." for each in warnings
         ],
     }
 
@@ -272,9 +271,12 @@ def _reached(axis: Axis, resolution: Resolution, thresholds: _Cuts, cube: Cube) 
 
 
 def _count_small_cells(
-    tables: Sequence[Mapping[str, Any]], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
-) -> int:
+    tables: Sequence[Mapping[str, Any]], groupings: Sequence[Grouping], cube: Cube,
+    warnings: Sequence[Diagnostic], *, exact: bool,
+) -> int:  # fmt: skip
     counts: list[int] = [n for each in tables for n in each["counts"] if n]
+    stated = (each.get(name) for each in warnings for name in ("rows", "cases", "people", "n"))
+    counts += [int(n) for n in stated if isinstance(n, (int, float)) and n > 0]
     if tables[-1]["model"]:  # the difference of two models is of who is in one cell of both
         counts += _crossed_decisions(cube, groupings)
     cells, small = len(counts), sum(n < FEWEST_PERSONS for n in counts)

@@ -67,6 +67,15 @@ def test_small_cells_are_refused_unless_they_are_allowed():
     with pytest.raises(fg.CubeError, match=r"counts in the page would be of fewer than 10 persons"):
         fg.explore(cube)
     assert fg.explore(cube, exact=True)._data["exact"]
+    # what a warning of the page counts is read as well
+    rows = {
+        "p": ["yes", "no"] * 200 + ["withdrawn"] * 2,
+        "g": ["a", "a", "b", "b"] * 100 + ["a"] * 2,
+    }
+    asked = {"prediction": "p", "positive": "yes", "sensitive": "g"}
+    with pytest.raises(fg.CubeError, match="1 of 5 counts in the page"):
+        fg.explore(pl.DataFrame(rows), **asked)
+    assert fg.explore(pl.DataFrame(rows)[:400], **asked)
 
 
 def test_a_rate_and_its_complement_are_one_test():
