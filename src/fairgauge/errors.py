@@ -100,7 +100,8 @@ class Problem(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
+        path = self.path.replace("\n", r"\n")  # keys of a file, which end no line of ours
+        return f"{path}: {self.message}" if path else self.message
 
 
 class SpecError(FairgaugeError, ValueError):

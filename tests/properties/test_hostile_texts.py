@@ -20,9 +20,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.every_result import result
 
 import fairgauge as fg
+from fairgauge.cli import main
 from fairgauge.cube.cube import Cube, _digest
 from fairgauge.question.option_types import DOCUMENT_KEYS, WORD_KEYS
 from fairgauge.question.options import BY_NAME
@@ -216,3 +218,13 @@ def test_every_text_of_every_kind_in_every_format(name, monkeypatch, tmp_path):
     finally:
         LOOKING.clear()
     assert path.resolve() not in _opened
+
+
+@pytest.mark.parametrize("key", ["", "recode.", "words.", "reference."])
+def test_a_key_of_a_specification_ends_no_line(key, tmp_path):
+    (tmp_path / "a.csv").write_text("p,g\n1,a\n0,b\n")
+    asked: dict[str, Any] = {"prediction": "p", "sensitive": "g"}
+    (asked.setdefault(key[:-1], {}) if key else asked)["x\n# REPRODUCED"] = {"a": ["b"]}
+    (tmp_path / "a.json").write_text(json.dumps(asked))
+    done = CliRunner().invoke(main, ["audit", f"{tmp_path}/a.csv", "-c", f"{tmp_path}/a.json"])
+    assert (done.exit_code, "\n# REPRODUCED" in done.output) == (2, False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import openpyxl
 import pytest
@@ -17,6 +18,7 @@ import fairgauge as fg
 from fairgauge.errors import FairgaugeError, cells
 from fairgauge.question import category_words, recoding, rules
 from fairgauge.question.readers import LONGEST, MOST_REPLICATES
+from fairgauge.question.specification import ask
 from fairgauge_check.printed import has_number, is_empty, is_like_a_row, read_ratio, strip_marks
 from fairgauge_check.table_files import grids_of_text, read_grids
 
@@ -60,6 +62,34 @@ def test_twice_the_text_takes_about_twice_the_time(reader):
     assert not slow
 
 
+LISTS: dict[str, Callable[[list[str]], dict[str, Any]]] = {
+    "categories": lambda n: {"recode": {"g": {"A": n}}},
+    "recodings": lambda n: {"recode": {"g": {each: [each] for each in n}}},
+    "groups": lambda n: {"sensitive": [{"column": "g", "values": [[each] for each in n]}]},
+    "features": lambda n: {"sensitive": n}, "strata": lambda n: {"strata": n},
+    "conditions": lambda n: {"where": {"g": n}}, "unknown": lambda n: {"unknown": n},
+    "outcomes": lambda n: {"positive": n, "negative": [f"no {each}" for each in n]},
+    "accepted": lambda n: {"accept": [f"copied_label:{each}" for each in n]},
+    "rules": lambda n: {"rules": [f"selection_rate.ratio >= 0.{each[1:]}1" for each in n]},
+    "crossed": lambda n: {"intersections": [[each, "g"] for each in n]},
+    "names": lambda n: {"words": {"groups": {"g": dict.fromkeys(n, "b")}}},
+    "references": lambda n: {"reference": dict.fromkeys(n, "b")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_twice_the_entries_of_a_question_take_about_twice_the_time(name):
+    def time_of(n: int) -> float:
+        asked = {"prediction": "p", "sensitive": "g"} | LISTS[name]([f"v{i}" for i in range(n)])
+        began = time.process_time()
+        with suppress(FairgaugeError):
+            ask(**asked)
+        return time.process_time() - began
+
+    times = [min(time_of(n) for _ in range(2)) for n in (1_500, 3_000)]
+    assert times[1] < 0.15 or times[1] < 3.2 * times[0]
+
+
 ROWS = {"y": [1, 0] * 40, "g": ["a", "b", "b", "a"] * 20}
 
 
@@ -68,6 +98,13 @@ def test_texts_of_a_question_and_replicates_of_a_file_have_a_limit(tmp_path):
     for name in ("rules", "where", "recode", "reference", "sensitive", "metrics", "unknown"):
         with pytest.raises(fg.SpecError, match=rf"{name}: holds a text of 1,001 characters"):
             fg.audit(ROWS, **{"label": "y", "sensitive": "g"} | {name: long})
+    many = [i / 2_000 for i in range(1_001)]
+    for asked in (
+        {"threshold": many, "score": "y"},
+        {"sensitive": [{"column": "g", "cuts": many}]},
+    ):
+        with pytest.raises(fg.SpecError, match="holds 1,001 numbers; it may have 1,000"):
+            fg.audit(ROWS, **{"label": "y", "sensitive": "g"} | asked)
     spec.write_text("replicates = 1000000")
     with pytest.raises(fg.SpecError, match="may ask for 100,000, not 1,000,000; state more"):
         fg.audit(ROWS, config=spec, label="y", sensitive="g")

@@ -6,6 +6,7 @@ Of those that nobody recorded, the columns of the probabilities of their groups.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import PurePath
@@ -206,8 +207,8 @@ def _join_value_sets(features: Iterable[Feature], at: Location) -> tuple[Feature
             both = ", as a stratum and as a control" * (before.control is not feature.control)
             at.report(f"column {quote(feature.column)} is asked for twice{both}")
     for feature in columns.values():
-        listed = [value for each in feature.values for value in each]
-        if twice := sorted({name_of(v) for v in listed if listed.count(v) > 1}):
+        listed = Counter(value for each in feature.values for value in each)
+        if twice := sorted(name_of(value) for value, times in listed.items() if times > 1):
             at.report(f"value {quote(twice[0])} of {quote(feature.column)} is listed twice")
     return tuple(columns.values())
 

@@ -121,8 +121,8 @@ def plain_fields(value: Any) -> dict[str, Any]:
     }
 
 
-LONGEST, MOST_REPLICATES = 1_000, 100_000
-"""The most characters of a text of a question, and replicates that a file asks for."""
+LONGEST, MOST_NUMBERS, MOST_REPLICATES = 1_000, 1_000, 100_000
+"""The most characters of a text of a question, thresholds or cuts, and replicates of a file."""
 
 
 def refuse_many_replicates(asked: object) -> None:
@@ -239,6 +239,9 @@ def read_numbers(value: object, at: Location, *, as_stated: bool = False) -> tup
     every, read = located(value, at), read_number(inside=True)
     if not every:
         at.report("must hold at least one number")
+    if len(every) > MOST_NUMBERS:
+        at.report(f"holds {len(every):,} numbers; it may have {MOST_NUMBERS:,}")
+        return ()
     numbers = dict.fromkeys(read(each, where) for each, where in every)
     return tuple(numbers if as_stated else sorted(numbers))
 

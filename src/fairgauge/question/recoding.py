@@ -102,7 +102,8 @@ class Recoding:
             into, *others = named or [name]
             held = found.setdefault(into, [])
             held += [value for other in others for value in found.pop(other)]
-            held += [value for value in values if name_of(value) not in map(name_of, held)]
+            names = {*map(name_of, held)}
+            held += [value for value in values if name_of(value) not in names]
         return found
 
     def unseen(self, values: Iterable[Value]) -> list[str]:
@@ -212,12 +213,12 @@ def _categories(
         kept = found.setdefault(name, [])
         for i, each in enumerate(items(values)):
             value = read_value(each, at[name][i])
-            before = category_of.setdefault(name_of(value), name)
-            if before != name:
-                message = f"{quote(name_of(value))} of {quote(column)} is in {quote(before)}, too"
-                at[name].report(f"{message}; list it once")
-            elif name_of(value) not in map(name_of, kept):
+            if (text := name_of(value)) not in category_of:
+                category_of[text] = name
                 kept.append(value)
+            elif (before := category_of[text]) != name:
+                message = f"{quote(text)} of {quote(column)} is in {quote(before)}, too"
+                at[name].report(f"{message}; list it once")
     names = sorted(found, key=lambda name: (name == UNKNOWN, name))
     return tuple((name, tuple(sorted(found[name], key=sort_key))) for name in names)
 

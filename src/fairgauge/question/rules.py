@@ -184,15 +184,13 @@ def _is_name(text: str) -> bool:
 
 def read_rules(value: object, at: Location) -> tuple[Rule, ...]:
     """Read rules, their keys or their texts, in a list or alone."""
-    rules: list[Rule] = []
+    places: dict[Rule, int] = {}
     for i, item in enumerate(items(value)):
         if (rule := _read_rule(item, at[i])) is None:
             continue
-        if rule in rules:
-            same = at[rules.index(rule)].path
-            at[i].report(f"is the same rule as {same}; remove one of them")
-        rules.append(rule)
-    return tuple(rules)
+        if (same := places.setdefault(rule, i)) != i:
+            at[i].report(f"is the same rule as {at[same].path}; remove one of them")
+    return tuple(places)
 
 
 def _read_rule(item: object, at: Location) -> Rule | None:

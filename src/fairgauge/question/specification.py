@@ -401,12 +401,8 @@ def _wrong_negative(spec: Spec) -> Iterator[Problem]:
         return
     numbers = isinstance(spec.positive, Above) or isinstance(spec.negative, Above)
     columns = [each for each in (spec.label, spec.prediction, *spec.candidate) if each]
-    both = [
-        name_of(v)
-        for c in dict.fromkeys(columns)
-        for v in spec.negative_of(c)
-        if is_one_of(v, spec.positive_of(c) or (1,))
-    ]
+    positive = {c: {*map(meaning, spec.positive_of(c) or (1,))} for c in columns}
+    both = [name_of(v) for c in positive for v in spec.negative_of(c) if meaning(v) in positive[c]]
     classes = spec.task in (enums.Task.REGRESSION, enums.Task.MULTICLASS)
     yield from problems_where(
         (
