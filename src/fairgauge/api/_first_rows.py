@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.input_files import opened_files
 from fairgauge.scan.row_codes import numbers_of, read_rows
 from fairgauge.scan.source import Readable, Source, can_look_at_rows
+from fairgauge.start.records import replace
 from fairgauge.values import Value, is_number, name_of
 
 _FIRST_ROWS = 1_000

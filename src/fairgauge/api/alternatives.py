@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 from fairgauge.api.comparing import comparison_notes, count_models, models_of
@@ -21,6 +20,7 @@ from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.alternatives import Alternatives, Assumed
+from fairgauge.start.records import replace
 
 _MARGINS = (("accuracy", 0.01),)
 

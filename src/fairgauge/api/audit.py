@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
+import gc
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any, Never, Unpack, cast
 
 from fairgauge.api import _first_rows as first_rows
@@ -84,6 +86,7 @@ from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.identifiers import with_hidden_clusters
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.source import Opened, Readable, Source, can_look_at_rows
+from fairgauge.start.records import replace
 
 # the options of outcomes, without which groups can be counted alone
 _OF_OUTCOMES = (
@@ -510,7 +513,8 @@ def measure_and_judge(
     if source is not None and isinstance(source, Readable) and not spec.of_people and not counts:
         by_rows = RowReader(source, cube)
     estimated = estimated_groups(cube, spec)
-    measured = measure(cube, spec, by_rows, estimated)
+    with _without_collection():
+        measured = measure(cube, spec, by_rows, estimated)
     notes_of_measures = with_accepted(measured.diagnostics, spec)
     measured = replace(measured, diagnostics=notes_of_measures)
     if not spec.rules:
@@ -532,6 +536,18 @@ def measure_and_judge(
         outcome = str(spec.inconclusive)
         notes.append(Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=outcome))
     return measured, decided, notes
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    # the collector of cycles walks over the hundreds of thousands of records made, again and again
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 def with_meant_reference(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Never, Unpack
 
@@ -33,6 +32,7 @@ from fairgauge.results.comparison import Change, Origin
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
+from fairgauge.start.records import replace
 from fairgauge.values import is_one_of, name_of
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any, Unpack, cast
 
@@ -42,6 +41,7 @@ from fairgauge.results.gap_decomposition import Decomposition
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.source import Opened
+from fairgauge.start.records import replace
 
 
 @with_options

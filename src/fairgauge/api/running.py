@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from fairgauge.api._first_rows import notes_of_files
@@ -19,6 +19,7 @@ from fairgauge.resolve.resolution import excluded_rows, exclusion_notes
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import CountedData, CountedResult, made_now
 from fairgauge.scan.source import Source
+from fairgauge.start.records import replace
 
 Result = TypeVar("Result", bound=CountedResult)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fairgauge.checks.coded_numbers import coded_numbers
@@ -20,6 +19,7 @@ from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings, unmatched_name, unmatched_value
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.start.records import replace
 from fairgauge.values import Value, compact_reading, is_one_of, meaning, name_of
 
 Levels = Mapping[Axis, list[tuple[Value, int]]]

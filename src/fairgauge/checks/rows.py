@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -36,7 +35,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks, outcome_masks
 from fairgauge.resolve.references import large_groups
 from fairgauge.results import scopes
 from fairgauge.results.scopes import FEATURES, STRATUM, Diagnostic, Doubt, Judged
-from fairgauge.start.records import dataclass
+from fairgauge.start.records import dataclass, replace
 from fairgauge.values import canonical, name_of
 
 

@@ -7,7 +7,6 @@ drawn over cells of equal mass; the distance itself is of the fine bins.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +35,7 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.distances import (
     HALF_A_ROW,

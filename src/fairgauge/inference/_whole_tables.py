@@ -14,7 +14,6 @@ treats alike are one cell: a rate has two cells, however many it adds up.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -58,7 +57,7 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.start.records import dataclass
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multinomial import (
@@ -192,19 +191,35 @@ def _table(side: ConfusionCounts) -> Array:
 
 
 def _class_statistic(statistic: Averaged | Kappa) -> ClassStatistic:
-    needs = {BOTH, statistic.needs, LABEL}
+    if isinstance(statistic, Kappa):
+        return ClassStatistic(_kappa_parts, _kappa)
+    of, needs = statistic.of, {BOTH, statistic.needs, LABEL}
 
     def value(counts: Array) -> Array:
-        flat = counts.reshape(-1, *counts.shape[-2:])
-        rows = flat[:, 0].sum(axis=-1)
-        classes = tuple(
-            ConfusionCounts(size=rows, cells=_known_cells(flat[:, k], needs))
-            for k in range(flat.shape[1])
-        )
-        side = ConfusionCounts(size=rows, cells=classes[0].cells, per_class=classes)
-        return statistic.value(side, Profile.DOCUMENTED).reshape(counts.shape[:-2])
+        side = ConfusionCounts(size=counts.sum(axis=-1), cells=dict.fromkeys(needs, counts))
+        return of.value(side, Profile.DOCUMENTED)
 
-    return value
+    def parts(counts: Array) -> Array:
+        values = value(counts)
+        weights = counts[..., 0] + counts[..., 2] if statistic.how is Average.WEIGHTED else 1.0
+        weights = np.where(np.isnan(values), 0.0, weights)
+        return np.stack([weights * np.where(weights > 0, values, 0.0), weights], axis=-1)
+
+    if statistic.how is Average.MICRO:
+        return ClassStatistic(np.asarray, value)
+    return ClassStatistic(parts, lambda sums: quotient(sums[..., 0], sums[..., 1]))
+
+
+def _kappa_parts(counts: Array) -> Array:
+    tp, fp, fn, _ = np.moveaxis(counts, -1, 0)
+    rows = np.zeros_like(tp)
+    rows[..., 0] = counts[..., 0, :].sum(axis=-1)
+    return np.stack([rows, tp, (tp + fn) * (tp + fp)], axis=-1)
+
+
+def _kappa(sums: Array) -> Array:
+    rows, agreed, chance = np.moveaxis(sums, -1, 0)
+    return quotient(rows * agreed - chance, rows**2 - chance)
 
 
 def _known_cells(cells: Array, needs: set[frozenset[Need]]) -> dict[frozenset[Need], Array]:

@@ -8,7 +8,6 @@ do not show which.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import CountsBySide, Measure, large_groups, sides_of_unknown
 from fairgauge.results.estimates import LITTLE
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Index, Mask, quotient
 from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import chi_square_tail, homogeneity, homogeneity_table, two_sided

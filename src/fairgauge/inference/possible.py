@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -50,7 +49,7 @@ from fairgauge.resolve.references import (
 )
 from fairgauge.results.estimates import ComparisonKey, Estimate
 from fairgauge.results.scopes import OVERALL
-from fairgauge.start.records import dataclass
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
 
 Shares = tuple[Array, Array]

@@ -12,7 +12,6 @@ furthest out: Wilson's limits move with successes and against failures as the ra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
 
@@ -34,6 +33,7 @@ from fairgauge.inference.uncertainty import Uncertainty, values_with
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue
 from fairgauge.results.scopes import Bounds
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits, Mask, quotient
 from fairgauge.stats.unrecorded_rates import missing_bounds
 
@@ -92,14 +92,14 @@ def protected_contrasts(
     """
     assert isinstance(metric, Contrast)
     assert isinstance(metric.of, Rate)
-    sides = (corners(metric.of, group), corners(metric.of, reference))
-    made = []
-    for ours, theirs in product(*sides):
-        compared = Comparisons(SideData(ours, ours), SideData(theirs, theirs), None, margin)
-        value = metric.value(ours, theirs, Profile.DOCUMENTED)
-        made.append(how.anew().metric_intervals(metric, compared, value))
+    sides = product(corners(metric.of, group), corners(metric.of, reference))
+    ours, theirs = (_stacked(each) for each in zip(*sides, strict=True))
+    every = np.tile(margin, len(ours.size) // len(margin))
+    compared = Comparisons(SideData(ours, ours), SideData(theirs, theirs), None, every)
+    value = metric.value(ours, theirs, Profile.DOCUMENTED)
+    made = how.anew().metric_intervals(metric, compared, value)
     low, high = contrast_bounds(metric, group, reference)
-    p = np.array([each.p for each in made]).max(axis=0)
+    p = made.p.reshape(-1, len(margin)).max(axis=0)
     none = (low <= metric.neutral) & (metric.neutral <= high)
 
     def together(confidence: float) -> Limits:
@@ -108,7 +108,7 @@ def protected_contrasts(
         return wider.low, wider.high
 
     p = np.where(none & ~np.isnan(p), 1.0, p)
-    return _bounds_or_none((low, high)), replace(_union(made), p=p, together=together)
+    return _bounds_or_none((low, high)), replace(_union(made, len(margin)), p=p, together=together)
 
 
 def protected_rates(
@@ -126,18 +126,18 @@ def protected_rates(
             none = RateValue(value=None, status=Status.NOT_APPLICABLE, reason=reason)
             values[statistic.name] = [none] * len(margin)
             continue
-        made: list[Intervals] = []
-        for corner in corners(statistic, side):
-            [intervals] = how.rate_intervals([statistic], SideData(corner, corner), margin)
-            rows = insufficient_rows(statistic.size(corner))
-            made.append(replace(intervals, too_few=first_reasons(intervals.too_few, rows)))
+        every = _stacked(corners(statistic, side))
+        tables = np.tile(margin, len(every.size) // len(margin))
+        [made] = how.rate_intervals([statistic], SideData(every, every), tables)
+        rows = insufficient_rows(statistic.size(every))
+        made = replace(made, too_few=first_reasons(made.too_few, rows))
         bounds, data = (
             _bounds_or_none(rate_bounds(statistic, side)),
             SideData(published, published),
         )
         level, profile = how.spec.confidence, Profile.DOCUMENTED
         values[statistic.name] = values_with(
-            _union(made), statistic, data, margin, level, profile, bounds
+            _union(made, len(margin)), statistic, data, margin, level, profile, bounds
         )
     return values
 
@@ -186,20 +186,30 @@ def _bounds_or_none(limits: Limits) -> list[Bounds | None]:
     return [Bounds(low, high) if low <= high else None for low, high in each]
 
 
-def _union(made: Sequence[Intervals]) -> Intervals:
-    # intervals that hold all of those made; none where one is missing
-    lows, highs = np.array([each.low for each in made]), np.array([each.high for each in made])
+def _stacked(corner_tables: Sequence[ConfusionCounts]) -> ConfusionCounts:
+    # the tables of all corners, one after the other, so that they have one array of intervals
+    cells = {
+        needs: np.concatenate([each.cells[needs] for each in corner_tables])
+        for needs in corner_tables[0].cells
+    }
+    return ConfusionCounts(size=np.concatenate([e.size for e in corner_tables]), cells=cells)
+
+
+def _union(made: Intervals, sides: int) -> Intervals:
+    # intervals that hold those at all corner tables of each side; none where one is missing
+    lows, highs = made.low.reshape(-1, sides), made.high.reshape(-1, sides)
+    too_few = [made.too_few[at : at + sides] for at in range(0, len(made.too_few), sides)]
     few = [
         replace(reason, parameters=tuple(sorted((*reason.parameters, ("at_least", True)))))
         if reason is not None and reason.code is ReasonCode.FEW_ROWS
         else reason
-        for reason in first_reasons(*(each.too_few for each in made))
+        for reason in first_reasons(*too_few)
     ]
     return Intervals(
         lows.min(axis=0),
         highs.max(axis=0),
         np.full_like(lows[0], np.nan),
-        made[0].methods,
+        made.methods[:sides],
         few,
         Reason.of(ReasonCode.PROTECTED_UNDEFINED),
     )

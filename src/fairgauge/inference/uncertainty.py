@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial, singledispatch
 from itertools import repeat
 
@@ -62,6 +61,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue, as_count, as_number
 from fairgauge.results.scopes import Bounds
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.contrasts import absolute_sum_quantile, absolute_sum_tail, fold
 from fairgauge.stats.intervals import critical

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from fairgauge.resolve.resolution import Resolution
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
 from fairgauge.results.estimates import ComparisonKey, Estimate, Group, as_count
 from fairgauge.results.scopes import OVERALL, Diagnostic
+from fairgauge.start.records import replace
 from fairgauge.stats.contrasts import fold
 
 _NAMED = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)

@@ -7,7 +7,6 @@ sentences are those of `fairgauge.audit` of the same counts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from fairgauge.reasons import Reason
 from fairgauge.resolve.group_counts import count_everyone, count_groups
 from fairgauge.resolve.outcomes import outcome_masks
 from fairgauge.resolve.references import CountsBySide
+from fairgauge.start.records import replace
 from fairgauge.values import Value, sort_key
 
 Codes = NDArray[np.int64]

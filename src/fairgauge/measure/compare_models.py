@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Literal
 
@@ -38,6 +37,7 @@ from fairgauge.resolve.resolution import asked_metrics, resolve
 from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS, ClassScope
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.paired import ClusterCounts, PairedTable
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 from math import sqrt
 
@@ -33,6 +32,7 @@ from fairgauge.results.estimates import AdverseImpact, Estimate, Finding, is_sig
 from fairgauge.results.estimates import gap as difference
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.start.records import replace
 from fairgauge.statements.sections import not_shown_over_all
 from fairgauge.stats.significance import exact_selection_test, expected_selections, holm
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import NamedTuple
 
 from fairgauge.catalogue import directions
@@ -33,6 +32,7 @@ from fairgauge.results import estimates as measured
 from fairgauge.results.estimates import Estimate, FamilyOfTests, Finding, gap, is_significant
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict, before_counting
+from fairgauge.start.records import replace
 from fairgauge.statements.sections import (
     FeatureResults,
     is_about,

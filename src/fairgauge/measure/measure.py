@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Protocol
@@ -55,6 +54,7 @@ from fairgauge.resolve.resolution import (
 )
 from fairgauge.results.estimates import EVERYONE, Estimate, Group, GroupPair, is_significant
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
+from fairgauge.start.records import replace
 from fairgauge.values import name_of
 
 _FULL_COVERAGE = 0.9

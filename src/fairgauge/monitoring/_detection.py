@@ -27,7 +27,6 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -54,6 +53,7 @@ from fairgauge.results.monitor_results import (
     Point,
     PooledPeriods,
 )
+from fairgauge.start.records import replace
 from fairgauge.stats import sequential
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe

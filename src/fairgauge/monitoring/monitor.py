@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Unpack
@@ -42,6 +41,7 @@ from fairgauge.results.monitor_results import (
 from fairgauge.results.scopes import StatedDoubt, stated_doubts
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import needs_of
+from fairgauge.start.records import replace
 
 
 def monitor(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from typing import TypeAlias
 
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
+from fairgauge.start.records import replace
 
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(?::00(?::00)?)?(Z|[+-]\d\d:?\d\d)?")
 _SHAPES = (

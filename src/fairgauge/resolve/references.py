@@ -74,6 +74,10 @@ class CountsBySide:
         self._slots = 1 + len(counted.strata)
         self._centre = counted.centre
         self._counts = add_others(counts)
+        self._by_class: dict[Need, Array] = {
+            "label": self._counts.sum(axis=3)[:, :, :-1],
+            "prediction": self._counts.sum(axis=2)[:, :, :-1],
+        }
         self._outcome, self._profile = outcome, profile
         self._states = _states(self._counts, outcome, profile)
         self._open = counted.counts.get("open")
@@ -103,7 +107,7 @@ class CountsBySide:
     ) -> ConfusionCounts:
         """Return sides of comparisons in slots (0: margin); ``overall`` adds all rows of these."""
         states = self._states[which, slots]
-        raw, joint = self._counts[which, slots], None
+        joint = None
         strata: dict[Need, Array] = {}
         if pooled:
             sides, _, *states_of = self._states.shape
@@ -116,11 +120,12 @@ class CountsBySide:
                 np.stack([getattr(each, of) for each in self._classes]).astype(float)
                 for of in ("labels", "predictions")
             )
+            raw = self._counts[which, slots]
             joint = np.asarray(labels @ raw[:, :-1, :-1] @ predictions.T)
         return ConfusionCounts(
             size=states.sum(axis=(1, 2)),
             cells=cells_of_states(states),
-            classes={"label": raw.sum(axis=2)[:, :-1], "prediction": raw.sum(axis=1)[:, :-1]},
+            classes={column: each[which, slots] for column, each in self._by_class.items()},
             strata=strata,
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
             moments={name: sums[which, slots] for name, sums in self._moments.items()},

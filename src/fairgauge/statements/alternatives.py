@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue import directions
@@ -12,6 +11,7 @@ from fairgauge.results.alternatives import Alternative, Alternatives, GapChange
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS
 from fairgauge.results.statement import By, Page, Range, Statement, fact
+from fairgauge.start.records import replace
 from fairgauge.statements.changes import for_any_decision
 from fairgauge.statements.compared import PageStatements, excluded_rows, step
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -45,6 +44,7 @@ from fairgauge.results.verdicts import (
     is_of_both_sides,
     reasons_of,
 )
+from fairgauge.start.records import replace
 from fairgauge.statements import compared as comparisons
 from fairgauge.statements import sections
 from fairgauge.statements.compared import OUTCOMES, PageStatements, step, swap_sides, unit_of

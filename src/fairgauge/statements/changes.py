@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import product
 from typing import Any, get_args
 
@@ -23,6 +22,7 @@ from fairgauge.results import estimates
 from fairgauge.results.comparison import Candidate, Change, MarginTest
 from fairgauge.results.estimates import Became, DisparityChange, RateChange, other_group
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
+from fairgauge.start.records import replace
 from fairgauge.statements.compared import PageStatements, Rates, inverse, side_of, step
 
 Ends = tuple[float, float]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -23,6 +22,7 @@ from fairgauge.question.readers import Location
 from fairgauge.resolve.resolution import missing_stratum
 from fairgauge.results import estimates
 from fairgauge.results.statement import Event, EventKind, Measure, Op, Page, Range, Side, Statement
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import quotient
 
 EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),

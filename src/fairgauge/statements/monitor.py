@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
@@ -16,6 +15,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.results import monitor_results as monitored
 from fairgauge.results.monitor_results import AfterAlarm, MonitorReport, MonitorState
 from fairgauge.results.statement import Measure, Page, Range, Side, Statement, fact
+from fairgauge.start.records import replace
 from fairgauge.statements.compared import PageStatements, step
 
 _MOST_ALARMS, _MOST_FOUND = 2, 5

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from fairgauge.catalogue.lookup import has_decomposition
 from fairgauge.enums import DiagnosticCode, Worse
 from fairgauge.results.statement import Page, Range, Side, Statement
 from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
+from fairgauge.start.records import replace
 from fairgauge.statements.compared import excluded_rows, measure, page, step
 
 _MOST_ROWS = 1e6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.directions import compared_number, is_reference_first
@@ -14,6 +13,7 @@ from fairgauge.results.estimates import DisparityChange, RateChange, other_group
 from fairgauge.results.statement import By, Harm, Page, Range, Statement, fact
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
 from fairgauge.results.verdicts import GRAVEST_FIRST
+from fairgauge.start.records import replace
 from fairgauge.statements.compared import PageStatements, excluded_rows, step, swap_sides
 
 _MOST_FEATURES = 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.directions import adverse_sign, compared_number
@@ -11,6 +10,7 @@ from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, WhyInconclu
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap
 from fairgauge.results.scopes import Interval
 from fairgauge.results.statement import Page, Range, Side, Statement, fact
+from fairgauge.start.records import replace
 from fairgauge.statements.compared import PageStatements, inverse, is_used_partly, step, swap_sides
 from fairgauge.statements.sections import NOTED_ALONE
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +23,6 @@ from numpy.typing import ArrayLike
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient, sum_of_cells
 from fairgauge.stats.intervals import t_from_z, tail_of
 from fairgauge.stats.sampling import limits_at
-
-ClassStatistic: TypeAlias = Callable[[Array], Array]
 
 # part of a class's smallest count (at least one row) by which its counts are moved for a central
 # difference, whose relative error is of the order 1e-8.
@@ -39,6 +37,21 @@ _ADDED = 1.0
 _ROUNDING = 1e-9
 # relative variance of squared weights over that of weights, where it is small (delta method).
 _SQUARED = 4.0
+
+
+class ClassStatistic(NamedTuple):
+    """A function of sums over classes: `combine` makes it of the sums of the ``parts`` of each.
+
+    ``parts``: from counts (..., K, 4) of TP, FP, FN and TN per class to numbers (..., K, M).
+    ``combine``: from numbers (..., M) to numbers (...).
+    """
+
+    parts: Callable[[Array], Array]
+    combine: Callable[[Array], Array]
+
+    def value(self, counts: Array) -> Array:
+        """Return the statistic of counts (..., K, 4)."""
+        return self.combine(self.parts(counts).sum(axis=-2))
 
 
 class WeightSums(NamedTuple):
@@ -119,15 +132,16 @@ def adjusted_cells(cells: ArrayLike) -> Array:
 def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
     """Return by how much one more row in a cell moves a statistic, times the number of rows.
 
-    ``statistic``: from counts (..., K, 4) of TP, FP, FN and TN per class to numbers (...). It is
-        evaluated at counts moved by fractions of a row, possibly below 0, and must be smooth there.
+    ``statistic``: is evaluated at counts moved by fractions of a row, possibly below 0, and must be
+        smooth there.
     ``cells``: shape (..., K, K)
 
     Shape (..., K, K): their mean over the rows of the table is 0; of a share they are ``1 - p`` and
     ``-p``.
 
-    >>> def accuracy(counts):
-    ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
+    >>> def share(sums):
+    ...     return sums[..., 0] / sums[..., :2].sum(-1)
+    >>> accuracy = ClassStatistic(lambda counts: counts, share)
     >>> influence(accuracy, [[5, 1], [2, 2]]).round(6).tolist()
     [[0.3, -0.7], [-0.7, 0.3]]
     """
@@ -137,13 +151,16 @@ def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
     counts = class_counts(table)
     smallest = np.where(counts > 0, counts, np.inf).min(-1)
     step = _STEP * np.where(np.isfinite(smallest), np.maximum(smallest, 1.0), 1.0)
-    slope = np.empty(counts.shape)
-    for label in range(counts.shape[-2]):
-        moved = np.zeros((4, *counts.shape))
-        for cell in range(4):
-            moved[cell, ..., label, cell] = step[..., label]
-        ends = statistic(np.stack([counts + moved, counts - moved]))
-        slope[..., label, :] = np.moveaxis((ends[0] - ends[1]) / (2 * step[..., label]), 0, -1)
+    moved = np.zeros((4, *counts.shape))
+    for cell in range(4):
+        moved[cell, ..., cell] = step
+    # the parts of all other classes are added up, not subtracted from the whole
+    parts = statistic.parts(counts)
+    others = np.zeros_like(parts)
+    others[..., 1:, :] = np.cumsum(parts, axis=-2)[..., :-1, :]
+    others[..., :-1, :] += np.cumsum(parts[..., ::-1, :], axis=-2)[..., -2::-1, :]
+    ends = statistic.combine(others + statistic.parts(np.stack([counts + moved, counts - moved])))
+    slope = np.moveaxis((ends[0] - ends[1]) / (2 * step), 0, -1)
     tp, fp, fn, tn = np.moveaxis(slope, -1, 0)
     moves = tn.sum(-1)[..., None, None] + (fn - tn)[..., :, None] + (fp - tn)[..., None, :]
     diagonal = np.arange(table.shape[-1])
@@ -151,7 +168,7 @@ def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
     total = table.sum((-1, -2), keepdims=True)
     mean = (table * moves).sum((-1, -2), keepdims=True) / np.where(total > 0, total, 1.0)
     moved = (moves - mean) * total
-    noise = _NOISE * np.fmax(np.abs(statistic(counts)), 1.0)[..., None, None]
+    noise = _NOISE * np.fmax(np.abs(statistic.value(counts)), 1.0)[..., None, None]
     return np.where(np.abs(moved) > noise, moved, 0.0)
 
 
@@ -165,8 +182,9 @@ def whole_correlation(
     0 where the statistic of either does not vary; ``squares`` are sums of squared weights of both.
     Of a share that is the same in both it is the root of the part's share of the rows:
 
-    >>> def accuracy(counts):
-    ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
+    >>> def share(sums):
+    ...     return sums[..., 0] / sums[..., :2].sum(-1)
+    >>> accuracy = ClassStatistic(lambda counts: counts, share)
     >>> part, whole = [[80, 20], [20, 80]], [[320, 80], [80, 320]]
     >>> round(float(whole_correlation(accuracy, part, whole)), 4)
     0.5
@@ -195,8 +213,9 @@ def linearise(
         one; where that of Kish's number of rows is larger, the geometric mean of both, as in
         `weighted.effective_share`, and uneven weights within cells limit the degrees of freedom.
 
-    >>> def accuracy(counts):
-    ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
+    >>> def share(sums):
+    ...     return sums[..., 0] / sums[..., :2].sum(-1)
+    >>> accuracy = ClassStatistic(lambda counts: counts, share)
     >>> found = linearise(accuracy, [[9, 4], [2, 15]], (0.0, 1.0))
     >>> float(found.estimate), round(float(found.n_eff), 6), float(found.degrees)
     (0.8, 30.0, inf)
@@ -232,10 +251,10 @@ def linearise(
         spread = _SQUARED * (parts**2 * uneven).sum((-1, -2))
         degrees = 1 / (1 / degrees + spread / (2 * linearised**2))
     span = ends[1] - ends[0]
-    level = (statistic(class_counts(adjusted)) - ends[0]) / span
+    level = (statistic.value(class_counts(adjusted)) - ends[0]) / span
     n_eff = np.where(variance > 0, level * (1 - level) * span**2 / variance, rows)
     n_eff = n_eff if np.isfinite(span) else np.full(rows.shape, np.nan)
-    estimate = statistic(class_counts(table))
+    estimate = statistic.value(class_counts(table))
     estimate = np.where(variance > 0, estimate, np.round(estimate, _DECIMALS))
     return Linearised(estimate, np.sqrt(variance), n_eff, degrees)
 
@@ -252,8 +271,9 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
 
     The estimate is inside; nan where it is undefined.
 
-    >>> def accuracy(counts):
-    ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
+    >>> def share(sums):
+    ...     return sums[..., 0] / sums[..., :2].sum(-1)
+    >>> accuracy = ClassStatistic(lambda counts: counts, share)
     >>> found = linearise(accuracy, [[9, 4], [2, 15]], (0.0, 1.0))
     >>> [round(float(end), 4) for end in linearised_interval(found, (0.0, 1.0), 1.959964)]
     [0.6269, 0.9049]

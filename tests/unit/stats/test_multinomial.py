@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.multinomial import (
+    ClassStatistic,
     WeightSums,
     class_counts,
     dirichlet_cells,
@@ -35,11 +35,18 @@ tables = st.integers(2, 5).flatmap(
 )
 
 
-def kappa(counts):
+def agreement_and_chance(counts):
     tp, fp, fn, _ = np.moveaxis(counts, -1, 0)
-    rows = counts[..., 0, :].sum(-1)
-    chance = ((tp + fn) * (tp + fp)).sum(-1) / rows**2
-    return (tp.sum(-1) / rows - chance) / (1 - chance)
+    first = np.eye(counts.shape[-2])[0]  # the rows are those of any one class
+    return np.stack([first * counts.sum(-1), tp, (tp + fn) * (tp + fp)], axis=-1)
+
+
+def beyond_chance(sums):
+    rows, agreed, chance = np.moveaxis(sums, -1, 0)
+    return (agreed / rows - chance / rows**2) / (1 - chance / rows**2)
+
+
+kappa = ClassStatistic(agreement_and_chance, beyond_chance)
 
 
 RATES = {
@@ -49,19 +56,23 @@ RATES = {
 }
 
 
-def averaged(rate, how, counts):
+def averaged(rate, how):
     """Return the average over the classes in which a rate is defined."""
     if how == "micro":
-        return rate(*np.moveaxis(counts.sum(-2), -1, 0))
-    tp, _, fn, _ = cells = np.moveaxis(counts, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        values = rate(*cells)
-    weights = np.where(np.isnan(values), 0.0, tp + fn if how == "weighted" else 1.0)
-    return (weights * np.nan_to_num(values)).sum(-1) / weights.sum(-1)
+        return ClassStatistic(np.asarray, lambda sums: rate(*np.moveaxis(sums, -1, 0)))
+
+    def parts(counts):
+        tp, _, fn, _ = cells = np.moveaxis(counts, -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = rate(*cells)
+        weights = np.where(np.isnan(values), 0.0, tp + fn if how == "weighted" else 1.0)
+        return np.stack([weights * np.nan_to_num(values), weights], axis=-1)
+
+    return ClassStatistic(parts, lambda sums: sums[..., 0] / sums[..., 1])
 
 
 STATISTICS = {"kappa": (kappa, (-1.0, 1.0))} | {
-    f"{how} {name}": (partial(averaged, RATES[name], how), (0.0, 1.0))
+    f"{how} {name}": (averaged(RATES[name], how), (0.0, 1.0))
     for how, name in product(("macro", "micro", "weighted"), RATES)
 }
 
@@ -106,7 +117,7 @@ def standard_error(statistic, table):
 
 
 def test_kappa_has_the_standard_error_of_fleiss_cohen_and_everitt():
-    assert kappa(class_counts(FLEISS)) == pytest.approx(0.676, abs=5e-4)
+    assert kappa.value(class_counts(FLEISS)) == pytest.approx(0.676, abs=5e-4)
     assert standard_error(kappa, FLEISS) == pytest.approx(fleiss_cohen_everitt(FLEISS), rel=1e-6)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.comparisons import is_of_all_groups
@@ -24,6 +23,7 @@ from fairgauge.results.comparison import Candidate, Change
 from fairgauge.results.estimates import DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS, OVERALL
 from fairgauge.results.verdicts import Verdict
+from fairgauge.start.records import replace
 from fairgauge.statements.changes import candidate_statements, changes_shown
 from fairgauge.statements.compared import unit_of
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -37,6 +36,7 @@ from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.resolve.question_checks import FEW_PUBLISHED
 from fairgauge.results.estimates import Estimate, Group, RateValue, is_of_other_rows
 from fairgauge.results.report import Report
+from fairgauge.start.records import replace
 from fairgauge.statements.compared import unit_of
 from fairgauge.statements.sections import FeatureResults, reference_group, sections_of, size_of_rate
 

@@ -6,7 +6,6 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from fairgauge.enums import Outcome
@@ -22,6 +21,7 @@ from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.results import monitor_results
 from fairgauge.results.codec import to_dict
 from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport, MonitorState
+from fairgauge.start.records import replace
 from fairgauge.statements.monitor import alarm_statements, chart_statement, open_states
 
 _DECIDED = (Outcome.FAIL, Outcome.PASS)

@@ -7,7 +7,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.enums import CandidateVerdict, DiagnosticCode, IntervalMethod, Level, Outcome, Status
@@ -20,6 +19,7 @@ from fairgauge.render.words.metric_words import metric_words
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic, Interval
+from fairgauge.start.records import replace
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import singledispatchmethod
 from itertools import zip_longest
 from typing import Any
@@ -19,6 +18,7 @@ from fairgauge.render.words.display_names import groups_called, printable, short
 from fairgauge.render.words.verdict_sentences import judged_groups, verdict_word
 from fairgauge.results.report import Report
 from fairgauge.results.shown_result import Brief
+from fairgauge.start.records import replace
 
 NARROWEST, WIDEST = 80, 120
 _USUAL = 100
