@@ -74,12 +74,13 @@ def _compile_copy(kind: Any) -> Any:
     names = [each.name for each in fields(kind)]
     if not all(each.init for each in fields(kind)):
         return dataclasses.replace
-    body = [f"_set(made, {n!r}, self.{n} if {n} is _absent else {n})" for n in names]
-    body += ["made.__post_init__()"] if hasattr(kind, "__post_init__") else []
+    # a field may be called made, as one is
+    body = [f"_set(_made, {n!r}, _self.{n} if {n} is _absent else {n})" for n in names]
+    body += ["_made.__post_init__()"] if hasattr(kind, "__post_init__") else []
     given = "".join(f", {name}=_absent" for name in names)
-    lines = ["made = _new(_kind)", *body, "return made"]
+    lines = ["_made = _new(_kind)", *body, "return _made"]
     values = {"_set": object.__setattr__, "_absent": MISSING, "_new": object.__new__, "_kind": kind}
-    exec(f"def copy(self, /, *{given}):\n " + "\n ".join(lines), values)  # noqa: S102 - of names
+    exec(f"def copy(_self, /, *{given}):\n " + "\n ".join(lines), values)  # noqa: S102 - of names
     return values["copy"]
 
 
