@@ -10,6 +10,11 @@ from typing import Any
 import pytest
 from tests.every_result import RESULTS, result
 
+import fairgauge as fg
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import tested_as
+from fairgauge.statements.audit import audit_page
+
 
 def numbers_in(held: Any) -> Iterator[float]:
     if isinstance(held, dict):
@@ -60,3 +65,40 @@ def test_numbers_of_statements_stand_at_their_sources(name: str) -> None:
     assert sum("headline" in each["part"] for each in plain["statements"]) == 1
     for statement in plain["statements"]:
         assert [*without_source(plain, statement, [])] == []
+
+
+def starred(report: fg.Report) -> set[tuple[Any, ...]]:
+    """Return the differences, or ratios alone, of groups that have a star in a table."""
+    found: dict[tuple[Any, ...], dict[str, bool]] = {}
+    for each in report.estimates:
+        row = each.definition
+        native = isinstance(row, Contrast) and each.set in ("native", "own")
+        if native and each.scope.kind == "overall" and each.mirror_of is None:
+            ends, neutral = each.simultaneous or (0, 0), row.neutral
+            star = each.status == "ok" and not min(ends) <= neutral <= max(ends)
+            key = each.feature, each.threshold, each.group, tested_as(row.of)
+            found.setdefault(key, {})[row.by] = star
+    return {key for key, by in found.items() if by.get("difference", by.get("ratio"))}
+
+
+AUDITS = [
+    name for name in RESULTS
+    if isinstance(result(name), fg.Report) and result(name).task == "binary"
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_statements_of_a_first_page_agree_with_its_tables(name: str) -> None:
+    """Counts of differences, who is worse off, and what is called shown."""
+    report = result(name)
+    page = [s for s in audit_page(report).statements if s.code in ("headline", "differs", "more")]
+    counted = next((s.facts["n"] for s in page if s.code == "more"), 0)
+    stated = [s for s in page if s.code == "differs" and s.shown]
+    if report.findings:
+        assert counted + len(stated) == len(starred(report)), name
+    for s in stated:
+        (place,) = (re.fullmatch(r"estimates\[(\d+)\]", source) for source in s.sources)
+        estimate = report.estimates[int(place[1])]
+        ends = estimate.simultaneous
+        assert ends is None or not min(ends) <= estimate.definition.neutral <= max(ends)
+        assert s.harm is None or s.who.rate != s.than.rate
