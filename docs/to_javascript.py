@@ -38,6 +38,7 @@ SCRIPTS = {
             "codes_of_missing", "no_groups", "no_outcomes", "may_be_group", "is_total",
             "undecided_refusals", "approved_refusals", "better_outcomes",
         ),
+        "fairgauge.render.grammar": ("significant", "ends_of", "size_words", "unsigned"),
         "fairgauge.resolve.outcomes": ("ways_of_writing",),
         "fairgauge.cube.plan": ("AROUND_CODES",),
         "fairgauge.checks.coded_numbers": ("codes_beyond_cuts", "codes_of_counts", "is_price"),
@@ -145,6 +146,7 @@ _RUNTIME = {
     " const text = power < -4 || power >= digits ? $exponential(x, digits - 1)"
     " : x.toFixed(Math.max(digits - 1 - power, 0));"
     " return text.includes('.') ? text.replace(/\\.?0+($|e)/, '$1') : text; }",
+    "$grouped": "(text) => text.replace(/^-?\\d+/, (n) => n.replace(/\\B(?=(\\d{3})+$)/g, ','))",
     "$parted": "(x, by) => { const at = x.indexOf(by);"
     ' return at < 0 ? [x, "", ""] : [x.slice(0, at), by, x.slice(at + by.length)]; }',
     "$search": "(re, x) => re.exec(x)",
@@ -612,14 +614,24 @@ class Translator:
                 return re.sub(r"[`$\\]", r"\\\g<0>", text)
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
                 return f"${{{self.of(value)}}}"
-            case ast.FormattedValue(
-                value=value,
-                conversion=-1,
-                format_spec=ast.JoinedStr(values=[ast.Constant(value=how)]),
-            ) if found := re.fullmatch(r"(?:\.(\d+))?([eg])", how):
-                name = {"e": "$exponential", "g": "$general"}[found[2]]
-                return f"${{{name}({self.of(value)}, {found[1] or 6})}}"
+            case ast.FormattedValue(value=value, conversion=-1, format_spec=ast.JoinedStr() as how):
+                return f"${{{self.formatted(self.of(value), how)}}}"
         raise self.unknown(node)
+
+    def formatted(self, value: str, how: ast.JoinedStr) -> str:
+        """Return a number as its format writes it, of so many digits."""
+        given = "".join(
+            e.value if isinstance(e, ast.Constant) else "#" if isinstance(e, ast.FormattedValue)
+            and isinstance(e.value, ast.Name) else "?" for e in how.values
+        )  # fmt: skip
+        found = re.fullmatch(r"(,?)(?:\.(\d+|#))?([efg])", given)
+        if found is None or (found[1] and found[3] != "f"):
+            raise self.unknown(how)
+        names = [self.of(e.value) for e in how.values if isinstance(e, ast.FormattedValue)]
+        digits = names[0] if names else found[2] or "6"
+        name = {"e": "$exponential", "g": "$general", "f": "fixed"}[found[3]]
+        made = f"{name}({value}, {digits})"
+        return f"$grouped({made})" if found[1] else made
 
     def named(self, name: str) -> str:
         source, own = self.module.imported.get(name, (self.module.name, name))

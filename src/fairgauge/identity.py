@@ -173,7 +173,7 @@ class GroupId:
         return [_plain_part(part) for part in self.parts] if self.parts else None
 
     @classmethod
-    def read(cls, kind: str, parts: Sequence[Any] | None) -> GroupId:
+    def read(cls, kind: str, parts: Sequence[object] | None) -> GroupId:
         """Read what `to_plain` wrote of a group of a kind."""
         return cls.of(*map(_read_part, parts)) if parts else cls(GroupKind(kind))
 

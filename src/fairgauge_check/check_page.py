@@ -66,7 +66,7 @@ def _statements(check: Check) -> Iterator[Statement]:
     tables, unread = check.tables, sum(each.counts for each in check.unread)
     faults = [(i, fault) for i, table in enumerate(tables) for fault in table.faults]
     errors = [(i, fault) for i, fault in faults if fault.level == "error"]
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "tables": len(tables),
         "affected": sum(bool(table.errors) for table in tables),
         "errors": len(errors),

@@ -154,7 +154,7 @@ def check(
 
 
 def _asked(
-    options: dict[str, Any], tables: Sequence[PublishedTable], references: tuple[str, ...]
+    options: dict[str, object], tables: Sequence[PublishedTable], references: tuple[str, ...]
 ) -> tuple[Check, bool]:
     # a check without tables, and whether its reference must have the highest rate; the preset of
     # reports of fairgauge holds unless another one is asked for
@@ -310,7 +310,7 @@ def _compare_by_counts(
     open_ = int(sum(row.people for row in unknown if row.counts is None))
     verdicts = {str(each.group): each for each in report.verdicts}
     n, x = counted[name].counts or (0, 0)
-    computed: dict[str, dict[str, Any]] = {name: {"ratio": 1.0 if x else None}}
+    computed: dict[str, dict[str, object]] = {name: {"ratio": 1.0 if x else None}}
     for each in audited(reference={_CATEGORY: name}).estimates:
         other, verdict = str(each.group), verdicts.get(str(each.group))
         if other not in counted or (own := counted[other].counts) is None:

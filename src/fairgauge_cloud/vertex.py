@@ -473,7 +473,7 @@ def _class_scores(value: object, source: str, row: int) -> dict[str, float] | No
     return {canonical_text(value): 1.0}
 
 
-def _first_of_keys(found: dict[str, Any], keys: Sequence[str]) -> Any:
+def _first_of_keys(found: dict[str, object], keys: Sequence[str]) -> Any:
     return found[next((key for key in keys if key in found), keys[0])]
 
 
@@ -550,7 +550,7 @@ MODEL_METRICS = (
 )
 
 
-def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[Evaluation]:
+def evaluate(config: VertexConfig, places: Places, **options: object) -> Iterator[Evaluation]:
     """Compute every bias configuration, and without labels every class of the target."""
     asked = config.asked
     in_data, in_predictions = (

@@ -129,7 +129,7 @@ def test_names_and_codes_are_judged_as_in_python(tmp_path):
         ("def f(x):\n    return {(a, b) for a, b in x}", "{(a, b) for a, b in x}"),
         ("def f(x):\n    return open(x)", "open"),
         ("def f(x):\n    return re.sub('[\\\\Wx]', '', x)", r"[\Wx]"),
-        ("def f(x):\n    return f'{x:.3f}'", "{x:.3f}"),
+        ("def f(x):\n    return f'{x:>3}'", ">3"),
         ("def f(x):\n    return x.zfill(3)", "x.zfill(3)"),
     ],
 )

@@ -153,7 +153,7 @@ def _search(data: object, options: Any, disparity: str, harm: float) -> Alternat
 
 def _disparity(spec: Spec, name: str) -> Contrast:
     try:
-        metric: Any = spec.catalogue.metric(f"{spec.catalogue.rate(name).name}.difference")
+        metric: object = spec.catalogue.metric(f"{spec.catalogue.rate(name).name}.difference")
     except LookupError:
         try:
             metric = spec.catalogue.metric(name)

@@ -307,7 +307,7 @@ def count(
 
 
 def counted_answers(
-    data: object, asked: Mapping[str, Any]
+    data: object, asked: Mapping[str, object]
 ) -> tuple[Cube, Source | None, SwapQuestion]:
     """Return the counts of answers, the rows that they are of, if any, and the question."""
     if isinstance(data, Cube):

@@ -95,7 +95,7 @@ def why(
     >>> found.verdict
     <GapVerdict.NO_GAP: 'no gap shown'>
     """
-    asked: dict[str, Any] = {**with_config(config, options)}
+    asked: dict[str, object] = {**with_config(config, options)}
     message = "is of audits, and changes no decomposition; remove it"
     at = Location(problems=[Problem(name, message) for name in _OF_RULES if options.get(name)])
     strata, asked = _read_controls(data, controls, asked, at)
@@ -207,7 +207,7 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
 
 
 def _read_controls(
-    data: object, given: object, asked: dict[str, Any], at: Location
+    data: object, given: object, asked: dict[str, object], at: Location
 ) -> tuple[tuple[Feature, ...], dict[str, Any]]:
     # the strata of counts, or the question of rows with controls among its strata
     of_file = asked.pop("controls", None)
@@ -241,7 +241,7 @@ _MOST_LEVELS = 50
 _MOST_VALUES = 1_000_000
 
 
-def _cut_at_quantiles(data: object, asked: dict[str, Any]) -> tuple[object, dict[str, Any]]:
+def _cut_at_quantiles(data: object, asked: dict[str, object]) -> tuple[object, dict[str, Any]]:
     at = Location("strata")
     strata = read_strata(asked.get("strata"), at, quantiles=True)
     of_numbers = [each.column for each in strata if each.quantiles]

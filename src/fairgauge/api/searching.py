@@ -85,7 +85,7 @@ def find(
     data: object = None,
     *,
     rate: str | Statistic | None = None,
-    features: Any = None,
+    features: object = None,
     worse: str | None = None,
     tolerance: float = 0.0,
     depth: int = 3,
@@ -93,7 +93,7 @@ def find(
     alpha: float = 0.05,
     missing: str = "group",
     config: Config = None,
-    **options: Any,
+    **options: object,
 ) -> SubgroupSearch:
     """Find where a rate is worse: in which subgroups, of all that some features make.
 
@@ -169,7 +169,7 @@ def find(
     ('sex = F & age = old',)
     """
     check_names(options, ())
-    merged: dict[str, Any] = {**with_config(config, {})}
+    merged: dict[str, object] = {**with_config(config, {})}
     allowed = (*list(inspect.signature(find).parameters)[1:-1], *OF_ROWS)
     at = Location()
     listed = f"Allowed: {', '.join(allowed)}"
@@ -328,7 +328,9 @@ def _worse_side(
 _Read = Callable[[], Iterator[CodedRows]] | None
 
 
-def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> tuple[Run, _Read]:
+def _count_features(
+    data: object, features: object, options: Mapping[str, object]
+) -> tuple[Run, _Read]:
     # the counts of all features together, or of each alone and what reads the rows
     if isinstance(data, Cube):
         return Run("find", data, data, None, _asked_of_counts(data, features, options)), None

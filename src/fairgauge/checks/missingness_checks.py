@@ -228,7 +228,7 @@ def _largest_gap_of_shares(
     cube: Cube, axis: Axis, absent: Mask, roles: Sequence[Role], level: float
 ) -> dict[str, Any]:
     # of those that differ by a margin, and at a ``level`` of the chi-square test
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     largest = 0.0
     for column, names, (lacking,), every in rows_by(cube, axis, [absent], roles):
         share, p = lacking / every, p_of_shares(cube, lacking, every)

@@ -263,7 +263,7 @@ Texts: TypeAlias = str | tuple[str, ...] | None
 """What follows a flag on the command line: a text, several, or nothing where it is not given."""
 
 
-def check_options(options: Mapping[str, Any], data: Source | Cube | None = None) -> Spec:
+def check_options(options: Mapping[str, object], data: Source | Cube | None = None) -> Spec:
     """Check options against the columns of the data, and return the question they ask."""
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import plan
@@ -331,8 +331,8 @@ def read_question(
     from fairgauge.question.kits import open_kit  # not for --help
     from fairgauge.question.spec_file import overridden, with_config
 
-    file: dict[str, Any] = {}
-    options: dict[str, Any] = {}
+    file: dict[str, object] = {}
+    options: dict[str, object] = {}
     problems: list[Problem] = []
     if isinstance(preset := flags.get("preset"), str):
         open_kit(preset)

@@ -170,7 +170,7 @@ class SavedResultCommand(Command):
 def add_options(*options: Decorator) -> Decorator:
     """Return a decorator that gives a command several options, in the order of its help."""
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., object]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)
         return command
@@ -182,10 +182,10 @@ def gather_options(record: type, keyword: str, *options: Decorator) -> Decorator
     """Return a decorator with options that a command gets as one record, a keyword of it."""
     named = {each.name for each in fields(record)}
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., object]) -> Callable[..., Any]:
         @add_options(*options)
         @wraps(command)
-        def with_record(*args: Any, **given: Any) -> Any:
+        def with_record(*args: object, **given: object) -> Any:
             found = record(**{name: given.pop(name) for name in named & given.keys()})
             return command(*args, **{keyword: found}, **given)
 
@@ -220,7 +220,7 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        found: Any = None
+        found: object = None
         if cmd_name in _MODULE_OF:
             module = import_module(f"fairgauge.cli.commands.{_MODULE_OF[cmd_name]}")
             if _MODULE_OF[cmd_name] == "verbs":
@@ -253,7 +253,7 @@ class Commands(click.Group):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,
-        **extra: Any,
+        **extra: object,
     ) -> NoReturn:
         """Run a command and exit with its code; a command returns its code, or None for 0."""
         del standalone_mode

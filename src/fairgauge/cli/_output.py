@@ -136,7 +136,9 @@ class Output:
             raise DataError(
                 f"--full is an option of text and markdown; {self.format} is always whole"
             )
-        amount: dict[str, Any] = {name: True for name in ("full", "quiet") if getattr(self, name)}
+        amount: dict[str, object] = {
+            name: True for name in ("full", "quiet") if getattr(self, name)
+        }
         if self.lang != "en":
             amount["lang"] = self.lang
         if self.format == "text" and sys.stdout is not None and sys.stdout.isatty():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -352,9 +352,15 @@ class ClustersBySide:
 class DesignBySide(ClustersBySide):
     """Selects how the sides of many comparisons were sampled."""
 
-    def __init__(self, counted: GroupCounts, *asked: Any) -> None:
+    def __init__(
+        self,
+        counted: GroupCounts,
+        outcome: OutcomeMasks,
+        spec: Spec,
+        per_class: Sequence[OutcomeMasks] = (),
+    ) -> None:
         assert counted.design is not None
-        super().__init__(counted, *asked)
+        super().__init__(counted, outcome, spec, per_class)
         self.sides_of, self.design = SampledSides, counted.design
         self._slots = 1 + len(counted.strata)
         self._held: dict[tuple[int, int], tuple[Index, float, float]] = {}
@@ -672,12 +678,11 @@ def _limits_of_values(
 
 def _clusters_of(data: SideData, of: Statistic | Metric) -> Clusters:
     # the clusters of a side; what needs the scores themselves is refused
-    clusters: Clusters | None = data.clusters
-    assert clusters is not None
+    assert data.clusters is not None
     if "score" in of.needs:
-        designed = isinstance(clusters, SampledSides)
+        designed = isinstance(data.clusters, SampledSides)
         raise NoInterval(ReasonCode.NO_DESIGN_METHOD if designed else ReasonCode.NO_CLUSTER_METHOD)
-    return clusters
+    return data.clusters
 
 
 def _smallest_blocks(statistic: Statistic, clusters: Clusters) -> Array:

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypedDict, cast
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from fairgauge.stats.intervals import (
     mean_limits,
 )
 from fairgauge.stats.sampling import FEWEST_CLUSTERS, Deviations
+
+if TYPE_CHECKING:  # which rows that are independent do not need
+    from fairgauge.inference.clusters import ClusteredProportion, Clusters
 
 Methods: TypeAlias = tuple[IntervalMethod, ...]
 
@@ -250,7 +253,7 @@ Shape: TypeAlias = "Callable[[Array], Array]"
 class Dependence:
     """The deviations of a statistic of many sides, and what these share."""
 
-    sides: Any
+    sides: Clusters
     deviations: Deviations
 
     def correlation(self, other: Dependence, first: Index, second: Index) -> Array:
@@ -534,7 +537,7 @@ class Proportion(NamedTuple):
     n: Array
     rate: Array
     degrees: Array | None = None
-    shared: Any = None
+    shared: ClusteredProportion | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -552,7 +555,7 @@ class SideData:
     side: ConfusionCounts
     cases: ConfusionCounts
     squares: ConfusionCounts | None = None
-    clusters: Any = None
+    clusters: Clusters | None = None
     everyone: SideData | None = None
     cubes: ConfusionCounts | None = None
 

@@ -7,7 +7,6 @@ sentences are those of `fairgauge.audit` of the same counts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,7 @@ Codes = NDArray[np.int64]
 _MOST_CELLS = 4_000_000
 
 
-def count_codes(columns: Mapping[str, tuple[Codes, Sequence[Value]]], **question: Any) -> Cube:
+def count_codes(columns: Mapping[str, tuple[Codes, Sequence[Value]]], **question: object) -> Cube:
     """Count columns that are codes of their levels.
 
     Levels that no row has are levels of the counts all the same, so they can be asked about.

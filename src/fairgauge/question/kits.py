@@ -118,7 +118,7 @@ class Kit:
         """Return whether the tables to publish are of amounts, as those of pay are."""
         return self.public and self.options.get("task") == "regression"
 
-    def options_for(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def options_for(self, given: Mapping[str, object]) -> dict[str, Any]:
         """Return the preset's options, as they are written, except those that the user gave."""
         found = dict(self.options)
         if given.get("score") is not None and given.get("prediction") is None:
@@ -150,7 +150,7 @@ def kit_names() -> tuple[str, ...]:
     return PRESET.words
 
 
-def _saved_options(options: Mapping[str, Any]) -> dict[str, Any]:
+def _saved_options(options: Mapping[str, object]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in _SAVED}
 
 
@@ -238,7 +238,7 @@ def _kit_of_tables(name: str, tables: Mapping[str, Any]) -> Kit:
     return Kit(name=name, options=options, **keys)
 
 
-def _check_kit(found: Mapping[str, Any], at: str) -> None:
+def _check_kit(found: Mapping[str, object], at: str) -> None:
     # refuse a key that is not known, one that lacks, and one of another type
     kit, audit = (_table(found, name) for name in ("kit", "audit"))
     rows = {e.name: e for e in fields(Kit) if e.name not in (*_NOT_OPTIONS, "name", "options")}
@@ -274,5 +274,5 @@ def _is_of(value: Any, type_: Any) -> bool:
     return isinstance(value, type_) and all(isinstance(part, str) for part in parts)
 
 
-def _table(tables: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _table(tables: Mapping[str, object], name: str) -> dict[str, Any]:
     return table if isinstance(table := tables.get(name), dict) else {}

@@ -345,7 +345,7 @@ OPTIONS: tuple[Option, ...] = tuple(
 BY_NAME = {each.name: each for each in OPTIONS}  # the rows of the table by the names of the options
 
 
-def flag_of(name: str, value: Any, flag: str = "") -> str:
+def flag_of(name: str, value: object, flag: str = "") -> str:
     """Return an option as a shell takes it: its flag (or one that is written alike), and a value."""
     row = BY_NAME[name]
     return shlex.join(word for text in row.type.write(value) for word in (flag or row.flag, text))

@@ -78,7 +78,7 @@ def items(value: object) -> list[object]:
     return [value]
 
 
-def controls_as_strata(asked: Mapping[str, Any]) -> dict[str, Any]:
+def controls_as_strata(asked: Mapping[str, object]) -> dict[str, Any]:
     """Return a question about counts, in which the controls of a decomposition are strata."""
     asked = dict(asked)
     if (controls := asked.pop("controls", None)) is not None:

@@ -54,7 +54,7 @@ _TEXTS = frozenset(("", "code", "verdict", "met", "yes"))
 _TONED = frozenset(("verdict", "met"))
 
 
-def _cell(g: Grammar, row: Any, path: str, form: str) -> tree.Cell:
+def _cell(g: Grammar, row: object, path: str, form: str) -> tree.Cell:
     # the cell of a column ``field:format``, with another ``/field=format`` below it
     above, _, under = form.partition("/")
     path_below, _, form_below = under.partition("=")
@@ -114,7 +114,7 @@ class DocumentParts:
         facts = streams_of(self.kind).get("facts")
         self.facts = {"r": result, "full": full, **(facts(result) if facts else {})}
 
-    def text(self, text: str, **more: Any) -> str:
+    def text(self, text: str, **more: object) -> str:
         """Return a text, in the language that is asked for, with what it names."""
         text = _SPACES.sub(" ", text)
         text = self.translated.get(text) or self.translated.get(text.casefold(), text)
@@ -127,7 +127,7 @@ class DocumentParts:
         found = self.layout.get(name)
         return self.text(found) if found is not None else str(self.facts.get(name) or "")
 
-    def texts(self, texts: Iterable[str], **more: Any) -> tuple[str, ...]:
+    def texts(self, texts: Iterable[str], **more: object) -> tuple[str, ...]:
         return tuple(filter(None, (self.text(each, **more) for each in texts)))
 
     def sections(
@@ -157,7 +157,7 @@ class DocumentParts:
             folded = bool(self.text(part.get("folded", ""), **more))
             yield tree.Section(f"{part['id']}{place}", title, tuple(blocks), folded, listed)
 
-    def blocks(self, name: str, root: Any, **more: Any) -> Iterator[tree.Block]:
+    def blocks(self, name: str, root: object, **more: object) -> Iterator[tree.Block]:
         """Yield what a name of a section stands for: a table, a text, or what is drawn."""
         if (table := self.tables.get(name)) is not None:
             like = self.tables.get(table.get("like"), {})
@@ -235,7 +235,7 @@ def _layout_of_fields(result: ShownResult) -> dict[str, Any]:
     return {"title": result.KIND.title, "beside": "", "sections": sections, "tables": tables}
 
 
-def _is_total(row: Any) -> bool:
+def _is_total(row: object) -> bool:
     return isinstance(row, Mapping) and bool(row.get("total"))
 
 

@@ -147,7 +147,7 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
     return text
 
 
-def _write_formatted(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
+def _write_formatted(shown: ShownResult, format_: str, options: dict[str, object]) -> Any:
     found = next(each for each in FORMATS if each.name == format_)
     unknown = sorted(set(options) - set(found.options))
     if unknown:
@@ -218,7 +218,7 @@ def save_all(
         raise DataError("; ".join([*unmade, *([f"{written} {verb} written"] if contents else [])]))
 
 
-def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, Any]) -> Any:
+def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, object]) -> Any:
     # what a file holds: everything, where its format also has a summary
     name = format_of(path, shown.KIND.name)
     summarised = (each.name for each in FORMATS if "full" in each.options and not each.binary)

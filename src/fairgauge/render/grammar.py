@@ -183,7 +183,7 @@ class Grammar:
         """Return a number with few digits, its minus sign a minus sign; a text as it is."""
         if isinstance(value, str):
             return value
-        return self.localised(f"{value:.{digits}g}").replace("-", "−")
+        return self.localised(significant(value, digits)).replace("-", "−")
 
     def even(self, value: float, s: Statement) -> str:
         """Return a number of a rule in the digits of a column, on its own side of the limits."""
@@ -908,6 +908,11 @@ def size_words(interval: tuple[float, float], denominator: int) -> tuple[str, st
     return unsigned(near), unsigned(far)
 
 
+def significant(value: float, digits: int) -> str:
+    """Return a number in so many digits."""
+    return f"{value:.{digits}g}"
+
+
 def ends_of(interval: tuple[float, float], denominator: int) -> list[str]:
     """Return both ends as counts, with decimals where they would be the same."""
     low, high = interval
@@ -922,7 +927,7 @@ def _round_visibly(value: float, decimals: int = 0) -> str:
         text = f"{value:,.{digits}f}"
         if float(text.replace(",", "")) != 0 or value == 0:
             return text
-    return f"{value:.1g}"
+    return significant(value, 1)
 
 
 def unsigned(text: str) -> str:

@@ -38,7 +38,9 @@ class WordedPage:
         return next((text for text, _ in self.texts["headline"]), "")
 
 
-def word_page(page: Page, language: str = "en", words: dict[str, Any] | None = None) -> WordedPage:
+def word_page(
+    page: Page, language: str = "en", words: dict[str, object] | None = None
+) -> WordedPage:
     """Return a page in one language, in the words of the user for it."""
     g = LANGUAGES[language](page.words if words is None else page.words | words)
     if not (g.words.get("positive") or g.words.get("negative")):
@@ -136,7 +138,7 @@ def placed(result: ShownResult) -> tuple[Statement, ...]:
     return tuple(replace(s, part=tuple(stated_in[id(s)])) for s in shown)
 
 
-def stated(stated_by: str, place: str, *parts: Any) -> str:
+def stated(stated_by: str, place: str, *parts: object) -> str:
     """Return what a part of a result states, without words of the user."""
     s: Statement = function_at(stated_by)(*parts)
     return english().say(s.code, place, s) or ""

@@ -39,7 +39,7 @@ def layouts() -> dict[str, Any]:
 @cache
 def toml_of_all(plug_ins: tuple[str, ...], *names: str) -> dict[str, Any]:
     """Return files of tables of this package, with those that plug-ins have under their names."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for package, name in product((__package__, *plug_ins), names):
         path = files(package).joinpath(name)
         if path.is_file():
@@ -76,11 +76,11 @@ def streams_of(kind: str) -> Mapping[str, Callable[[Any], Any]]:
     if not path:
         return {}
     own = import_module(path if "." in path else f"fairgauge.render.documents.{path}")
-    found: Mapping[str, Callable[[Any], Any]] = getattr(own, name or "STREAMS")
+    found: Mapping[str, Callable[[object], object]] = getattr(own, name or "STREAMS")
     return found
 
 
-def field(root: Any, path: str) -> Any:
+def field(root: object, path: str) -> Any:
     """Return what stands at a dotted path of a record; a row of a stream is a mapping."""
     for name in path.split("."):
         if root is None:
@@ -89,7 +89,7 @@ def field(root: Any, path: str) -> Any:
     return root
 
 
-def stream(kind: str, name: str, root: Any) -> Any:
+def stream(kind: str, name: str, root: object) -> Any:
     """Return what a stream yields of a result, or of a part of it, whose methods are streams."""
     if made := streams_of(kind).get(name):
         return made(root)
@@ -112,7 +112,7 @@ def tables_of(shown: ShownResult) -> Mapping[str, Any]:
     if kind not in layouts():  # of a plug-in without layouts
         rows = fields_with_rows(type(shown))
         return {name: {"columns": columns} for name, columns in rows.items()}
-    found: Mapping[str, Any] = layouts()["csv"].get(kind, {})
+    found: Mapping[str, object] = layouts()["csv"].get(kind, {})
     return {**found, "counted": layouts()["csv"]["shared"]} if hasattr(shown, "counted") else found
 
 
@@ -223,7 +223,7 @@ def contrasts(report: Report, by: str) -> Any:
 
     Columns are rates; rows are as of `rate_frame`. Native metrics alone, so that one sign holds.
     """
-    rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
+    rows: dict[tuple[object, ...], dict[str, float | None]] = {}
     for each in report.estimates:
         rate = compared_rate(each.definition)
         if each.set != "native" or each.scope.kind != "overall":
@@ -248,7 +248,7 @@ def rate_frame(report: Report, groups: Sequence[Group]) -> Any:
     ``n`` and one column for each rate; ``n`` counts the rows whose prediction is known (of labels
     alone: whose label is). Undefined rates are NaN.
     """
-    rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
+    rows: dict[tuple[object, ...], dict[str, float | None]] = {}
     for group in groups:
         single = group.class_scope.is_single
         if group.stratum is None and single and group.reference_kind is not ReferenceKind.OTHERS:
@@ -258,7 +258,7 @@ def rate_frame(report: Report, groups: Sequence[Group]) -> Any:
     return _index_rows(rows)
 
 
-def _index_rows(rows: Mapping[tuple[Any, ...], dict[str, float | None]]) -> Any:
+def _index_rows(rows: Mapping[tuple[object, ...], dict[str, float | None]]) -> Any:
     pandas = _library("pandas")
     names = ["feature", "group", "class", "threshold"]
     kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]

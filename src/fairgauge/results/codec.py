@@ -90,7 +90,7 @@ Share = Annotated[float, "share"]
 """A number from 0 to 1."""
 
 
-def to_dict(value: Any) -> Plain:
+def to_dict(value: object) -> Plain:
     """Return the plain values of a frozen dataclass: infinities are words, tuples lists.
 
     >>> from fairgauge.results.scopes import Bounds
@@ -161,10 +161,10 @@ class _Codec(NamedTuple):
     schema: Callable[[Schema], Schema]
     none: Any = None  # what stands for it where the record that it belongs to is absent
 
-    def written(self, value: Any) -> Any:
+    def written(self, value: object) -> Any:
         return value if self.write is None else self.write(value)
 
-    def taken(self, value: Any) -> Any:
+    def taken(self, value: object) -> Any:
         return value if self.read is None else self.read(value)
 
 
@@ -182,7 +182,10 @@ _INLINE: dict[type, _Codec] = {}
 
 
 def save_inline(
-    kind: type, keys: Mapping[str, Any], write: Callable[[Any], Plain], read: Callable[[Saved], Any]
+    kind: type,
+    keys: Mapping[str, object],
+    write: Callable[[Any], Plain],
+    read: Callable[[Saved], object],
 ) -> None:
     """Have the values of a class written `Inline` under keys that are not its fields.
 
@@ -209,7 +212,7 @@ def _record(kind: type) -> _Codec:
                for p in written]  # fmt: skip
     readers = [(part.name, part.key, part.codec.read) for part in parts if part.name]
 
-    def write(value: Any) -> Plain:
+    def write(value: object) -> Plain:
         # a large report has hundreds of thousands of values: none of a finite number, a text or
         # null takes a call
         plain: Plain = {}
@@ -227,7 +230,7 @@ def _record(kind: type) -> _Codec:
 
     usual = {each.name: each.default for each in fields(kind)}
 
-    def write_sparse(value: Any) -> Plain:
+    def write_sparse(value: object) -> Plain:
         return {k: v for k, v in write(value).items() if v not in ([], {}) and v != usual.get(k)}
 
     def read(values: Saved) -> Any:
@@ -244,7 +247,7 @@ def _record(kind: type) -> _Codec:
     return _Codec(write_sparse if Sparse in kind.__mro__ else write, read, properties, nulls)
 
 
-def _part(name: str, hint: Any) -> _Part:
+def _part(name: str, hint: object) -> _Part:
     bare, marks = _split_annotation(hint)
     if "inline" in marks:
         kind, is_optional = _split_optional(bare)
@@ -268,12 +271,12 @@ def _optional_record(kind: type) -> _Codec:
     )  # fmt: skip
 
 
-def _split_annotation(hint: Any) -> tuple[Any, list[Any]]:
+def _split_annotation(hint: object) -> tuple[Any, list[Any]]:
     bare, *marks = get_args(hint) if typing.get_origin(hint) is Annotated else (hint,)
     return bare, marks
 
 
-def _split_optional(hint: Any) -> tuple[Any, bool]:
+def _split_optional(hint: object) -> tuple[Any, bool]:
     if typing.get_origin(hint) not in (Union, types.UnionType):
         return hint, False
     others = tuple(each for each in get_args(hint) if each is not type(None))
@@ -281,7 +284,7 @@ def _split_optional(hint: Any) -> tuple[Any, bool]:
 
 
 @cache
-def _codec(hint: Any) -> _Codec:
+def _codec(hint: object) -> _Codec:
     bare, marks = _split_annotation(hint)
     form = next((mark for mark in marks if isinstance(mark, Form)), None)
     if form is not None:
@@ -312,7 +315,7 @@ def _codec(hint: Any) -> _Codec:
     if kind in _PLAIN_TYPES:
         return _PLAIN_TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, StrEnum):
-        words: dict[Any, Any] = {str(word): word for word in kind}
+        words: dict[object, object] = {str(word): word for word in kind}
         # a call of the enum takes five times as long, and is here for its message
         return _Codec(str, lambda v: words.get(v) or kind(v), lambda _: {"enum": list(words)})
     if is_dataclass(kind) and isinstance(kind, type):
@@ -329,7 +332,7 @@ def nullable(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]} if schema else schema
 
 
-def _array(items: tuple[Any, ...]) -> _Codec:
+def _array(items: tuple[object, ...]) -> _Codec:
     # the codec of a tuple: of any length, or with a type for each place
     codecs = [_codec(each) for each in items if each is not Ellipsis]
     if items[-1] is Ellipsis:
@@ -350,7 +353,7 @@ def _array(items: tuple[Any, ...]) -> _Codec:
     )  # fmt: skip
 
 
-def _mapping(key: Any, item: Any, keys: tuple[str, ...]) -> _Codec:
+def _mapping(key: object, item: object, keys: tuple[str, ...]) -> _Codec:
     # a mapping whose keys are stated, or are words, always has all of them
     of_key, (write, read, schema, _) = _codec(key), _codec(item)
     names = keys or (tuple(map(str, key)) if isinstance(key, type(StrEnum)) else ())
@@ -418,7 +421,7 @@ def _number_or_none(value: float | None) -> float | str | None:
 _NUMBERS = (_write_number, _number_or_none)
 
 
-def _read_number(value: Any) -> Any:
+def _read_number(value: object) -> Any:
     if isinstance(value, str) and value in _INFINITIES:
         return _INFINITIES[value]
     if value is not None and not isinstance(value, (int, float)):
@@ -442,7 +445,7 @@ def _read_parameters(values: Saved) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted((name, _read_parameter(name, value)) for name, value in values.items()))
 
 
-def _read_parameter(name: str, value: Any) -> Any:
+def _read_parameter(name: str, value: object) -> Any:
     if isinstance(value, list):
         return tuple(_read_parameter(name, item) for item in value)
     is_name = name in _NAMES

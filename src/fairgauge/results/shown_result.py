@@ -177,7 +177,7 @@ class ShownResult:
         return re.sub(_CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", text)
 
     def save(
-        self, path: str | Path, *, lang: str = "en", words: Mapping[str, Any] | None = None
+        self, path: str | Path, *, lang: str = "en", words: Mapping[str, object] | None = None
     ) -> None:
         """Write the result in full; the format follows the suffix.
 

@@ -127,7 +127,7 @@ class Statement(Sparse):
         return mine < theirs
 
 
-def fact(code: str, *sources: str, **facts: Any) -> Statement:
+def fact(code: str, *sources: str, **facts: object) -> Statement:
     """Return a statement of facts that are no comparison, with where they stand in the result."""
     return Statement(code=code, sources=sources, facts=facts)
 

@@ -180,7 +180,7 @@ class SubgroupSearch(shown_result.ResultOfMetrics):
 
         Where the search had one itself, these are further conditions.
         """
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for feature in self.question.features:
             if feature.name in subgroup.conditions:
                 found |= feature.where(subgroup.conditions[feature.name])

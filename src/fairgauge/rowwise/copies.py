@@ -187,7 +187,7 @@ def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> _Shown:
     return {}
 
 
-def _are_measured(columns: Sequence[Sequence[Any]], rows: int) -> bool:
+def _are_measured(columns: Sequence[Sequence[object]], rows: int) -> bool:
     # that a number nearly distinguishes the different rows, and that hardly any two of them differ
     # in one other column alone, as those of one person do
     numbers = [{v for v in each if _is_fraction(v)} for each in columns]
@@ -232,7 +232,7 @@ def _values_of_columns(source: Source) -> dict[str, Sequence[object]]:
         return {}
 
 
-def _drop_row_numbers(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+def _drop_row_numbers(columns: Mapping[str, Sequence[object]]) -> dict[str, Sequence[Any]]:
     return {name: of for name, of in columns.items() if not _numbers_rows(of)} or {**columns}
 
 

@@ -53,7 +53,7 @@ def _refuse_warehouse_answer(source: Source) -> Source:
     return source
 
 
-def open_rows(data: object, options: Mapping[str, Any]) -> tuple[Source, Mapping[str, Any]]:
+def open_rows(data: object, options: Mapping[str, object]) -> tuple[Source, Mapping[str, Any]]:
     """Open data, with the arrays among the options as columns, whose names take their place."""
     if isinstance(data, Opened):
         return data.source, options

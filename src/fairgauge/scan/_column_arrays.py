@@ -367,7 +367,7 @@ def _series_of_engine(name: str, values: Values, engine: Any) -> Series:
 def open_columns(
     columns: Mapping[str, Sequence[object]],
     name: str,
-    codes: Mapping[str, Mapping[Any, str]] | None = None,
+    codes: Mapping[str, Mapping[object, str]] | None = None,
 ) -> Source:
     """Open columns of plain values, some with labels of ``codes``; one of several types is text."""
     arrays = {}

@@ -169,20 +169,22 @@ def read_objects() -> None:
         protocol = STORES
         cachable = False
 
-        def __init__(self, **_options: Any) -> None:
+        def __init__(self, **_options: object) -> None:
             super().__init__()  # without what is configured for a store, which fsspec passes
             self._sizes: dict[str, int] = {}
 
-        def open(self, path: str, mode: str = "rb", **_options: Any) -> Ranges | io.BufferedReader:
+        def open(
+            self, path: str, mode: str = "rb", **_options: object
+        ) -> Ranges | io.BufferedReader:
             handle = Object(path).open(mode)
             self._sizes[path] = handle.size if isinstance(handle, Ranges) else handle.raw.size  # type: ignore[attr-defined]
             return handle
 
-        def glob(self, path: str, **_options: Any) -> list[str]:
+        def glob(self, path: str, **_options: object) -> list[str]:
             """Return the address itself: what its letters matched is known already."""
             return [_ESCAPED.sub(r"\1", path)]
 
-        def info(self, path: str, **_options: Any) -> dict[str, Any]:
+        def info(self, path: str, **_options: object) -> dict[str, Any]:
             return {"name": path, "size": self._sizes[path], "type": "file"}
 
         def modified(self, _path: str) -> datetime:
@@ -224,7 +226,7 @@ _UTC = "TIMESTAMP WITH TIME ZONE"
 
 
 def open_relation(
-    relation: DuckDBPyRelation, name: str | None = None, connection: Any = None
+    relation: DuckDBPyRelation, name: str | None = None, connection: object = None
 ) -> Source:
     """Open a DuckDB relation."""
     columns = tuple(relation.columns)

@@ -103,7 +103,7 @@ class NarwhalsFrame:
 
 def _python_values(column: nw.Series[Any]) -> list[Any]:
     if column.dtype in _SHORT:
-        short: list[Any] = doubles(column.to_numpy()).tolist()
+        short: list[object] = doubles(column.to_numpy()).tolist()
         return short
     return column.to_list()
 

@@ -481,7 +481,7 @@ def cube_of_records(
     return build(plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit)
 
 
-def _zero_for_nan(column: Sequence[Any]) -> NDArray[np.float64]:
+def _zero_for_nan(column: Sequence[object]) -> NDArray[np.float64]:
     numbers = np.array(column, dtype=np.float64)
     return np.where(np.isnan(numbers), 0.0, numbers)
 

@@ -49,7 +49,7 @@ def _read_with_pyreadstat(path: Place) -> Columns:
         import pyreadstat
     kind = path.suffix.lower()
     # pyreadstat would make durations times of day, and leaves months numbers
-    more: dict[str, Any] = {"disable_datetime_conversion": True}
+    more: dict[str, object] = {"disable_datetime_conversion": True}
     if kind not in (".por", ".xpt"):
         more["user_missing"] = True
     catalogue = path.with_suffix(_CATALOGUE)
@@ -162,7 +162,7 @@ def _read_moment(number: Any, reader: Callable[[float], object]) -> object:
     return number
 
 
-def _whole_as_int(value: Any) -> Any:
+def _whole_as_int(value: object) -> Any:
     # a whole number as one, so that a code is written as its codebook has it
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -309,11 +309,11 @@ def _fill_merged(sheet: _Sheet) -> dict[int, list[int]]:
 _FAILED = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 
 
-def _filled_cells(row: Sequence[Any]) -> list[Any]:
+def _filled_cells(row: Sequence[object]) -> list[Any]:
     return [value for value in row if value not in (None, "")]
 
 
-def _are_texts(cells: Sequence[Any]) -> bool:
+def _are_texts(cells: Sequence[object]) -> bool:
     return bool(cells) and all(isinstance(each, str) and each for each in cells)
 
 

@@ -262,7 +262,7 @@ def coded_whole(values: NDArray[Any]) -> tuple[Sequence[object], NDArray[np.inte
     return range(low, high + 1), np.subtract(values, least, dtype=np.int16, casting="unsafe")
 
 
-def whole_numbers(different: Any) -> Sequence[int] | None:
+def whole_numbers(different: object) -> Sequence[int] | None:
     """Return different numbers that are all whole as an array of int64; else None."""
     numbers = np.asarray(different)
     if numbers.dtype.kind == "f" and (numbers == np.floor(numbers)).all():
@@ -314,7 +314,7 @@ def _doubles(array: Any, plan: Plan, column: str) -> NDArray[np.float64]:
     return drop_codes(found, plan, column)
 
 
-def numbers_of_texts(texts: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
+def numbers_of_texts(texts: Sequence[object], plan: Plan, column: str) -> NDArray[np.float64]:
     """Return different texts as numbers, NaN where one is listed as none."""
     values = [canonical(each) for each in texts]
     numbers = numbers_of(values)
@@ -356,7 +356,7 @@ def sql_batches(plan: Plan, found: Iterator[Any]) -> Iterator[Batch]:
         yield arrow_batch(plan, each.columns[:keys], each.columns[keys:])
 
 
-def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Batch]:
+def record_batches(plan: Plan, records: Iterator[Sequence[object]]) -> Iterator[Batch]:
     """Yield batches of the records of the query of all rows, of an engine without Arrow."""
     plain = [axis for axis in plan.axes if not axis.bins]
     values: list[list[object]] = [[] for _ in plain]
@@ -373,7 +373,7 @@ def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Bat
         yield Batch(keys, {name: _numbers_of_records(column, plan, name) for name, column in read})
 
 
-def _numbers_of_records(values: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
+def _numbers_of_records(values: Sequence[object], plan: Plan, column: str) -> NDArray[np.float64]:
     if not any(isinstance(each, str) for each in values):
         return drop_codes(np.array(values, dtype=np.float64), plan, column)
     place = {each: i for i, each in enumerate(dict.fromkeys(values))}

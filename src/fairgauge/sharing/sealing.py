@@ -169,7 +169,7 @@ def unpack(path: str | Path) -> Bundle:
         tool, libraries = _texts(manifest["tool"]), _texts(manifest["libraries"])
         made_by = {"name": tool["name"], "version": read_word(tool["version"])}
         libraries = {name: read_word(of) for name, of in libraries.items()}
-        origin: dict[str, Any] = {"tool": made_by, "libraries": libraries}
+        origin: dict[str, object] = {"tool": made_by, "libraries": libraries}
         origin["created"] = read_moment(manifest["created"])
     except (KeyError, TypeError, AttributeError, ValueError):
         why = "its manifest does not state when and with which versions it was sealed"
@@ -656,7 +656,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     return Recomputation(again, tuple(different), tuple(deviations.values()), every)
 
 
-def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
+def _recompute(cube: Cube, sealed: Sealed, **options: object) -> Sealed:
     if isinstance(preset := sealed.spec.get("preset"), str):
         find_kit(preset)  # which opens no file that the report names
     refuse_many_replicates(sealed.spec.get("replicates"))

@@ -37,7 +37,7 @@ def compile_once(text: str, how: str, make: Callable[[str], Any]) -> Any:
 
 def toml_table(text: str) -> dict[str, Any]:
     """Return what a TOML text of ours holds."""
-    table: dict[str, Any] = compile_once(text, "TOML", _read_toml)
+    table: dict[str, object] = compile_once(text, "TOML", _read_toml)
     return table
 
 

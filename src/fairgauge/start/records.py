@@ -125,7 +125,7 @@ def _show_fields(self: Any) -> str:
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
-def _refuse_assignment(_self: Any, name: str, *_value: Any) -> None:
+def _refuse_assignment(_self: object, name: str, *_value: object) -> None:
     raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
 

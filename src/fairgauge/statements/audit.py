@@ -27,18 +27,20 @@ from fairgauge.enums import (
     Status,
     Task,
 )
+from fairgauge.identity import FeatureId
 from fairgauge.question.features import strata_named
 from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import DESIGN
 from fairgauge.question.rules import FOUR_FIFTHS, limits_of
-from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
+from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.results import estimates as measured
-from fairgauge.results.estimates import Estimate, Group, gap
+from fairgauge.results.estimates import Estimate, Finding, Group, gap
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import OVERALL, UNSTATED
-from fairgauge.results.statement import EventKind, Page, Range, Statement, Table, fact
+from fairgauge.results.scopes import OVERALL, UNSTATED, Diagnostic
+from fairgauge.results.statement import EventKind, Harm, Page, Range, Statement, Table, fact
 from fairgauge.results.verdicts import (
     GRAVEST_FIRST,
+    RuleResult,
     Verdict,
     before_counting,
     is_of_both_sides,
@@ -48,7 +50,7 @@ from fairgauge.start.records import replace
 from fairgauge.statements import compared as comparisons
 from fairgauge.statements import sections
 from fairgauge.statements.compared import OUTCOMES, PageStatements, step, swap_sides, unit_of
-from fairgauge.statements.sections import stated_comparisons
+from fairgauge.statements.sections import StatedComparison, stated_comparisons
 
 CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.REMAINS,
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
@@ -58,7 +60,7 @@ ON_ONE_SIDE = (ReasonCode.ANSWERS_CONTRADICT, ReasonCode.UNSHOWN_PROBABILITIES,
     ReasonCode.REFERENCE_DECIDES)  # fmt: skip
 
 
-def audit_page(report: Any) -> Page:
+def audit_page(report: Report) -> Page:
     """Return the first page of an audit."""
     made = _Audit(report)
     repeated = bool(made.notes[DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE])
@@ -74,7 +76,7 @@ _MOST_VALUES = 6
 class _Audit(PageStatements):
     kind = "audit"
 
-    def __init__(self, report: Any) -> None:
+    def __init__(self, report: Report) -> None:
         super().__init__(report, report.groups)
         self.report, self.strata = report, strata_named(report.spec.get("strata"))
         every = report.diagnostics
@@ -82,43 +84,43 @@ class _Audit(PageStatements):
         cuts = report.spec.get("threshold") or ()
         self.cuts = not isinstance(cuts, str) and len(cuts) > 1
         pairs = zip(report.findings, stated_comparisons(report, report.findings), strict=True)
-        self.stated: list[tuple[Any, Any, Statement]]
+        self.stated: list[tuple[Finding, StatedComparison, Statement]]
         self.stated = [(finding, each, self._judged_statement(each)) for finding, each in pairs]
         self.led = self.stated[:_MOST_FINDINGS]
         self.rules = report.by_rule
         self.name = kit_or_none(report.spec.get("preset"))
 
-    def _judged_statement(self, each: Any) -> Statement:
+    def _judged_statement(self, each: StatedComparison) -> Statement:
         found = self._comparison(each.contrast)
         return replace(found, facts=found.facts | {"judged": each.judged, "fails": each.fails})
 
-    def _comparison(self, each: Any) -> Statement:
+    def _comparison(self, each: Estimate) -> Statement:
         return self.statement(each, several_cuts=self.cuts, sources=self._place(each))
 
-    def _verdicts_of(self, outcome: Outcome) -> list[Any]:
+    def _verdicts_of(self, outcome: Outcome) -> list[Verdict]:
         return [each for each in self.report.verdicts if before_counting(each) is outcome]
 
-    def _place(self, contrast: Any) -> tuple[str, ...]:
+    def _place(self, contrast: Estimate) -> tuple[str, ...]:
         at = self._places.get(contrast.key)
         return () if at is None else (f"estimates[{at}]",)
 
     @cached_property
-    def _places(self) -> dict[Any, int]:
+    def _places(self) -> dict[object, int]:
         return {each.key: i for i, each in reversed([*enumerate(self.report.estimates)])}
 
     @cached_property
-    def _significant(self) -> list[Any]:
+    def _significant(self) -> list[Estimate]:
         return [each for each in self.report.estimates if measured.is_significant(each)]
 
     @cached_property
-    def _overall(self) -> list[Any]:
+    def _overall(self) -> list[Estimate]:
         return [e for e in self.report.estimates if e.scope.kind is enums.ScopeKind.OVERALL]
 
-    def _change(self, finding: Any) -> AfterAdjusting | None:
-        same = finding.adjusted is None or finding.adjusted.key == finding.estimate.key
-        if same or self.strata_leave_nothing:
+    def _change(self, finding: Finding) -> AfterAdjusting | None:
+        adjusted = finding.adjusted
+        if adjusted is None or adjusted.key == finding.estimate.key or self.strata_leave_nothing:
             return None
-        return measured.after_adjusting(finding.estimate, finding.adjusted)
+        return measured.after_adjusting(finding.estimate, adjusted)
 
     def statements(self) -> Iterator[Statement]:
         for place in (self.headline, self.verdict, self.looked_at, self.found, self.certain,
@@ -133,7 +135,8 @@ class _Audit(PageStatements):
         elif self.stated and not self._fit_alike:
             finding, each, found = self.led[0]
             also = tuple(s for _, e, s in self.led[1:] if _is_contrary(s, found)
-                or (e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row))
+                or (e.row and e.is_of_some_in(each)
+                    and not could_undo(self.report, e.contrast, e.row))
             )  # fmt: skip
             change, facts = self._change(finding), self._estimators(finding.estimate.feature)
             few = {d.feature for d in self.notes[DiagnosticCode.STRATA_INSUFFICIENT]}
@@ -141,7 +144,7 @@ class _Audit(PageStatements):
                 change = None
             if change is AfterAdjusting.DISAPPEARS:
                 facts |= self._varies(finding)
-            if change is not None:
+            if change is not None and finding.adjusted is not None:
                 facts["among"] = self._shares_compared(finding.estimate, finding.adjusted)
             known = self._facts_of_rows(each.contrast, each.row)
             yield replace(
@@ -157,9 +160,9 @@ class _Audit(PageStatements):
         if not self.stated or self.stated[0][1].place < _OTHERS or self.stated[0][1].fails:
             return []
         tested = (e for e in self._overall if e.p_adjusted is not None)
-        compared = (e for e in tested if isinstance(e.definition, Contrast))
+        compared = (e.definition.of for e in tested if isinstance(e.definition, Contrast))
         place = sections.place_among_scores
-        rates = (row for e in compared if place(row := e.definition.of) < _OTHERS)
+        rates = (row for row in compared if place(row) < _OTHERS)
         return [row.title for row in sorted(dict.fromkeys(rates), key=place)]
 
     def _nothing(self) -> Statement:
@@ -172,7 +175,7 @@ class _Audit(PageStatements):
             "strata": list(dict.fromkeys(named)),
         } | self._sufficiency_facts()
 
-        def nothing(code: str, *sources: str, **more: Any) -> Statement:
+        def nothing(code: str, *sources: str, **more: object) -> Statement:
             return replace(fact(code, *sources, **facts | more), shown=False)
 
         if not self.is_tested:
@@ -208,7 +211,7 @@ class _Audit(PageStatements):
     def is_tested(self) -> bool:
         return any(each.p_adjusted is not None for each in self.report.estimates)
 
-    def _sufficiency_facts(self) -> dict[str, Any]:
+    def _sufficiency_facts(self) -> dict[str, object]:
         # of which groups what is concluded is, where others have insufficient data
         estimates = self.report.estimates
         small = ReasonCode.SMALL_GROUP in {e.reason.code for e in estimates if e.reason}
@@ -226,11 +229,11 @@ class _Audit(PageStatements):
             counted[f"{rule.outcome}{'_for_some' if some else ''}"] += 1
         return {code: n for code, n in counted.items() if code not in ("fail", "pass")}
 
-    def _differing(self) -> list[Any]:
+    def _differing(self) -> list[Diagnostic]:
         return [d for d in self.notes[DiagnosticCode.HOMOGENEITY] if d.get("significant")]
 
     @staticmethod
-    def _shares_compared(whole: Any, pooled: Any) -> list[float] | None:
+    def _shares_compared(whole: Estimate, pooled: Estimate) -> list[float] | None:
         # the shares of both sides within strata that both are in, unless almost all are
         shares = measured.shares_compared(whole, pooled)
         return None if min(shares) > 1 - sections.NOTED_ALONE else list(shares)
@@ -241,7 +244,8 @@ class _Audit(PageStatements):
             return None
         fails = self._verdicts_of(Outcome.FAIL)
         failed = [(self._verdict_statement(v), self._estimate(v)) for v in fails]
-        judged = [(s, e) for s, e in failed if is_of_shares(s) and s.than and s.lower is not None]
+        shares = [(s, e) for s, e in failed if is_of_shares(s) and s.than and s.lower is not None]
+        judged = [(s, e) for s, e in shares if e is not None]
         for _, first, _ in self.stated[:1]:
             better_off = first.failing_beside is not None or (first.fails and first.better)
             worse = any(s.harm == "worse" for s, _ in judged)
@@ -252,11 +256,11 @@ class _Audit(PageStatements):
         found, contrast = min(judged, key=lambda e: (e[0].harm != "worse", e[0].facts["alone"]))
         if found.harm == "better" and found.than is not None and found.than.kind == "group":
             found = swap_sides(found)
-        known = self._facts_of_rows(contrast, contrast.definition.of)
+        known = self._facts_of_rows(contrast, directions.compared_number(contrast.definition))
         facts = found.facts | self._estimators(contrast.feature) | known | {"after": None}
         return replace(found, code="headline", facts=facts)
 
-    def _facts_of_rows(self, contrast: Any, row: Any) -> dict[str, Any]:
+    def _facts_of_rows(self, contrast: Estimate, row: Statistic | None) -> dict[str, object]:
         # of which rows a headline is, where others could take it back, or may count
         if self.notes[DiagnosticCode.UNCOUNTED_ROWS]:
             return {"counted": unit_of(self.spec)}
@@ -274,7 +278,7 @@ class _Audit(PageStatements):
         decided = self.report.task is not Task.REGRESSION and not self.spec.get("label")
         return ["decision" if w == "prediction" and decided else w for w in roles]
 
-    def _estimators(self, feature: Any) -> dict[str, Any]:
+    def _estimators(self, feature: str | None) -> dict[str, object]:
         if feature not in [each["name"] for each in self.spec.get("probabilities", ())]:
             return {}
         own = (e for e in self.report.estimators if e.feature == feature and e.decides)
@@ -286,12 +290,12 @@ class _Audit(PageStatements):
         against = not validated and any(note["contradicts"] for note in notes)
         return {"estimator": decide[0] if len(decide) == 1 else "several", "contradicted": against}
 
-    def _is_answered(self, feature: Any) -> bool:
+    def _is_answered(self, feature: str | None) -> bool:
         notes = self.notes[DiagnosticCode.GROUP_NOT_RECORDED]
         random = (each for each in notes if each.feature == feature and each["random"])
         return any(each["known"] == each["people"] or each.get("alone") for each in random)
 
-    def _varies(self, finding: Any) -> dict[str, Any]:
+    def _varies(self, finding: Finding) -> dict[str, object]:
         of = finding.estimate.reference and finding.estimate.reference.group
         sides = {finding.estimate.group, of, finding.estimate.mirror_of}
         sides |= {e.group for e in self.report.estimates if e.mirror_of == finding.estimate.group}
@@ -330,7 +334,7 @@ class _Audit(PageStatements):
             decisive = ("inconclusive", "not_evaluated", "none")
         numbered = [(i, r) for i, r in enumerate(self.rules, 1) if str(r.outcome) in decisive]
         yield from (self._rule(rule, number) for number, rule in numbered[:2])
-        groups = Counter(g.feature for g in self.report.groups if g.scope == OVERALL)
+        groups = Counter[str | None](g.feature for g in self.report.groups if g.scope == OVERALL)
         if self.spec.get("reference") != FOUR_FIFTHS.reference and any(
             each.metric == FOUR_FIFTHS.metric and limits_of(each.rule)[0] == FOUR_FIFTHS.low
             and each.interval and each.mirror is None
@@ -365,7 +369,7 @@ class _Audit(PageStatements):
                 continue  # its warning states whose answers decide
             yield fact("not_recorded", *source, **facts)
 
-    def _rule(self, rule: Any, number: int) -> Statement:
+    def _rule(self, rule: RuleResult, number: int) -> Statement:
         outcome = rule.outcome
         undecided = str(outcome) in ("inconclusive", "not_evaluated", "none")
         judged = [*map(self._own_side if undecided else self._verdict_statement, rule.verdicts)]
@@ -405,17 +409,17 @@ class _Audit(PageStatements):
             },
         )  # fmt: skip
 
-    def _estimate(self, verdict: Any) -> Any:
+    def _estimate(self, verdict: Verdict) -> Estimate | None:
         return judged_estimate(verdict, self._estimates_of.get(verdict.group, ()))
 
     @cached_property
-    def _estimates_of(self) -> dict[str | None, list[Any]]:
-        found: dict[str | None, list[Any]] = {}
+    def _estimates_of(self) -> dict[str | None, list[Estimate]]:
+        found: dict[str | None, list[Estimate]] = {}
         for each in self.report.estimates:
             found.setdefault(each.group, []).append(each)
         return found
 
-    def _verdict_statement(self, verdict: Any) -> Statement:
+    def _verdict_statement(self, verdict: Verdict) -> Statement:
         contrast, outcome = self._estimate(verdict), str(before_counting(verdict))
         scope = verdict.class_scope
         codes = {reason.code for reason in reasons_of(verdict)}
@@ -443,7 +447,7 @@ class _Audit(PageStatements):
         better = found.harm == "better" and found.than is not None and found.than.kind == "others"
         return replace(found, verdict=outcome, facts=found.facts | facts | {"than_all": better})
 
-    def _harm_of(self, verdict: Any) -> Any:
+    def _harm_of(self, verdict: Verdict) -> Harm | None:
         row = directions.compared_number(verdict.definition)
         beyond = verdict.value and verdict.value - getattr(verdict.definition, "neutral", math.nan)
         if not isinstance(row, Rate) or not beyond or math.isnan(beyond):
@@ -459,7 +463,7 @@ class _Audit(PageStatements):
         if len(numbered) > _MOST_RULES:
             numbered.sort(key=lambda each: min(map(_gravity_of, each[1].verdicts)))
         chosen = numbered[:_MOST_RULES]
-        rows: dict[Any, list[Statement | None]] = {}
+        rows: dict[tuple[str | None, object], list[Statement | None]] = {}
         for i, (_, rule) in enumerate(chosen):
             for verdict in rule.verdicts:
                 own = self._own_side(verdict)
@@ -483,7 +487,7 @@ class _Audit(PageStatements):
                 "level": min((v.interval.level for v in verdicts if v.interval), default=None),
             })  # fmt: skip
 
-    def _own_side(self, verdict: Any) -> Statement:
+    def _own_side(self, verdict: Verdict) -> Statement:
         # a verdict as it is judged: of its own group, in the numbers of its limits
         contrast, judged = self._estimate(verdict), self._verdict_statement(verdict)
         facts = judged.facts | {"two": verdict.mirror is not None}
@@ -520,8 +524,8 @@ class _Audit(PageStatements):
             left_out = sum(note["rows"] for note in self.notes[DiagnosticCode.ROWS_LEFT_OUT])
             yield fact("conditions", "spec.where", **conditions, left_out=left_out)
         for note in self.notes[DiagnosticCode.GROUPS_LEFT_OUT]:
-            groups, rows = list(note["groups"]), note["rows"]
-            facts = {"feature": note.feature, "groups": groups, "n": rows, "why": note["why"]}
+            named, rows = list(note["groups"]), note["rows"]
+            facts = {"feature": note.feature, "groups": named, "n": rows, "why": note["why"]}
             yield fact("groups_left_out", "diagnostics", **facts)
         binary, labelled = task is Task.BINARY, bool(spec.get("label"))
         decided = bool(directions.decision_of(spec))
@@ -575,7 +579,7 @@ class _Audit(PageStatements):
     def found(self) -> Iterator[Statement]:
         for finding, each, found in self.led:
             yield found
-            if getattr(each.row, "of", None) in PROPER_SCORES:
+            if each.row is not None and getattr(each.row, "of", None) in PROPER_SCORES:
                 yield fact("mixed_number", "findings", name=each.row.title)
             if (beside := each.failing_beside) is not None:
                 better = self._judged_statement(beside)
@@ -588,7 +592,7 @@ class _Audit(PageStatements):
                 yield within
         if self.stated:
             # those with a star in a table: of a rate and its complement one
-            every: set[Any] = {
+            every: set[object] = {
                 (of.key, directions.disparity(of.rate_row(rate)), e.group)
                 for of in sections.sections_of(self.report) for rate in of.rates
                 for e in of.contrasts(rate) if measured.is_significant(e)
@@ -597,8 +601,8 @@ class _Audit(PageStatements):
                 c.key for f in self.report.findings for c in (f.estimate, *f.others)
                 if not isinstance(c.definition, Contrast)
             }  # fmt: skip
-            beside = [(e.contrast, e.failing_beside) for _, e, _ in self.led if e.failing_beside]
-            apart = sum(other.contrast is not contrast for contrast, other in beside)
+            pairs = [(e.contrast, e.failing_beside) for _, e, _ in self.led if e.failing_beside]
+            apart = sum(other.contrast is not contrast for contrast, other in pairs)
             if (more := len(every) - len(self.led) - apart) > 0:
                 classes = self.report.task is Task.MULTICLASS  # of which it lists each
                 further = tuple(s for _, _, s in self.stated[_MOST_FINDINGS:] if s.harm != "better")
@@ -612,9 +616,9 @@ class _Audit(PageStatements):
         if not self.stated:
             yield from self._further_differences()
 
-    def _within_strata(self, finding: Any, found: Statement) -> Statement | None:
-        change = self._change(finding)
-        if change is None or found.of is None or found.of.kind not in _IN_WORDS:
+    def _within_strata(self, finding: Finding, found: Statement) -> Statement | None:
+        change, after = self._change(finding), finding.adjusted
+        if after is None or change is None or found.of is None or found.of.kind not in _IN_WORDS:
             return None
         strata = [e for e in self.report.estimates if e.scope.kind is enums.ScopeKind.STRATUM]
         whole = finding.estimate
@@ -626,18 +630,18 @@ class _Audit(PageStatements):
                 "stratum": str(e.stratum), "same": gap(e) * way > 0})
             for e in sorted(differ, key=lambda e: -abs(gap(e)))
         )  # fmt: skip
-        adjusted = self.statement(finding.adjusted, "adjusted")
+        adjusted = self.statement(after, "adjusted")
         return replace(found, code="adjusted", interval=adjusted.interval, value=adjusted.value,
-            parts=parts, shown=measured.is_significant(finding.adjusted),
-            sources=(*found.sources, *self._place(finding.adjusted)),
+            parts=parts, shown=measured.is_significant(after),
+            sources=(*found.sources, *self._place(after)),
             adjusted_for=(str(finding.adjusted_for),), facts={"change": str(change),
                 "concluded": change in CONCLUDED, "strata": len(inside),
                 "every": [self._stratum(e, found) for e in inside],
-                "among": self._shares_compared(finding.estimate, finding.adjusted),
-                "left": finding.adjusted.reason and dict(finding.adjusted.reason.parameters)},
+                "among": self._shares_compared(whole, after),
+                "left": after.reason and dict(after.reason.parameters)},
         )  # fmt: skip
 
-    def _stratum(self, each: Any, found: Statement) -> Statement:
+    def _stratum(self, each: Estimate, found: Statement) -> Statement:
         own = self.statement(each, "stratum", turn=False, facts={
             "stratum": str(each.stratum), "sizes": (each.n_group, each.n_reference)})  # fmt: skip
         if found.who and own.who and found.who.values == own.who.values:
@@ -694,7 +698,7 @@ class _Audit(PageStatements):
         of_shares = [s for s in stated if s.lower is not None and is_of_shares(s)]
         yield from sorted(of_shares, key=lambda s: -abs(_rate_difference(s)))[:1]
 
-    def _estimate_of(self, note: Any) -> Any:
+    def _estimate_of(self, note: Diagnostic) -> Estimate:
         place = (note.feature, *map(note.get, ("metric", "group", "class", "threshold")))
         for each in self._overall:
             if (each.feature, each.metric, each.group, each.class_, each.threshold) == place:
@@ -731,7 +735,7 @@ class _Audit(PageStatements):
         else:
             yield from self._sparse()
 
-    def _people(self, verdicts: Any) -> tuple[Statement, ...]:
+    def _people(self, verdicts: Iterable[Verdict]) -> tuple[Statement, ...]:
         named = dict.fromkeys((v.feature, v.group) for v in verdicts if v.group and v.feature)
         return tuple(Statement(code="judged", who=self.side(*each)) for each in named)
 
@@ -746,11 +750,11 @@ class _Audit(PageStatements):
                 facts={"assumed": self.estimated}, sources=stated[0].sources)  # fmt: skip
 
     def _small_groups(self) -> Iterator[Statement]:
-        small: dict[Any, list[Any]] = {}
+        small: dict[object, list[Estimate]] = {}
         below = [e for e in self._overall if e.group and _is_small(e.reason)]
         for e in sorted(below, key=lambda e: -abs(gap(e))):
             own = self.statement(e, turn=False)
-            whom = own.who if e.reason.side == "group" else own.than
+            whom = own.who if e.reason and e.reason.side == "group" else own.than
             small.setdefault(whom and (whom.kind, whom.feature, whom.values), []).append(e)
         for estimates in [*small.values()][:_MOST_SMALL]:
             single = (e for e in estimates if e.class_scope.is_single)
@@ -758,10 +762,10 @@ class _Audit(PageStatements):
             first = next(iter(of_shares), estimates[0])
             found = self.statement(first, "small", turn=False, sources=self._place(first))
             facts = {"reason": first.reason, "counted": bool(of_shares)}
-            side = "who" if first.reason.side == "group" else "than"
+            side = "who" if first.reason and first.reason.side == "group" else "than"
             yield replace(found, facts=found.facts | facts | {"side": side})
 
-    def _lacks_data(self, verdict: Any) -> bool:
+    def _lacks_data(self, verdict: Verdict) -> bool:
         place = (verdict.feature, verdict.group, verdict.class_scope, OVERALL)
         at = (e for e in self.report.groups if verdict.threshold in (None, e.threshold))
         own = (e for e in at if (e.feature, e.group, e.class_scope, e.scope) == place)
@@ -771,7 +775,7 @@ class _Audit(PageStatements):
 
     def _sparse(self) -> Iterator[Statement]:
         # which groups have insufficient data, for all of their comparisons or for some
-        compared: dict[Any, list[Any]] = {}
+        compared: dict[tuple[str | None, str], list[Estimate]] = {}
         for e in self._overall:
             if e.group and e.class_scope.is_single:
                 compared.setdefault((e.feature, e.group), []).append(e)
@@ -862,7 +866,9 @@ class _Audit(PageStatements):
             yield step("state_positive", classes=True)
 
     def _recording(self) -> Iterator[Statement]:
-        unit, columns = unit_of(self.spec), {g.feature: g.feature_id for g in self.report.groups}
+        unit = unit_of(self.spec)
+        columns: dict[str | None, FeatureId | None]
+        columns = {g.feature: g.feature_id for g in self.report.groups}
         for note in self.notes[DiagnosticCode.MISSING_GROUPS]:
             if note["rows"] > _MANY_MISSING * note["total"]:
                 held = columns.get(note.feature)
@@ -883,9 +889,9 @@ class _Audit(PageStatements):
             name = self.spec.get(what) or what
             facts = {"rows": note["rows"], "total": note["total"], "unit": unit}
             if note.get("unstated"):  # those alone that have no value
-                of = [e for e in self.report.counted if e.role == what]
-                empty = sum(e.cases for e in of if e.as_ == CountedAs.MISSING)
-                facts |= {"rows": empty, "total": sum(e.cases for e in of)}
+                own = [e for e in self.report.counted if e.role == what]
+                empty = sum(e.cases for e in own if e.as_ == CountedAs.MISSING)
+                facts |= {"rows": empty, "total": sum(e.cases for e in own)}
                 if empty <= _MANY_MISSING * facts["total"]:
                     continue
             facts |= {"contradictory": name in unclear, "amounts": amounts}
@@ -975,13 +981,14 @@ class _Audit(PageStatements):
             if decidable and not all(_is_constant(each.reason) for each in undecided):
                 plan = any(each.of_separate_rates for each in report.estimates)
                 found = self._cheapest() or Statement(code="more_rows")
-                few, facts = [r for each in undecided for r in reasons_of(each)], {"plan": plan}
+                few = [r for each in undecided for r in reasons_of(each)]
+                facts: dict[str, object] = {"plan": plan}
                 if all(reason.get("expected") for reason in few):  # it grows as the rows do
                     times, n = max(r["minimum"] / r["expected"] for r in few), report.data.cases
                     facts |= {"enough": times * n, "n": n}
                 yield replace(found, code="more_rows", facts=found.facts | facts)
 
-    def _cases_to_read(self, each: Any, found: Statement) -> Statement | None:
+    def _cases_to_read(self, each: StatedComparison, found: Statement) -> Statement | None:
         row, who = each.row, found.who
         if found.harm != "worse" or who is None or who.hits is None or not isinstance(row, Rate):
             return None
@@ -1027,32 +1034,33 @@ def is_of_shares(s: Statement) -> bool:
     return s.of is not None and s.of.kind in _SHARES
 
 
-def _rate_difference(s: Any) -> float:
-    return float((s.who.rate or 0) - (s.than.rate or 0))
+def _rate_difference(s: Statement) -> float:
+    mine, theirs = (0 if side is None else side.rate or 0 for side in (s.who, s.than))
+    return float(mine - theirs)
 
 
-def _is_small(reason: Any) -> bool:
+def _is_small(reason: Reason | None) -> bool:
     return reason is not None and reason.code is ReasonCode.SMALL_GROUP
 
 
-def _is_constant(reason: Any) -> bool:
+def _is_constant(reason: Reason) -> bool:
     few = reason.code is ReasonCode.FEW_EXPECTED and reason["expected"] == 0
     return few or reason.code is ReasonCode.ONE_VALUE
 
 
-def _would_rows_decide(reason: Any) -> bool:
+def _would_rows_decide(reason: Reason) -> bool:
     # whether more rows could decide a rule: not where what rows lack leaves it open
     others = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES, *WITHOUT_METHOD)
     return reason.code not in others and reason.get("open_rows") is None
 
 
-def _people_of(feature: Any, own: Statement) -> tuple[Any, ...]:
+def _people_of(feature: str | None, own: Statement) -> tuple[str | None, object]:
     # whose row of the grid a verdict is in: of all groups at once it is that of two
     pair = own.than if own.facts.get("across") else None
     return feature, tuple(side and side.values for side in (own.who, pair))
 
 
-def _gravity_of(verdict: Any) -> tuple[int, bool]:
+def _gravity_of(verdict: Verdict) -> tuple[int, bool]:
     # how grave a verdict is: the gravest first, fails that remain before others
     return GRAVEST_FIRST.index(before_counting(verdict)), verdict.remains is False
 
@@ -1083,7 +1091,7 @@ def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate
     return next((e for e in own if verdict.threshold in (None, e.threshold)), None)
 
 
-def needed(reason: Any) -> tuple[int, int] | None:
+def needed(reason: Reason) -> tuple[int, int] | None:
     """Return how many rows of its group would decide a rule, of how many there are."""
     rows = reason.get("needed")
     if rows is None or reason.get("on_limit") or rows > 10 * reason["rows"]:
@@ -1136,7 +1144,7 @@ def _sizes(report: Report, contrast: Estimate) -> tuple[float, float]:
     # the rows of both sides of a comparison, those without an outcome included
     place = (contrast.feature, contrast.scope, contrast.class_scope.of_class, contrast.threshold)
 
-    def sizes(groups: Sequence[Group], name: str) -> dict[Any, float]:
+    def sizes(groups: Sequence[Group], name: str) -> dict[str | None, float]:
         held = [g for g in groups if (g.feature, g.scope, g.class_scope, g.threshold) == place]
         return {getattr(each, name): each.n for each in reversed(held)}
 

@@ -57,7 +57,7 @@ class _Monitor(PageStatements):
         code: str,
         now: monitored.Point | monitored.PooledPeriods | None = None,
         was: monitored.PooledPeriods | None = None,
-        **facts: Any,
+        **facts: object,
     ) -> Statement:
         row = compared_number(each.definition) if each.class_ is None else None
         than = self.side(each.feature, each.reference)
@@ -185,7 +185,7 @@ class _Monitor(PageStatements):
             plain = each.baseline is not None or each.lacks_baseline
             limits = (each.low, each.high) if plain else limits_of(each.rule)
             named = f"{each.definition.name} within {{within:g}} of {{source}}"
-            baseline: dict[str, Any]
+            baseline: dict[str, object]
             baseline = next((of for of in near if named.format(**of) == each.rule), {})
             stated = self.compared(
                 each, "rule", limits=limits, others=self.of_others, plain=plain,

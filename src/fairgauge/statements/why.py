@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from fairgauge.catalogue.directions import adverse_sign, compared_number
 from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, WhyInconclusive
@@ -133,7 +132,7 @@ class _Why(PageStatements):
         who = self.statement(gap.estimate, alone=True).who
         return who is not None and who.values != own
 
-    def head(self, at: int, gap: Gap, facts: dict[str, Any]) -> Statement:
+    def head(self, at: int, gap: Gap, facts: dict[str, object]) -> Statement:
         base, place = self.base(_over_all_rows(gap), "why_headline"), f"gaps[{at}]"
         reason = gap.reason and str(gap.reason)
         rates = {gap.estimate.rate_group, gap.estimate.rate_reference}

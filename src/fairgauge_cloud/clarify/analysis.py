@@ -89,7 +89,7 @@ class Job:
 
     def _stage(self, stage: str) -> dict[str, Any]:
         metrics, positions = self.config.stages[stage], itertools.count()
-        facets: dict[str, list[dict[str, Any]]] = {}
+        facets: dict[str, list[dict[str, object]]] = {}
         for asked, (name, blocks) in zip(self.config.facet or [], self._facets, strict=True):
             if isinstance(blocks, str):
                 values = ",".join(map(str, asked.value_or_threshold or []))
@@ -201,7 +201,7 @@ def result_paths(folder: Path, name: str) -> list[Path]:
     return [folder / each for each in ("analysis.json", "fairgauge.json", f"{name}.html")]
 
 
-def write_results(found: dict[str, Any], report: Report | None, folder: Path, name: str) -> None:
+def write_results(found: dict[str, object], report: Report | None, folder: Path, name: str) -> None:
     """Write results, and the report under a name, into a folder: all or none."""
     analysis, saved, page = result_paths(folder, name)
     contents: dict[str | Path, str | bytes] = {analysis: write_json(found)}

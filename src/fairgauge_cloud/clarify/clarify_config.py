@@ -291,10 +291,10 @@ ATTRIBUTES = (
 _PARQUET = (".parquet", ".pq")
 
 
-def read_job_definition(definition: dict[str, Any]) -> tuple[str | None, dict[str, object]]:
+def read_job_definition(definition: dict[str, object]) -> tuple[str | None, dict[str, object]]:
     """Return where a model bias job has its configuration, and how its data are read."""
 
-    def part(of: dict[str, Any], *keys: str) -> dict[str, Any]:
+    def part(of: dict[str, object], *keys: str) -> dict[str, Any]:
         return next((found for key in keys if isinstance(found := of.get(key), dict)), {})
 
     uri = part(definition, "ModelBiasAppSpecification").get("ConfigUri")

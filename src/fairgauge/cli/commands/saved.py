@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
 
 import click
 
@@ -45,7 +44,7 @@ def render_command(saved: str, out: Output) -> int:
     from fairgauge.render.formats import render, save_all
     from fairgauge.results.shown_result import SUFFIX, load
 
-    result: Any
+    result: object
     if saved.endswith(SUFFIX):
         from fairgauge.sharing.sealing import verify
 

@@ -153,7 +153,7 @@ _OF_PAIRS = (
 )  # fmt: skip
 
 
-def _option(text: str, **keywords: Any) -> Keywords:
+def _option(text: str, **keywords: object) -> Keywords:
     return {"help": text, **keywords}
 
 

@@ -120,7 +120,7 @@ def _rows(found: Alternatives) -> Iterator[dict[str, Any]]:
         every = [(e.rate, None, None, e) for e in one.performance]
         every += [(found.disparity, e.feature, e.group, e) for e in one.gaps]
         for metric, feature, group, each in every:
-            row: dict[str, Any] = {"candidate": one.name, "metric": metric, "feature": feature}
+            row: dict[str, object] = {"candidate": one.name, "metric": metric, "feature": feature}
             row |= {"group": group, "old": each.old, "new": each.new, "change": each.change}
             for name in ("interval", "simultaneous"):
                 low, high = getattr(each, name) or (None, None)

@@ -223,7 +223,7 @@ def _rows(change: Change) -> Iterator[dict[str, Any]]:
     # metric of all groups, or of a reference that is chosen by the data
     for candidate in change.to_dict()["candidates"]:
         for fields in (*candidate["disparities"], *candidate["rates"]):
-            row: dict[str, Any] = {"metric": fields.get("rate"), "by": "difference"}
+            row: dict[str, object] = {"metric": fields.get("rate"), "by": "difference"}
             row |= {"n": fields.get("n_group")} | flat(fields) | flat(fields["interval"] or {})
             row["candidate"] = None if change.new else candidate["name"]
             before = fields.get("before") or {}

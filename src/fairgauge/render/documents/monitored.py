@@ -166,7 +166,7 @@ def _repeat(report: MonitorReport) -> Iterator[tree.Block]:
 def _periods(report: MonitorReport) -> Iterator[dict[str, Any]]:
     # a tolerated range without a lower or upper limit has none in its column
     for each in report.comparisons:
-        own: dict[str, Any] = {"model": report.model, "class": each.class_}
+        own: dict[str, object] = {"model": report.model, "class": each.class_}
         own["reference"] = each.reference or None
         for name, end in (("tolerated_low", each.low), ("tolerated_high", each.high)):
             own[name] = end if math.isfinite(end) else None
@@ -219,7 +219,7 @@ def describe_comparison(each: MonitoredComparison) -> str:
     """Describe what a rule came to for a group: its alarm, or how far the evidence is from one."""
     alarm, undefined = each.alarm, each.undefined
     reason = each.open or (undefined[-1].reason if undefined else None)
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "value": alarm and metrics.metric_value(each.definition, alarm.after.value),
         "lacking": each.group if each.lacks_baseline else None,
         "because": describe_reason(reason) or None, "evidence": evidence_text(each.evidence or 0.0),
@@ -231,7 +231,7 @@ def describe_comparison(each: MonitoredComparison) -> str:
 
 def describe_unmatched(each: monitor_results.Unmatched, rule: str) -> str:
     """Describe a rule, in words, that compares nothing of a group, of a feature, or at all."""
-    facts: dict[str, Any] = {"u": each, "why": describe_reason(each.reason)}
+    facts: dict[str, object] = {"u": each, "why": describe_reason(each.reason)}
     facts["reference"] = getattr(each.reason, "code", None) is ReasonCode.IS_REFERENCE
     return f"{capitalised(rule)} {_word_place('unmatched', **facts)}"
 

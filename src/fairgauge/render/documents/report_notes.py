@@ -200,7 +200,7 @@ def repetition(result: Asked, verb: str = "audit") -> tuple[str, str | None]:
     return shlex.join(["fairgauge", verb, data, *flags]), saved
 
 
-def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
+def flags_of(spec: Mapping[str, object]) -> list[str] | None:
     """Return the flags of what a specification asks beyond the defaults; None if flags cannot.
 
     ``spec``: the keys and values of a specification file.
@@ -228,7 +228,7 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
     return words
 
 
-def _flags(option: Option, value: Any) -> list[str] | None:
+def _flags(option: Option, value: object) -> list[str] | None:
     texts = option.type.write(value)
     at = Location(option.name)
     meaning = option.type.read(option.type.parse(texts, at), at)

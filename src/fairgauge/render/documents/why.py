@@ -167,7 +167,7 @@ def _excluded_texts(found: Decomposition) -> Iterator[tuple[str, str]]:
         yield excluded_why(reason), g.numbered(found.excluded[reason], units.get(reason, unit_))
 
 
-def _rows(found: Decomposition, records: Callable[[Gap], Sequence[Any]]) -> Iterator[Row]:
+def _rows(found: Decomposition, records: Callable[[Gap], Sequence[object]]) -> Iterator[Row]:
     # every record of every gap, with whose it is; a stratum by its columns
     for gap in found.gaps:
         estimate = gap.estimate

@@ -11,12 +11,6 @@ const called = (name) => {
   const shown = printable(name);
   return /^[\s\u00a0]|[\s\u00a0]$|[\s\u00a0]{2}|\u00a0|[.:!?]\s|[\u2705\u274c\u2754\u2795\u2796]|\b(PASS|FAIL|INCONCLUSIVE|REPRODUCED)/u.test(shown) ? `\u201c${shown.replace(/^\s+|\s+$|\s{2,}|\u00a0/gu, (b) => "\u00a0".repeat(b.length))}\u201d` : shown;
 };
-const significantDigits = (value, digits) => {  // as Python's "g"
-  if (value === 0) return "0";
-  const [head, exponent] = value.toExponential(digits - 1).split("e"), power = Number(exponent), bare = (t) => (t.includes(".") ? t.replace(/\.?0+$/, "") : t);
-  return power < -4 || power >= digits ? `${bare(head)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}` : bare(value.toFixed(Math.max(digits - 1 - power, 0)));
-};
-const grouped = (text) => text.replace(/^(-?\d+)/, (n) => n.replace(/\B(?=(\d{3})+$)/g, ","));
 const grammarOf = (language, asked) => {
   const { table, texts } = TEXTS[language], { terms, people } = table, german = language === "de", words = { ...asked };
   if (!(words.positive || words.negative)) Object.assign(words, (table.page.decision ?? {}).audit);
@@ -123,12 +117,7 @@ const grammarOf = (language, asked) => {
     const sizes = per ? [per, per] : sides.map((side) => side.n);
     return { of: amount(sizes[0]), n: amount(sizes[1]), mine: amount(counts[0]), theirs: amount(counts[1]), exact: true, counts, per };
   };
-  const rounded = (v, decimals = 0) => {
-    for (let digits = decimals; digits < 7; digits++) { const t = grouped(fixed(v, digits)); if (Number(t.replaceAll(",", "")) || v === 0) return t; }
-    return significantDigits(v, 1);
-  };
-  const endsOf = (low, high, per) => { const ends = [low, high].map((e) => rounded(e * per)); return low < high && ends[0] === ends[1] ? [low, high].map((e) => rounded(e * per, 2)) : ends; };
-  const unsigned = (t) => { const bare_ = t.replace(/^-/, ""); return Number(bare_.replaceAll(",", "")) === 0 ? terms.none : localised(bare_); };
+  const sized = (t) => (unsigned(t) ? localised(unsigned(t)) : terms.none);
   const rangeText = (s) => {
     const { low, high } = s.interval, none = s.by === "ratio" ? 1 : 0, ranges = table.range;
     if (low === none && high === none) return terms.none;
@@ -137,12 +126,12 @@ const grammarOf = (language, asked) => {
       while (decimals < 6 && [low, high].some((e) => Number(fixed(e, decimals)) === 1 && e !== 1)) decimals++;
       return filled(ranges[Number.isFinite(high) ? "ratio" : "ratio_from"], { low: localised(fixed(low, decimals)), high: Number.isFinite(high) ? localised(fixed(high, decimals)) : "" });
     }
-    const per = counted(s)?.per ?? 100, ends = endsOf(low, high, per), size = (t) => Math.abs(Number(t.replaceAll(",", "")));
+    const per = counted(s)?.per ?? 100, ends = ends_of([low, high], per);
     if (low >= 0 || high <= 0) {
-      const [near, far] = [...ends].sort((a, b) => size(a) - size(b)).map(unsigned);
+      const [near, far] = size_words([low, high], per).map(sized);
       return filled(ranges[high > 0 ? "more" : "fewer"], { near, far, of: amount(per) });
     }
-    return filled(ranges.both, { low: unsigned(ends[0]), high: unsigned(ends[1]), of: amount(per) });
+    return filled(ranges.both, { low: sized(ends[0]), high: sized(ends[1]), of: amount(per) });
   };
   const feature = ([own, columns]) => { const named = (columns ?? [own]).map((c) => words.features?.[c] ?? called(c)); return named.length === 1 ? named[0] : filled(people.together, { columns: listing(named) }); };
   const judgedName = (s) => (s.who ? name(s.who) : s.facts.feature ? filled(terms.groups_of, { feature: feature([s.facts.feature, null]) }) : terms.all);
@@ -158,13 +147,13 @@ const grammarOf = (language, asked) => {
     return [...sides.keys()].sort().map((key) => sides.get(key));
   };
   const at = (item, path) => path.split(".").reduce((v, key) => v?.[key], item);
-  const num = (v, digits = 4) => localised(significantDigits(v, digits)).replace("-", "\u2212");
+  const num = (v, digits = 4) => localised(significant(v, digits)).replace("-", "\u2212");
   const was = (e) => [event(e).aux, event(e).part].filter(Boolean).join(" ");
   F = { name, whom: (s, side = "who", kase) => joined(side === "some" ? some(s.who, kase) : name(s[side], kase), s.of?.among), such, some, now: (e) => [event(e).now, event(e).part].filter(Boolean).join(" "),
     was, often: (e) => was(e) + (e.once ? "," : ""), aux: (e) => event(e).aux, part: (e) => event(e).part, who: (e) => event(e).who, equals, count: amount,
     both: (e) => { const [a, b] = kindOf(e) === "decision" ? ["positive", "negative"] : ["label_positive", "label_negative"], [x, y] = [words[a], words[b]]; return x || y ? `${x || y} ${terms.or} ${x && y ? y : terms.not}` : equals(e); },
     of: (v, of) => `${amount(v)} ${v === 1 ? terms.plural[of] ?? of.replace(/s$/, "") : terms.many[of] ?? of}`, called: (t) => String(t).split(" & ").map((part) => bandText(part) ?? called(part)).join(" & "), cap: (t) => (/^.[ -]/u.test(t) ? t : t.charAt(0).toUpperCase() + t.slice(1)),
-    after_number: (people, n) => (n === "1" ? `${people} (n = 1)` : `${n} ${people}`), series: listing, counted, range: rangeText, pick, num, feature, names, by_side: bySide, level: (r) => significantDigits(100 * r.level, 4), space: (t) => (t ? ` ${t}` : ""), judged: judgedName,
+    after_number: (people, n) => (n === "1" ? `${people} (n = 1)` : `${n} ${people}`), series: listing, counted, range: rangeText, pick, num, feature, names, by_side: bySide, level: (r) => significant(100 * r.level, 4), space: (t) => (t ? ` ${t}` : ""), judged: judgedName,
     points: (v) => { const t = fixed(100 * v, 1); return localised(Number(t) === 0 ? "0.0" : v > 0 ? `+${t}` : t).replace("-", "\u2212"); }, pct: (v) => localised(`${fixed(100 * v, 1)}%`), abs: Math.abs,
     replace: (t, from, to, most) => (most === 1 ? t.replace(from, () => to) : t.replaceAll(from, to)), length: (v) => v.length, list: (v) => [...v], items: (v) => Object.entries(v ?? {}), min: (v) => Math.min(...v),
     map: (items, by) => items.map((item) => (typeof by === "object" ? at(item, by.attribute) : F[by](item))), unique: (items) => [...new Set(items)],
@@ -193,9 +182,9 @@ const wordsOf = (q, repeated) => {
 };
 const eventOf = (q, [kind, positive]) => {
   const column = kind === "decision" ? q.decision.name : q.label?.name ?? "label", more = { decides: false, once: q.person !== null };
-  if (q.above !== null) return { kind, positive, column, values: [significantDigits(q.above, 6)], op: "above", ...more };
+  if (q.above !== null) return { kind, positive, column, values: [significant(q.above, 6)], op: "above", ...more };
   if (!q.stated.length) return { kind, positive, column, values: [positive ? "1" : "0"], op: "=", ...more };
-  return { kind, positive, column, values: q.stated.map((v) => (typeof v === "number" ? significantDigits(v, 6) : String(v))), op: positive ? "=" : "not", ...more };
+  return { kind, positive, column, values: q.stated.map((v) => (typeof v === "number" ? significant(v, 6) : String(v))), op: positive ? "=" : "not", ...more };
 };
 const isSame = (a, b) => a === b || Math.abs(a - b) <= Math.max(1e-9 * Math.max(Math.abs(a), Math.abs(b)), 1e-12);
 const lowerOf = (who, than) => (who?.rate == null || than?.rate == null || Number.isNaN(who.rate) || Number.isNaN(than.rate) || isSame(who.rate, than.rate) ? null : who.rate < than.rate);

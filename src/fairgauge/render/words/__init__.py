@@ -15,7 +15,7 @@ ASKED: ContextVar[tuple[str, Mapping[str, Any]]] = ContextVar("ASKED", default=(
 
 
 @contextmanager
-def in_language(language: str, words: Mapping[str, Any] | None = None) -> Iterator[None]:
+def in_language(language: str, words: Mapping[str, object] | None = None) -> Iterator[None]:
     """Make first pages in a language, with the user's words in it.
 
     Raises ``DataError``: there is no such language.

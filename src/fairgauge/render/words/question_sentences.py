@@ -124,7 +124,7 @@ def incomplete(report: Report) -> list[str]:
     return [kind for kind in OUTCOMES if report.data.excluded.get(f"missing {kind}")]
 
 
-def reference_words(asked: Any) -> str:
+def reference_words(asked: object) -> str:
     """Return what groups are compared with by a rule, in words."""
     words: Mapping[str, str] = spoken().table["asked"]["references"]
     return words.get(str(asked)) or called(asked)
@@ -142,7 +142,7 @@ def only_reference(spec: Mapping[str, Any]) -> str:
     return next(iter(names)) if same else reference_words("several")
 
 
-def preset_reference_replaced(spec: Mapping[str, Any]) -> bool:
+def preset_reference_replaced(spec: Mapping[str, object]) -> bool:
     """Return whether a preset compares with the best group, and another reference was asked for."""
     found = kit_or_none(spec.get("preset"))
     own = None if found is None else found.options.get("reference")
@@ -187,7 +187,7 @@ def unknown_sentence(report: Report) -> str:
     if not (found or as_group or undecided) and any(not e.get("excluded") for e in markers):
         return ""
     drawn = any("how" in each for each in found)  # counted with rows of no known outcome, too
-    facts: dict[str, Any] = {"missing": [] if drawn else incomplete(report)}
+    facts: dict[str, object] = {"missing": [] if drawn else incomplete(report)}
     facts |= {"unit": unit_of(report.spec), "undecided": undecided}
     return _sentence_at("unknown", found=found, as_group=as_group, **facts)
 

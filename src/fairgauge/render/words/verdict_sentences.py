@@ -257,7 +257,7 @@ def describe_finding(finding: Finding) -> str:
     return f"{describe(each, group_called(each.group, each.feature))}."
 
 
-def interval_text(metric: Any, interval: Interval) -> str:
+def interval_text(metric: object, interval: Interval) -> str:
     """Return a confidence interval in words, in the direction group minus reference.
 
     >>> from fairgauge.catalogue.lookup import find_metric

@@ -86,7 +86,7 @@ _OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 _EXPLORE_SCRIPTS = ("explore_page.js", "cells.js", "closed_forms.js", "explore.js")
 
 
-def explore_page(data: Mapping[str, Any]) -> str:
+def explore_page(data: Mapping[str, object]) -> str:
     """Return the page that computes every view of the counts, in the words of its question."""
     data = _word_data(data)
     names = [printable(each["name"]) for each in data["columns"]]
@@ -169,7 +169,7 @@ class _Compiler:
         self.env = jinja2.Environment(autoescape=False, trim_blocks=True)  # noqa: S701 - parses only
         self.said: list[str] = []
 
-    def entry(self, entry: Mapping[str, Any]) -> str:
+    def entry(self, entry: Mapping[str, object]) -> str:
         known = ((key, of) for key, of in entry.items() if isinstance(of, (str, Mapping)))
         made = ((key, self.text(e) if isinstance(e, str) else self.entry(e)) for key, e in known)
         return f"{{{','.join(f'{json.dumps(key)}:{text}' for key, text in made)}}}"
@@ -211,7 +211,7 @@ class _Compiler:
         made = self.of(node)
         return made if re.fullmatch(r'"[^"\\]*"', made) else f"S({made})"
 
-    def test(self, node: Any) -> str:
+    def test(self, node: object) -> str:
         """Return a condition as Python decides it: what is empty is false."""
         return f"T({self.of(node)})"
 
@@ -221,7 +221,7 @@ class _Compiler:
         assert isinstance(node, nodes.Name)
         return f"c.{node.name}={value};"
 
-    def of(self, node: Any) -> str:
+    def of(self, node: object) -> str:
         match node:
             case nodes.Const(value=value) | nodes.TemplateData(data=value):
                 return json.dumps(value, ensure_ascii=False)

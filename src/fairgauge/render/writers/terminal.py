@@ -43,7 +43,7 @@ _STYLES = {
 }  # fmt: skip
 
 
-def wants_colour(stream: Any) -> bool:
+def wants_colour(stream: object) -> bool:
     """Return whether a stream is a terminal whose user did not refuse colours (NO_COLOR)."""
     refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return not refused and bool(getattr(stream, "isatty", lambda: False)())

@@ -232,7 +232,7 @@ def bias_report(
             return made.called(own[name], block, group_variable)
         return measured.result(name, 0, block)
 
-    found: list[dict[str, Any]] = [
+    found: list[dict[str, object]] = [
         {"value_or_threshold": block, "metrics": [entry(name, i) for name in names]}
         for i, block in enumerate(made.facet.names)
     ]

@@ -36,7 +36,7 @@ def GaussianFilter(input_array: Array, sigma: int = 1) -> Array:
     return np.convolve(input_array, kernel, "same")
 
 
-def pdf(xs: Iterable[Any]) -> list[tuple[Any, float]]:
+def pdf(xs: Iterable[object]) -> list[tuple[Any, float]]:
     """Return every value with its share, in the order of the values.
 
     >>> pdf([2, 1, 2, 2])
@@ -47,7 +47,7 @@ def pdf(xs: Iterable[Any]) -> list[tuple[Any, float]]:
     return sorted((value, count / total) for value, count in counts.items())
 
 
-def pdfs_aligned_nonzero(*args: Sequence[Any]) -> list[Array]:
+def pdfs_aligned_nonzero(*args: Sequence[object]) -> list[Array]:
     """Return the shares of the values that all sequences have, one array for every sequence.
 
     >>> [shares.tolist() for shares in pdfs_aligned_nonzero([1, 2], [1, 1, 3, 3])]

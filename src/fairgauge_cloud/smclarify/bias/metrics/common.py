@@ -106,12 +106,12 @@ def binary_confusion_matrix(
     return [divide(count, len(feature)) for count in (tp, fp, fn, tn)]
 
 
-def with_signature(function: Callable[..., Any], name: str, doc: str, *arguments: str) -> Any:
+def with_signature(function: Callable[..., object], name: str, doc: str, *arguments: str) -> Any:
     """Return a function of named values as one of a name and arguments, which may be positional."""
     kind = Parameter.POSITIONAL_OR_KEYWORD
     signature = Signature([Parameter(each, kind) for each in arguments])
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def made(*args: object, **kwargs: object) -> Any:
         return function(**signature.bind(*args, **kwargs).arguments)
 
     made.__name__ = made.__qualname__ = name
