@@ -17,7 +17,7 @@ from fairgauge.enums import DOUBTS_OF_A_PERIOD, Observation, Outcome
 from fairgauge.errors import CubeError, DataError, cells, quote, refuse
 from fairgauge.measure.measure import doubts_of_measures
 from fairgauge.monitoring._comparison_counts import fix_references, refuse_unfit
-from fairgauge.monitoring._comparisons import Followed, follow, unmatched_rules
+from fairgauge.monitoring._comparisons import follow, unmatched_rules
 from fairgauge.monitoring._period_cubes import PeriodCubes, check_values
 from fairgauge.monitoring.history import NEW_HISTORY, HeldHistory, History, refuse_unlike
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
@@ -123,8 +123,15 @@ def monitor(
         resolved = replace(asked, question=question)
     followed = follow(names, cubes, resolved, of_two)
     comparisons = followed.comparisons
-    feed = _make_feed(asked, cubes, followed)
-    findings = _check_feed(feed, absent_runs(periods, until)) if periods else []
+    feed = Feed(
+        periods=followed.feed, question=asked.question, due=asked.labels_within or 0,
+        overdue=followed.overdue,
+        baselines={t: of.source for of in asked.baselines for t in cubes.find_same(of.cube)},
+    )  # fmt: skip
+    findings = [*absent_runs(periods, until)] if periods else []
+    suspected = [each for check in FEED_CHECKS for each in check(feed)] if periods else []
+    findings += _merge_periods(suspected, feed)
+    findings.sort(key=lambda each: (each.period, each.problem, each.column or ""))
     findings = [e for e in findings if e.period > names[-1] or not _is_accepted(e, asked.question)]
     doubts: dict[tuple[str, str | None], StatedDoubt] = {}
     if cubes:
@@ -207,22 +214,6 @@ def _check_alike(
     if [*absent_exclusions([cubes[len(cubes) - 1]], asked.question)]:
         baselines = [baseline.cube for baseline in asked.baselines]
         refuse([*absent_exclusions([cubes.blank, *baselines], asked.question)])
-
-
-def _make_feed(asked: MonitorSpec, cubes: PeriodCubes, followed: Followed) -> Feed:
-    return Feed(
-        periods=followed.feed,
-        question=asked.question,
-        due=asked.labels_within or 0,
-        overdue=followed.overdue,
-        baselines={t: of.source for of in asked.baselines for t in cubes.find_same(of.cube)},
-    )
-
-
-def _check_feed(feed: Feed, gaps: Sequence[HistoryFinding]) -> list[HistoryFinding]:
-    # what may be wrong with the periods, in their order
-    found = [*gaps, *_merge_periods([each for check in FEED_CHECKS for each in check(feed)], feed)]
-    return sorted(found, key=lambda each: (each.period, each.problem, each.column or ""))
 
 
 def _merge_periods(suspected: Sequence[Suspected], feed: Feed) -> Iterator[HistoryFinding]:
