@@ -18,7 +18,6 @@ import math
 import os
 import platform
 import re
-import struct
 import zipfile
 import zlib
 from collections import Counter
@@ -61,10 +60,8 @@ HIDDEN = "bytes that belong to no part"
 _STEP = 1 << 20
 _MOST_MANIFEST = 1_000_000
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-# where the two lengths stand with which the fixed part of an entry's header ends
-_LENGTHS_AT = 26
-_LISTED_SIZE, _END_SIZE = 46, 22
-"""Bytes of the fixed part of an entry in the directory, and of the end of an archive."""
+_HEADER_SIZE, _LISTED_SIZE, _END_SIZE = 30, 46, 22
+"""Bytes of an entry's header and of its place in the directory, but for its name; of the end."""
 # the flag of an entry that is written before its size is known, never so in our bundles
 _DESCRIBED_LATER = 0x08
 
@@ -194,19 +191,16 @@ def _has_hidden_bytes(archive: zipfile.ZipFile) -> bool:
     # they may stand between its entries, after the data of one, in a comment or an extra field, and
     # after its end
     assert archive.fp is not None
-    end, size_of_directory = 0, 0
+    end, rest = 0, _END_SIZE
     for entry in sorted(archive.infolist(), key=lambda entry: entry.header_offset):
+        name = len(entry.orig_filename.encode())
         if entry.header_offset != end or entry.flag_bits & _DESCRIBED_LATER:
             return True
-        archive.fp.seek(end + _LENGTHS_AT)
-        name, extra = struct.unpack("<HH", archive.fp.read(4))
-        archive.fp.seek(name + extra, io.SEEK_CUR)
-        if extra or not _is_whole(archive.fp.read(entry.compress_size), entry):
+        archive.fp.seek(end + _HEADER_SIZE + name)
+        if not _is_whole(archive.fp.read(entry.compress_size), entry):
             return True
-        end = archive.fp.tell()
-        size_of_directory += _LISTED_SIZE + name
-    size = archive.fp.seek(0, io.SEEK_END)
-    return end != archive.start_dir or size != end + size_of_directory + _END_SIZE
+        end, rest = archive.fp.tell(), rest + _LISTED_SIZE + name
+    return end != archive.start_dir or archive.fp.seek(0, io.SEEK_END) != end + rest
 
 
 def _is_whole(data: bytes, entry: zipfile.ZipInfo) -> bool:

@@ -1,6 +1,5 @@
 """The registry of formats: names, suffixes, options and errors, and what derives from it."""
 
-import dataclasses
 import re
 
 import pytest
@@ -160,12 +159,3 @@ def test_a_file_holds_the_whole_report(tmp_path, each):
         assert path.read_text(encoding="utf-8") != render(report, each.name)
         save(report, path, full=False)
         assert path.read_text(encoding="utf-8") == render(report, each.name)
-
-
-@pytest.mark.parametrize("format_", ["html", "markdown", "text"])
-def test_what_a_saved_report_states_of_its_making_is_harmless(format_):
-    report = dataclasses.replace(
-        sample_reports.small(), version="\x1b[31m\x9b2", created="\x1b[31m2026"
-    )
-    shown = render(report, format_, full=True) if format_ != "html" else render(report, format_)
-    assert not {"\x1b", "\x9b"} & set(shown)

@@ -45,21 +45,9 @@ _RATE, _RATIO, _REJECTED = "selection_rate", "selection_rate.ratio", "rejection_
 _UNKNOWN = ("Unknown", "(missing)", "(unknown)")
 """What the row of who has no known category is called: the first that no group is called."""
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
-_OUTLINE = """
-{{ page() }}
-
-{{ rules() }}
-
-{{ tables() }}
-
-{{ adverse_impact() }}
-
-{{ not_stated() }}
-
-# What the sources state
-
-{{ statements() }}
-"""
+_PARTS = ("page", "rules", "tables", "adverse_impact", "not_stated")
+_OUTLINE = "".join(f"{{{{ {each}() }}}}\n\n" for each in _PARTS)
+_OUTLINE += "# What the sources state\n\n{{ statements() }}"
 """The template of a preset whose own is not here."""
 _DIGITS = 12
 """Decimals at which a gap is compared with the limit: a ratio of .95 is a gap of 5 per cent."""

@@ -56,12 +56,3 @@ def test_few_names_lead_to_more_names_and_no_edits_to_edits():
     assert "at least 3, better 6 or more" in steps
     assert "irrelevant edits" in steps
     assert "irrelevant edits" not in " ".join(map(str, AUDITS["differs"]().brief().steps))
-
-
-def test_names_of_users_are_harmless_on_the_page(tmp_path):
-    table = study((3, 3)).assign(name=lambda t: t.name + "<script>\u202e")
-    audit(table).save(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
-    assert "<script>\\u202e" not in page
-    assert "B00&lt;script&gt;" in page
-    assert "\u202e" not in page
