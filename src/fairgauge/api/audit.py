@@ -575,7 +575,7 @@ def check_held(cube: Cube, spec: Spec) -> None:
     median = decision.cuts[0] if decision is not None and decision.cuts else None
     for axis in plan(spec, median).axes:
         if axis not in cube.plan.axes and axis.role is not Role.CODES:
-            cuts = f" cut at {list(axis.cuts)}" if axis.cuts else ""
+            cuts = f" cut at {list(axis.stated_cuts)}" if axis.cuts else ""
             raise CubeError(
                 f"these counts do not hold the {axis.role} {quote(axis.column)}{cuts}; "
                 "count the data again with it"

@@ -17,7 +17,7 @@ from fairgauge.checks.missingness_checks import HARDLY_CHANCE, p_of_shares
 from fairgauge.cube.cube import CountTable, Cube, Sums, counts_together, levels_with_cases
 from fairgauge.cube.plan import SUM, Axis, centre_of
 from fairgauge.cube.views import axes_of, rows_by
-from fairgauge.enums import DiagnosticCode, Favourable, Role, Task
+from fairgauge.enums import DiagnosticCode, Favourable, Role, Task, Uncounted
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.question import category_words as words
 from fairgauge.question.conditions import RowCondition
@@ -569,6 +569,22 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         yield made(
             DiagnosticCode.UNFAVOURABLE_POSITIVE, column=alone, values=("a high score",),
             others=(), negative=False, preset=word,
+        )  # fmt: skip
+
+
+def absent_at_least_once(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of people who count by the absence of an event, which any of their rows may lack."""
+    further = cube.excluded.get(Uncounted.SAME_PERSON)
+    if not (spec.of_people and further) or spec.favourable is Favourable.NEGATIVE:
+        return
+    axis = cube.plan.outcomes[-1]
+    positive = spec.positive_of(axis.column) or (1,)
+    others = [name_of(v) for v in cube.levels[axis] if not is_one_of(v, positive)]
+    plain = all(words.is_no(name_of(v)) or matches(0, v) for v in positive)
+    if others and (plain or all(words.is_harm(each, axis.column) for each in others)):
+        yield Diagnostic.warning(
+            DiagnosticCode.UNFAVOURABLE_POSITIVE, column=axis.column, rows=further,
+            values=tuple(map(name_of, positive)), others=tuple(others), at_least_once=True,
         )  # fmt: skip
 
 

@@ -90,6 +90,7 @@ OF_VALUES = (
 OF_OUTCOMES = (
     DataCheck(lambda c: missing.doubtful_identifiers(c.cube, c.spec)),
     DataCheck(_adverse_positive),
+    DataCheck(lambda c: outcomes.absent_at_least_once(c.cube, c.spec), _BINARY),
     DataCheck(lambda c: outcomes.copies_of_label(c.cube, c.spec, c.task, c.masks), exact=True),
     DataCheck(lambda c: outcomes.copied_outcomes(c.cube, c.spec), exact=True),
     DataCheck(lambda c: outcomes.one_outcome(c.cube, c.spec, c.task, c.masks)),
@@ -249,7 +250,8 @@ def _unlike_amounts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
 
 def _adverse(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     # also where it is stated, and names state the reverse
-    unstated = spec.favourable is None or note.get("unattested")
+    stated = spec.favourable is not None or note.get("at_least_once")
+    unstated = not stated or note.get("unattested")
     what = scopes.UNSTATED if unstated else "clear favourable outcome"
     return [Doubt(what, cases)] * question.depends_on_favourable(spec)
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from fairgauge.enums import Closed, Favourable, Role, Task, Threshold
 from fairgauge.errors import DataError, Problem, SpecError, TooManyValues, form_of, quote
-from fairgauge.identity import Part, ValueSet, bins
+from fairgauge.identity import Bin, Part, ValueSet, bins
+from fairgauge.question import category_words as words
 from fairgauge.question.features import Above, ByColumn, Feature
 from fairgauge.question.options import OPTIONS, flag_of
 from fairgauge.question.recoding import Recoding
@@ -68,6 +69,8 @@ OLDEST = 120.0
 NEARBY = 7 / 8
 """Of a code far from 0, the part of it from which on other numbers are of one scale with it."""
 LEAST = 0.001
+BEFORE_BIRTH = -LEAST
+"""The cut below bands of ages: an age of -2 is in none of them."""
 NEAR_9, LEAST_OF_9 = 2**2.5, 0.01
 """From where numbers are of one scale with 9, and the part of all that 9 is where it is a code."""
 AROUND_CODES = tuple(sorted({
@@ -180,6 +183,11 @@ class Axis:
         """Return whether the number of values is limited: not of bins, and not of identifiers."""
         return not self.bins and self.role not in _IDENTIFIERS
 
+    @property
+    def stated_cuts(self) -> tuple[float, ...]:
+        """Return the cuts that are asked for: those of ages without the one below all bands."""
+        return self.cuts[self.cuts[:1] == (BEFORE_BIRTH,) :]
+
     def bins_of(self, numbers: NDArray[np.float64]) -> NDArray[np.integer[Any]]:
         """Return the position of the interval of every number, NaN being in any.
 
@@ -237,7 +245,9 @@ class Axis:
         """Return what each level is as a group of its own."""
         if not self.cuts:
             return [ValueSet((level,)) for level in levels]
-        every = bins(self.cuts, self.closed)
+        every = bins(self.stated_cuts, self.closed)
+        if len(self.stated_cuts) < len(self.cuts):
+            every = (Bin(-math.inf, 0.0, Closed.LEFT), *every)
         return [every[int(level)] for level in levels if isinstance(level, int)]
 
     def names(self, levels: tuple[Value, ...]) -> list[str]:
@@ -557,7 +567,10 @@ def read_as(spec: Spec, axis: Axis) -> Axis:
 
 
 def _axis_of(role: Role, column: Feature) -> Axis:
-    return Axis(role, column.column, column.cuts, column.closed, control=column.control)
+    cuts = column.cuts
+    if role is Role.FEATURE and cuts[:1] > (0.0,) and words.is_column_of("age", column.column):
+        cuts = (BEFORE_BIRTH, *cuts)
+    return Axis(role, column.column, cuts, column.closed, control=column.control)
 
 
 def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:

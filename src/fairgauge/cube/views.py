@@ -94,11 +94,11 @@ def _find_counted_axis(cube: Cube, column: Feature) -> Axis:
     counted = [a for a in cube.plan.axes if a.role in (Role.STRATUM, Role.FEATURE)]
     axes = [axis for axis in counted if axis.column == column.column]
     for axis in axes:
-        if axis.cuts == column.cuts and (not axis.cuts or axis.closed is column.closed):
+        if axis.stated_cuts == column.cuts and (not axis.cuts or axis.closed is column.closed):
             return axis
     name = quote(column.column)
     if axes:
-        cuts = f"cut at {list(axes[0].cuts)}" if axes[0].cuts else "without cuts"
+        cuts = f"cut at {list(axes[0].stated_cuts)}" if axes[0].cuts else "without cuts"
         raise CubeError(f"these counts hold {name} {cuts}; ask for it so, or count the data again")
     held = listing(axis.column for axis in counted)
     raise CubeError(f"these counts do not hold {name}, but {held}; count the data again with it")

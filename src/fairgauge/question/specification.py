@@ -249,6 +249,7 @@ def _contradictions(spec: Spec) -> Iterator[Problem]:
         (spec.list and not spec.score, "list", "needs the score that rows are ranked by (score, --score COL)"),
         (spec.list and spec.cluster not in (None, spec.list), "cluster", f"the rows of a list, {quote(spec.list)}, cluster"),
         *((people and getattr(spec, name), name, f"cannot be combined with people, each of whom counts once; to use it, {each}{more}") for name, more in _NOT_OF_PEOPLE.items()),
+        (spec.person in {each.column for each in spec.sensitive}, "person", f"{quote(spec.person or '')} is a sensitive feature; name the column that identifies people"),
         (people and not (decided or spec.decision), "person", "needs the decisions that count: a prediction or a label"),
         (people and spec.label and spec.prediction, "per_person", f"the positive decision of a person is one of the prediction or of the label, and both are given; remove one, or {each}"),
         (people and spec.task in (enums.Task.REGRESSION, enums.Task.MULTICLASS), "per_person", f"no number or class is positive; {each}"),
@@ -571,6 +572,9 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
     found = [p for path, row in named for p in unmet_needs_of(row, spec, path, _COLUMNS_ALONE)]
     yield from [each for each in found if each.path == "preset"][:1]
     yield from (each for each in found if each.path != "preset")
+    for path, row in named:
+        if spec.candidate and isinstance(row, RowMetric):
+            yield Problem(path, f"{row.name} needs rows, and models are compared by counts; audit each")
     for i, rule in enumerate(spec.rules):
         if str(rule) not in own or not found:
             yield from unmet_needs_of(rule.row, spec, f"rules[{i}].metric")

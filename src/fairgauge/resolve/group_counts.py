@@ -539,6 +539,8 @@ def unknown_levels(
     axis: Axis, levels: Sequence[Value], spec: Spec, role: Role = Role.FEATURE
 ) -> Mask:
     """Return which levels of an axis of a role mean that the value is missing; of others none."""
+    if len(axis.stated_cuts) < len(axis.cuts):  # ages below 0
+        return np.array([level == 0 for level in levels], dtype=bool)
     asked = spec.unknown if axis.role is role and not axis.cuts else ()
     if not asked:
         return np.zeros(len(levels), dtype=bool)

@@ -190,7 +190,7 @@ def _feature_of_values(part: Grouping, cube: Cube) -> _SearchedColumn:
     levels = len(part.group_of) - 1
     rows = _sum_cases(np.where(codes < 0, levels, codes), cells, levels + 1)
     groups, group_of, made = list(part.groups), part.group_of, SearchedValues.VALUES
-    cuts: tuple[float, ...] = part.axis.cuts
+    cuts: tuple[float, ...] = part.axis.stated_cuts
     if cuts:
         made = SearchedValues.CUTS
     elif (numbers := _many_numbers(groups)) is not None:

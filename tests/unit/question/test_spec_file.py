@@ -164,6 +164,14 @@ MISTAKES = [
     ({"rules": [{"metric": "consistency", "at_most": 0.1, "features": "sex"}]}, ["rules[0].features: consistency is one number of the whole table; remove features"]),
     ({"features": ["age", "y"]}, ["features[1]: 'y' is the outcome: rows would be alike because they are decided alike; name columns that are known before the decision"]),
     ({"weight": "n", "count": "n"}, ["weight: 'n' is already the count column"]),
+    *(({"label": None, "successes": "x", "count": "n"} | document, said) for document, said in (
+        ({"count": None}, ["successes: 'x' counts positive cases: name the column of all cases of a row, too (count, --count COL)"]),
+        ({"successes": "n"}, ["successes: 'n' is already the count column"]),
+        ({"label": "rate"}, ["successes: 'x' is the outcome, in place of 'rate': remove it (of the decision write prediction=x)"]),
+        ({"positive": 0}, ["positive: is 1: successes are the positive cases; remove it"]),
+        ({"task": "regression"}, ["task: of successes is binary; remove it"]),
+        ({"weight": "rate"}, ["weight: cannot be combined with successes, whose cases are no rows"]),
+    )),
 ]
 # fmt: on
 

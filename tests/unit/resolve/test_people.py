@@ -46,6 +46,7 @@ def test_it_is_what_a_loop_over_people_counts(rows, favourable):
             r"^score: cannot be combined with people, .* --per-person each\), or give one row",
         ),
         ({"person": None, "per_person": "each"}, "per_person: needs the column"),
+        ({"person": "sex"}, "person: 'sex' is a sensitive feature"),
         ({"task": "multiclass"}, "per_person: no number or class is positive"),
     ],
 )

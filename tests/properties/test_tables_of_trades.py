@@ -1,0 +1,293 @@
+"""Tables of other trades: no pass before a doubt is closed, the right number after, and no alarm.
+
+Each kind makes a table with what it is about, or a clean one beside it, with columns of ordinary
+shapes that nobody asks for: losses, sorted numbers, a permutation, groups of equal size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from polars import col
+from tests.needs import EVERY_CASE
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+
+SEEDS = range(60 if EVERY_CASE else 4)
+TOP = "top_selection_ratio(percent=10)"
+AMOUNTS = {
+    "income": lambda rng, n: rng.lognormal(10, 0.6, n).round(),
+    "losses": lambda rng, n: rng.normal(2_000, 4_000, n).round(),
+    "degrees": lambda rng, n: rng.normal(8, 8, n).round(),
+    "change": lambda rng, n: rng.integers(-3, 4, n),
+    "rating": lambda rng, n: rng.integers(-2, 3, n),
+    "balance": lambda rng, n: np.where(rng.random(n) < 0.1, -1, 1) * rng.lognormal(5, 1, n),
+    "share": lambda rng, n: rng.beta(2, 5, n),
+}
+SCORES = {
+    "normal": lambda rng, n: rng.normal(50, 12, n).round().clip(0, 100),
+    "stars": lambda rng, n: rng.integers(1, 6, n),
+    "points": lambda rng, n: rng.binomial(100, 0.6, n),
+    "percent": lambda rng, n: rng.integers(1, 101, n),
+}
+
+
+def ratio(of_b, of_a):
+    return float(of_b) / float(of_a)
+
+
+def drawn(rng, n, p=0.4):
+    return (rng.random(n) < p) * 1
+
+
+def groups(rng, n):
+    return np.resize([*"ab"], n) if rng.random() < 0.3 else rng.choice([*"ab"], n)
+
+
+def means(rows, value, weight=None):
+    """Return the mean of a column in group b, divided by that in a."""
+    of = pl.lit(1) if weight is None else col(weight)
+    by = rows.group_by("g").agg((col(value) * of).sum() / (of * col(value).is_not_null()).sum())
+    return ratio(*(by.filter(g=each)[value][0] for each in "ba"))
+
+
+def people(rng, planted):
+    """Incidents of pupils: the rows of one are alike, under any name and in any order."""
+    each = rng.integers(1, 7, 700) if planted else np.ones(1_500, dtype=int)
+    who, harm = np.repeat(np.arange(len(each)), each), rng.beta(0.5, 1, len(each))
+    rows = pl.DataFrame({"g": groups(rng, len(each))[who], "y": drawn(rng, len(who), harm[who])})
+    rows = rows.with_columns(pl.Series("who", rng.permutation(9 * len(each))[who]))
+    by = rows.group_by("who").agg(col("g").first(), col("y").max())
+    asked = {"prediction": "y", "positive": 1, "favourable": "negative"}
+    rule, code = "selection_rate.ratio <= 3", "rows_that_repeat_people"
+    return rows, asked, rule, code, {"person": "who"}, means(by, "y")
+
+
+def absence(rng, planted):
+    """Those people, counted by whether an event is absent at least once."""
+    rows, asked, *_, truth = people(rng, planted=True)
+    asked |= {"person": "who", "positive": int(not planted), "favourable": "positive"}
+    rule, code = "selection_rate.ratio >= 0.2", "unfavourable_positive"
+    return rows, asked, rule, code, {"positive": 1, "favourable": "negative"}, truth
+
+
+def speakers(rng, planted):
+    """A few people with many rows each, sorted; clean, a name that many others share."""
+    several = 24 if planted else 200
+    who = np.repeat(np.arange(several), rng.integers(60, 90, several) if planted else 8)
+    own = rng.normal(0, 1, several)[who] if planted else 0
+    right = (rng.random(len(who)) < 1 / (1 + np.exp(-1 - own))) * 1
+    of_who = np.resize([*"ab"], several) if planted else rng.choice([*"ab"], len(who))
+    rows = pl.DataFrame({"g": of_who[who] if planted else of_who, "y": right, "voice": who})
+    asked = {"prediction": "y", "positive": 1, "favourable": "positive"}
+    closed = {"cluster": "voice"}
+    rule = "selection_rate.ratio >= 0.3"
+    return rows, asked, rule, "rows_that_repeat_people", closed, means(rows, "y")
+
+
+def places(rng, planted):
+    """Places, of which the first is the best; clean, scores, and an order that nobody asks for."""
+    n = int(rng.integers(400, 1_200))
+    g, best = groups(rng, n), rng.permutation(n) + 1
+    name = [*SCORES][rng.integers(len(SCORES))]
+    rows = pl.DataFrame({"g": g, "s": best if planted else SCORES[name](rng, n), "order": best})
+    top = (best <= np.ceil(n / 10)) * 1
+    most = 1_200 if planted else 6 if name == "stars" else 100
+    asked = {"score": "s", "metrics": TOP, "score_range": (0, most)}
+    truth = means(rows.with_columns(pl.Series("top", top)), "top")
+    return rows, asked, f"{TOP} >= 0.1", "places_as_scores", {"favourable": "lower"}, truth
+
+
+def lists(rng, planted):
+    """Lists of queries, in blocks; clean, as many rows without a ranking, or in one list."""
+    sizes = rng.integers(10, 25, 60)
+    query = np.repeat(rng.permutation(60), sizes)
+    rows = pl.DataFrame({"g": groups(rng, len(query)), "query": query})
+    rows = rows.with_columns(pl.Series("s", rng.normal(0, 1, len(query)) + 3 * (query % 7)))
+    asked = {"score": "s", "metrics": TOP, "score_range": (-10, 30)}
+    if not planted and rng.random() < 0.5:
+        rows = rows.drop("query")
+    elif not planted:
+        asked = {"prediction": "s", "positive": fg.above(9)}
+    place = col("s").rank("ordinal", descending=True).over("query")
+    top = (place <= (pl.len().over("query") / 10).ceil()) * 1
+    truth = means(rows.with_columns(top=top), "top") if planted else 1
+    rule = f"{TOP} >= 0.1" if "metrics" in asked else "selection_rate.ratio >= 0.1"
+    return rows, asked, rule, "rows_of_lists", {"list": "query"}, truth
+
+
+def codes(rng, planted):
+    """Amounts with codes, averaged, cut or chosen by a condition; clean, those of any scale."""
+    n, use = 2_000, rng.integers(3)
+    name = "income" if planted else [*AMOUNTS][rng.integers(len(AMOUNTS))]
+    held = [[-2], [-3, -97], [-66], [-998, -1], [-333], [-500], [-1, -9]][rng.integers(7)]
+    x, coded = AMOUNTS[name](rng, n), (rng.random(n) < 0.05) & planted
+    rows = pl.DataFrame({"g": groups(rng, n), "y": drawn(rng, n),
+                         name: np.where(coded, rng.choice(held, n), x)})  # fmt: skip
+    known = rows.filter(~pl.Series(coded))
+    decided = {"prediction": "y", "positive": 1, "favourable": "positive"}
+    asked, rule, truth = decided, "selection_rate.ratio >= 0.5", "y"
+    if use == 0:
+        asked = {"label": name, "task": "regression", "favourable": "higher"}
+        rule, truth = "mean_label.ratio >= 0.3" if planted else (), name
+    elif use == 1:
+        above = pl.when(col(name) > 22_000).then(pl.lit("b")).otherwise(pl.lit("a"))
+        known = known.with_columns(g=above)
+        asked = decided | {"sensitive": fg.cut(name, [22_000 if planted else 0])}
+        asked |= {"reference": {name: "(-inf, 22000]"} if planted else "others"}
+    else:
+        known, asked = known.filter(col(name) < 50_000), decided | {"where": f"{name} < 50000"}
+    closed = {"recode": {name: {"unknown": held}}}
+    return rows, asked, rule, "coded_numbers", closed, means(known, truth) if planted else 1
+
+
+def ages(rng, planted):
+    """Ages in bands, of which -2 is in none."""
+    n = 2_000
+    age, code = rng.integers(16, 90, n), int(rng.choice([-1, -2, -9, -88]))
+    held = np.where((rng.random(n) < 0.05) & planted, code, age)
+    rows = pl.DataFrame({"age": held, "y": drawn(rng, n)})
+    known = rows.filter(col("age") >= 0).with_columns(
+        g=pl.when(col("age") <= 40).then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    asked = {"prediction": "y", "positive": 1, "favourable": "positive"}
+    asked |= {"sensitive": fg.cut("age", [40]), "reference": {"age": "(-inf, 40]"}}
+    closed = {"recode": {"age": {"unknown": [code]}}}
+    return rows, asked, "selection_rate.ratio >= 0.5", "coded_numbers", closed, means(known, "y")
+
+
+def subtotals(rng, planted):
+    """Published counts, with a group that holds two others; clean, of any sizes, also of one."""
+    names = [*"abcdef"][: int(rng.integers(3, 7))]
+    n = rng.integers(*((2_000, 90_000) if rng.random() < 0.7 else (9_000, 9_001)), len(names))
+    k = rng.binomial(n, rng.uniform(0.05, 0.15, len(names)))
+    if planted:
+        names, n, k = [*names, "both"], [*n, n[1] + n[2]], [*k, k[1] + k[2]]
+    rows = pl.DataFrame({"g": names * 2, "y": [1] * len(names) + [0] * len(names),
+                         "n": [*k, *(np.array(n) - k)]})  # fmt: skip
+    asked = {"label": "y", "positive": 1, "favourable": "negative", "count": "n"}
+    closed = {"where": "g != both"}
+    rule = "base_rate.ratio <= 9"
+    return rows, asked, rule, "groups_that_overlap", closed, ratio(k[1] / n[1], k[0] / n[0])
+
+
+def rates(rng, planted):
+    """Rates of schools with their pupils, or how many; clean, ratings and pay with counts."""
+    asked = {"label": "rate", "task": "regression", "count": "n", "favourable": "lower"}
+    rule, closed = "mean_label.ratio <= 9", {"label": None, "task": None, "successes": "held",
+        "favourable": "negative", "rules": "base_rate.ratio <= 9"}  # fmt: skip
+    if not planted:
+        pay, stars = range(18_000, 90_000, 9_000), range(1, int(rng.integers(4, 12)))
+        steps = pay if rng.random() < 0.5 else stars
+        rows = pl.DataFrame([(g, s) for g in "ab" for s in steps], ["g", "rate"], orient="row")
+        rows = rows.with_columns(n=pl.Series(rng.integers(3, 2_000, len(rows))))
+        return rows, asked, rule, "rates_with_counts", closed, 1
+    n = rng.integers(20, 900, 60)
+    held = rng.binomial(n, rng.uniform(0.05, 0.15))
+    rows = pl.DataFrame({"g": [*"ab"] * 30, "n": n, "held": held, "rate": (held / n).round(3)})
+    of_cases = rows.with_columns(share=col("held") / col("n"))
+    if rng.random() < 0.5:
+        asked |= {"label": "held"}
+    return rows, asked, rule, "rates_with_counts", closed, means(of_cases, "share", "n")
+
+
+def exposure(rng, planted):
+    """Claims with the time insured; clean, events with sampling weights."""
+    n = 4_000
+    at_risk = [rng.uniform(0.05, 1, n), rng.integers(1, 37, n)][rng.integers(2)]
+    weights = rng.lognormal(0, rng.uniform(0.2, 0.9), n) * rng.choice([1.0, 250.0])
+    w = at_risk if planted else weights
+    y = rng.poisson(0.4 * (w / w.mean() if planted else 1), n)
+    rows = pl.DataFrame({"g": groups(rng, n), "w": w, "y": y, "per": y / w})
+    asked = {"label": "y", "task": "regression", "weight": "w", "favourable": "lower"}
+    truth = means(rows, "per", "w")
+    return rows, asked, "mean_label.ratio <= 9", "exposure_as_weight", {"label": "per"}, truth
+
+
+KINDS = [people, absence, speakers, places, lists, codes, ages, subtotals, rates, exposure]
+
+
+def made(kind, rng, *, planted):
+    """Return a table of a kind, its question, and its code, what closes it, and the right ratio."""
+    rows, asked, rule, code, closed, truth = kind(rng, planted)
+    n = len(rows)
+    if "count" not in asked:
+        order = rng.integers(0, 3)
+        name = [*AMOUNTS][rng.integers(len(AMOUNTS))]
+        more = {"loss": AMOUNTS[name](rng, n), "no": rng.permutation(n), "at": np.arange(n),
+                "equal": np.resize([*"pqrs"], n),
+                "paid": np.sort(rng.lognormal(8, 1, n))}  # fmt: skip
+        rows = rows.with_columns(pl.Series(k, v) for k, v in more.items())
+        if kind is not lists:
+            rows = rows.sort("g" if "g" in rows.columns else "y") if order == 0 else rows
+            rows = rows.sample(fraction=1, shuffle=True, seed=1) if order == 1 else rows
+    asked = {"sensitive": "g", "reference": {"g": "a"}, "rules": rule} | asked
+    return rows, asked, code, closed, truth
+
+
+def numbers(report):
+    return [(e.key, e.value, e.interval, e.p_value) for e in report.estimates]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_no_pass_before_a_doubt_is_closed_and_the_right_number_after(kind, seed, tmp_path):
+    rows, asked, code, closed, truth = made(kind, np.random.default_rng(seed), planted=True)
+    data, form = tmp_path / "rows", ["csv", "parquet", None][seed % 3]
+    if form is None:
+        data = rows
+    else:
+        getattr(rows, f"write_{form}")(data := data.with_suffix(f".{form}"))
+    doubted = fg.audit(data, **asked)
+    codes = {each.code for each in doubted.doubts}
+    assert (code in codes, doubted.verdict) == (True, Outcome.INCONCLUSIVE)
+    accepted = fg.audit(data, **asked, accept=codes)
+    assert (accepted.verdict, numbers(accepted)) == (Outcome.PASS, numbers(doubted))
+    if kind not in (places, lists):  # which counts do not hold
+        assert fg.audit(fg.count(data, **asked)).doubts == doubted.doubts
+    answered = fg.audit(data, **asked | closed)
+    assert code not in {each.code for each in answered.doubts}
+    of = [e for e in answered.estimates if e.metric == answered.verdicts[0].metric]
+    (estimate,) = (e for e in of if e.group in ("b", "(40, inf)", "(22000, inf)"))
+    assert estimate.value == pytest.approx(truth)
+
+
+@pytest.mark.parametrize("tenth", range(10))
+def test_clean_tables_of_ordinary_shapes_are_not_doubted(tenth):
+    """A check that cries wolf is switched off."""
+    doubted = {}
+    for seed in range(20 * tenth, 20 * tenth + 20):
+        kind = KINDS[seed % len(KINDS)]
+        rows, asked, *_ = made(kind, np.random.default_rng(seed), planted=False)
+        if found := fg.audit(rows, **asked).doubts:
+            doubted[kind.__name__, seed] = found
+    assert not doubted
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("harm", ["arrests", "denied", "terminated"])
+def test_published_counts_of_a_harm_or_of_groups_that_overlap_do_not_pass(harm, seed):
+    for planted in (True, False):
+        rows, *_, truth = subtotals(np.random.default_rng(seed), planted)
+        counts = rows.group_by("g", maintain_order=True).agg(
+            col("n").sum().alias("people"), col("n").filter(y=1).sum().alias(harm)
+        )
+        columns = {"n": "people", "selected": harm}
+        above = {"columns": columns, "reference": "a", "rules": "selection_rate.ratio >= 0.01"}
+        below = above | {"favourable": "negative", "rules": "selection_rate.ratio <= 9"}
+        found, doubted = (fg.check(counts.write_csv(), **each) for each in (below, above))
+        of = {each.name: each for each in found.tables[0].groups}
+        assert of["b"].ratio == pytest.approx(truth)
+        assert ("groups_that_overlap" in repr(found.tables)) is planted
+        assert doubted.verdict is not Outcome.PASS
+        assert (found.verdict is Outcome.PASS) is not planted
+
+
+def test_the_error_of_numbers_next_to_a_count_names_successes():
+    rows, *_ = rates(np.random.default_rng(0), planted=True)
+    for label in ("held", "rate"):
+        with pytest.raises(fg.SpecError, match="--successes COL"):
+            fg.audit(rows, label=label, count="n", sensitive="g")
