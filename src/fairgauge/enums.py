@@ -55,7 +55,7 @@ Uncounted = StrEnum("Uncounted", {
 Observation = StrEnum(
     "Observation",
     "UNSEEN CONFLICT PLACEHOLDER SPELLINGS REPEATED NOT_MET UNDECIDED ALIKE DOUBTFUL LEFT_OUT"
-    " CONDITION RECODED UNSTATED",
+    " CONDITION RECODED UNSTATED MEANS",
 )
 """What rows showed next to their counts; see `fairgauge.cube.cube.Observed`."""
 

@@ -137,16 +137,16 @@ def test_clusters_may_have_more_values_than_groups(rows_as):
 
 
 def test_cuts_keep_their_edges_and_empty_intervals(rows_as):
-    rows = table(y=[1, 0, 1, 0, 1], age=[25, 26, 45, 46, None])
-    cube = count(rows_as(rows), label="y", sensitive={"column": "age", "cuts": [10, 25, 45, 45.5]})
+    rows = table(y=[1, 0, 1, 0, 1], x=[25, 26, 45, 46, None])
+    cube = count(rows_as(rows), label="y", sensitive={"column": "x", "cuts": [10, 25, 45, 45.5]})
     assert cells(cube) == {(1, 1): 1, (2, 0): 1, (2, 1): 1, (4, 0): 1, (None, 1): 1}
     assert cube.levels[cube.plan.axes[0]] == (0, 1, 2, 3, 4)
 
 
 def test_cuts_may_have_closed_left_edges(rows_as):
-    rows = table(y=[1, 0, 1, 0, 1], age=[25, 26, 45, 44.5, None])
-    age = {"column": "age", "cuts": [10, 25, 45, 45.5], "closed": "left"}
-    cube = count(rows_as(rows), label="y", sensitive=age)
+    rows = table(y=[1, 0, 1, 0, 1], x=[25, 26, 45, 44.5, None])
+    cut = {"column": "x", "cuts": [10, 25, 45, 45.5], "closed": "left"}
+    cube = count(rows_as(rows), label="y", sensitive=cut)
     assert cells(cube) == {(2, 1): 1, (2, 0): 2, (3, 1): 1, (None, 1): 1}
 
 

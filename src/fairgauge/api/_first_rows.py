@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from fairgauge.api._repeated_people import unasked_columns
+from fairgauge.cube.cube import Observed
 from fairgauge.cube.plan import Plan, plan
-from fairgauge.enums import DiagnosticCode, Task, Threshold
+from fairgauge.enums import DiagnosticCode, Observation, Task, Threshold
 from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
@@ -23,6 +24,8 @@ from fairgauge.values import Value, is_number, name_of
 _FIRST_ROWS = 1_000
 # different numbers of a label up to which they may be codes of classes
 _FEW_AMOUNTS = 20
+# cases of a row from which on a label of many fractions is their mean
+_SEVERAL = 5
 
 
 def plan_rows(source: Source, spec: Spec) -> tuple[Spec, Plan]:
@@ -62,6 +65,19 @@ def _refuse_no_number(labels: Sequence[Value], predictions: Sequence[Value], spe
             "amounts: write each prediction as a number, or leave it empty; of decisions beside "
             "amounts, cut the label (fairgauge.above(x), --positive '>x')"
         )
+
+
+def means_of_cases(source: Source, spec: Spec) -> tuple[Observed, ...]:
+    """Return the label as one of means: of fractions, most of one row, of several cases each."""
+    column = spec.label or spec.prediction
+    if not (spec.count and column and spec.task is Task.REGRESSION and can_look_at_rows(source)):
+        return ()
+    first = read_rows(source, (column, spec.count), _FIRST_ROWS, spec.recode)
+    x, n = map(numbers_of, first.values())
+    x, n = x[known := np.isfinite(x) & (n > 0)], n[known]
+    is_mean = len(x) and 2 * len(np.unique(x)) > len(x) and np.median(n) >= _SEVERAL
+    found = is_mean and np.count_nonzero(x % 1) * 2 > len(x)
+    return (Observed(Observation.MEANS, column),) if found else ()
 
 
 def read_ahead(source: Source, asked: Plan, spec: Spec) -> None:

@@ -44,7 +44,8 @@ def columns_that_repeat_people(source: Source, cube: Cube, spec: Spec) -> tuple[
         return ()
     features = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE]
     found = []
-    for column in _promising(source, spec, features):
+    rows = source if isinstance(source, Readable) else getattr(source, "source", source)
+    for column in _promising(rows, spec, features):
         scores = [a for a in cube.plan.axes if a.role is Role.SCORE]
         axes = (*features, *(cube.plan.outcomes or scores), Axis(Role.CLUSTER, column))
         moments = tuple(m for m in cube.plan.moments if m.name in ("y", "yy", "p", "pp"))
@@ -57,7 +58,8 @@ def columns_that_repeat_people(source: Source, cube: Cube, spec: Spec) -> tuple[
 
 def unasked_columns(source: Source, spec: Spec) -> list[str]:
     """Return the columns of which the first rows are looked at, whether these repeat people."""
-    if spec.cluster or spec.design or spec.count or not can_look_at_rows(source):
+    of_counts = spec.count and not spec.successes
+    if spec.cluster or spec.design or of_counts or not can_look_at_rows(source):
         return []
     used = {column for _, column in spec.columns()}
     used |= getattr(getattr(source, "written", None), "fractions", frozenset())
@@ -154,7 +156,7 @@ def _outcomes(counted: Cube) -> Iterator[tuple[Axis, str]]:
 
 def _are_alike(table: CountTable, axis: Axis, name: str, person: Index, own: Index) -> bool:
     # whether outcomes of a person vary less than those of its group, by the analysis of variance
-    code, rows = table.codes_of([axis])[:, 0], table.sums["rows"] * 1.0
+    code, rows = table.codes_of([axis])[:, 0], table.cases * 1.0
     if name in table.sums:
         sums, squares = table.sums[name], table.sums[name * 2]
     else:  # of a score its place; of others whether it is the most frequent one

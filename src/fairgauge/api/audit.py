@@ -445,7 +445,8 @@ def with_noted_rows(data: object, source: Source, cube: Cube, spec: Spec) -> Cub
     else:
         copies = find_copies(source, cube, spec)
     repeated = () if copies else columns_that_repeat_people(source, cube, spec)
-    return replace(cube, question=spec, copies=copies, observed=(*cube.observed, *repeated))
+    noted = (*cube.observed, *repeated, *first_rows.means_of_cases(source, spec))
+    return replace(cube, question=spec, copies=copies, observed=noted)
 
 
 def count_data(

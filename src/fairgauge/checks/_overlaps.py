@@ -114,6 +114,7 @@ def _parts_of(
     rest = [[0] * len(cells[at])]  # what all groups from each on have together
     for each in reversed(others):
         rest.insert(0, [*map(add, cells[each], rest[0])])
+    most = [each * (len(others) + 1) / 2 for each in rounded]  # that later ones may make up for
     open_: list[tuple[int, list[int], list[int]]] = [(0, list(cells[at]), [])]
     for _ in range(_MOST_TRIED // (len(others) + 1)):
         if not open_:
@@ -122,10 +123,10 @@ def _parts_of(
         near = [each * (len(parts) + 1) / 2 for each in rounded]
         if len(parts) > 1 and all(map(le, map(abs, left), near)):
             return parts
-        if start == len(others) or any(map(gt, left, map(add, rest[start], near))):
+        if start == len(others) or any(map(gt, left, map(add, rest[start], most))):
             continue
         open_.append((start + 1, left, parts))
         this = cells[others[start]]
-        if all(map(le, this, map(add, left, near))):
+        if all(map(le, this, map(add, left, most))):
             open_.append((start + 1, [*map(sub, left, this)], [*parts, others[start]]))
     return []

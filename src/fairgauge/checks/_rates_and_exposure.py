@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import AROUND_NUMBERS, GROUPED, Axis
-from fairgauge.enums import DiagnosticCode, Role
+from fairgauge.enums import DiagnosticCode, Observation, Role
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 
@@ -30,7 +30,7 @@ def rates_with_counts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     rows = _rows_by_interval(cube, axis)
     outcome = next(each for each in cube.plan.outcomes if each.column == column)
     sums = {m: float(s.sum()) for m, s in cube.marginal([outcome]).known([outcome]).sums.items()}
-    is_rate = are_rates(rows)
+    is_rate = are_rates(rows) or any(cube.seen(Observation.MEANS, column))
     if is_rate or (are_many_numbers(rows) and are_parts_of_cases(sums)):
         yield Diagnostic.warning(
             DiagnosticCode.RATES_WITH_COUNTS, column=column, of=spec.count, share=is_rate

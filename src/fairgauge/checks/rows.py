@@ -303,7 +303,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
         Doubt(_OF_CONDITION if note.get("line") else _SPELT_CONDITION, note["rows"])
     ],
     DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
-    DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE: _rows_without("person of their own"),
+    DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE: lambda note, spec, cases: [  # of counts all cases
+        Doubt("person of their own", cases if spec.count else note["rows"])
+    ],
     DiagnosticCode.PLACES_AS_SCORES: lambda note, spec, _: [
         Doubt("clear order: scores may be places", note["rows"], frozenset({need}))
         for need in _needs("score", spec)
