@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -24,8 +25,8 @@ _FEWEST_PEOPLE = 10
 # of rows that repeat a value, the part whose group is that of others with it, and of which fewer
 # may be so by coincidence
 _IN_ONE_GROUP, _COINCIDENCE, _FEWEST_AGAIN = 0.98, 1e-3, 10
-# how many times as many pairs of a value and its group as values the first rows may have
-_HARDLY_MORE = 1.1
+# of values, and of first rows that repeat one, the part that may be in another group
+_ELSEWHERE = 0.1
 # the design effect of outcomes from which on they are alike, and by how many standard errors
 _ALIKE, _SURELY = 1.1, 3.0
 # the variance of the rows of a person, as a part of their mean, that it is by coincidence
@@ -44,8 +45,8 @@ def columns_that_repeat_people(source: Source, cube: Cube, spec: Spec) -> tuple[
         return ()
     features = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE]
     found = []
-    rows = source if isinstance(source, Readable) else getattr(source, "source", source)
-    for column in _promising(rows, spec, features):
+    of_cases = source if isinstance(source, Readable) else getattr(source, "source", source)
+    for column in _promising(of_cases, spec, features, cube.rows):
         scores = [a for a in cube.plan.axes if a.role is Role.SCORE]
         axes = (*features, *(cube.plan.outcomes or scores), Axis(Role.CLUSTER, column))
         moments = tuple(m for m in cube.plan.moments if m.name in ("y", "yy", "p", "pp"))
@@ -61,27 +62,28 @@ def unasked_columns(source: Source, spec: Spec) -> list[str]:
     of_counts = spec.count and not spec.successes
     if spec.cluster or spec.design or of_counts or not can_look_at_rows(source):
         return []
-    used = {column for _, column in spec.columns()}
+    used = {column for path, column in spec.columns() if not path.startswith("accept")}
     used |= getattr(getattr(source, "written", None), "fractions", frozenset())
     return [column for column in source.columns if column not in used][:_MOST_LOOKED_AT]
 
 
-def _promising(source: Source, spec: Spec, features: Sequence[Axis]) -> list[str]:
+def _promising(source: Source, spec: Spec, features: Sequence[Axis], rows: int) -> list[str]:
     # the columns of whose values each has one group in the first rows
     unasked, groups = unasked_columns(source, spec), [axis.column for axis in features]
     if not (unasked and groups and isinstance(source, Readable)):
         return []
-    found = {}
     first, _ = source.fetch([*groups, *unasked], _FIRST_ROWS)
-    of_groups, fewest = first[: len(groups)], _FEWEST_PEOPLE if len(first[0]) < _FIRST_ROWS else 2
-    for column, values in zip(unasked, first[len(groups) :], strict=True):
-        different, again = _values_of_one_group(values, of_groups)
-        if 0 < again < _FEWEST_AGAIN and fewest == 2:
-            *others, more = source.fetch([*groups, column], _MORE_ROWS)[0]
-            different, again = _values_of_one_group(more, others)
-        if different >= fewest and again >= _FEWEST_AGAIN:
-            found[column] = different
-    return sorted(found, key=lambda column: -found[column])[:_MOST_COUNTED]
+    of_columns = dict(zip(unasked, first[len(groups) :], strict=True))
+    found = {c: _values_of_one_group(v, first[: len(groups)]) for c, v in of_columns.items()}
+    fewest = _FEWEST_PEOPLE if len(first[0]) < _FIRST_ROWS else 2
+    few = [c for c, (different, again) in found.items()
+           if different and again < _FEWEST_AGAIN and (again or rows <= _MORE_ROWS)]  # fmt: skip
+    if few and len(first[0]) < rows:
+        more = source.fetch([*groups, *few], _MORE_ROWS)[0]
+        of = zip(few, more[len(groups) :], strict=True)
+        found |= {c: _values_of_one_group(v, more[: len(groups)]) for c, v in of}
+    enough = [c for c, of in found.items() if of[0] >= fewest and of[1] >= _FEWEST_AGAIN]
+    return sorted(enough, key=lambda column: -found[column][0])[:_MOST_COUNTED]
 
 
 def _values_of_one_group(
@@ -96,9 +98,11 @@ def _values_of_one_group(
     if any(isinstance(v, float) and v % 1 for v in held):
         return 0, 0
     different = len(held)
-    pairs = min(len({*zip(values, of, strict=True)}) for of in groups)
-    alike = pairs <= _HARDLY_MORE * different
-    return (different, len(values) - values.count(None) - different) if alike else (0, 0)
+    known = [value is not None for value in values]
+    pairs = min(len({*compress(zip(values, of, strict=True), known)}) for of in groups)
+    again = sum(known) - different
+    alike = pairs - different <= _ELSEWHERE * min(different, again)
+    return (different, again) if alike else (0, 0)
 
 
 def people_in_rows(counted: Cube) -> tuple[int, int] | None:

@@ -166,8 +166,8 @@ def codes_of_counts(edges: Sequence[float], rows: Sequence[float]) -> dict[Value
 def _cuts_of(cube: Cube, axis: Axis, spec: Spec) -> list[float]:
     # where a question cuts the numbers of a column
     of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
-    averaged = spec.task is Task.REGRESSION
-    cuts = [c for a in of if a.role not in (Role.SCORE, *OUTCOMES * averaged) for c in a.cuts]
+    apart = (Role.SCORE, *OUTCOMES * (spec.task is Task.REGRESSION))
+    cuts = [c for a in of if a.role not in apart for c in a.stated_cuts]
     return cuts + [c for each in spec.where if each.column == axis.column for c in each.cuts]
 
 

@@ -574,7 +574,9 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
     yield from (each for each in found if each.path != "preset")
     for path, row in named:
         if spec.candidate and isinstance(row, RowMetric):
-            yield Problem(path, f"{row.name} needs rows, and models are compared by counts; audit each")
+            yield Problem(
+                path, f"{row.name} needs rows, and models are compared by counts; audit each"
+            )
     for i, rule in enumerate(spec.rules):
         if str(rule) not in own or not found:
             yield from unmet_needs_of(rule.row, spec, f"rules[{i}].metric")

@@ -29,8 +29,8 @@ _LIKELY_ROUNDED = 5
 """What numbers of a few combinations are rounded to, rather than copies."""
 # values up to which rows are compared though not every one can be a copy
 _MOST_READ = 200_000
-# of rows that repeat an identifier, how many other decisions would differ from the first, at least,
-# and which part of these may
+# of counts beside a name that stands again, how many would differ from the first, at least, and
+# which part of these may
 _WOULD_DIFFER, _HARDLY_DIFFER = 10, 0.1
 _IN_ORDER, _OTHERWISE, _SURELY = 0.8, 0.02, 20.0
 """Of copies, which part is in order and may stand otherwise; how many coincidences are lacking."""
@@ -43,8 +43,6 @@ _COPIED = 0.01
 # of different rows, the share that differs in a number that is measured, as a score is; of copies,
 # the part that may differ in one other column alone
 _CONTINUOUS, _OF_ONE = 0.5, 0.25
-# an identifier of people has at least this share of different values
-_FEWEST_PEOPLE = 0.1
 
 
 def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
@@ -73,11 +71,9 @@ def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
         most = _MOST_COMPARED if divisor > 1 or alike else most
         if cube.rows <= most and (columns := _values_of_columns(source)):
             plain = _drop_row_numbers(columns)
-            found = (
-                _copies([*plain.values()], numbered=len(plain) < len(columns))
-                or _rows_of_every_group(plain, spec)
-                or _repeated_decisions(columns, spec)
-            )
+            found = _copies(
+                [*plain.values()], numbered=len(plain) < len(columns)
+            ) or _rows_of_every_group(plain, spec)
             if unnamed and found and "copied" not in found:
                 found["unnamed"] = unnamed
             return tuple(found.items())
@@ -85,36 +81,6 @@ def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
     if spec.of_people or not _are_multiples(times_of, combinations, again=False):
         return ()
     return ("times", divisor), ("different", len(times_of)), ("cells", 1)
-
-
-def _repeated_decisions(columns: Mapping[str, Sequence[object]], spec: Spec) -> _Shown:
-    # rows with a value of a column that another has, too, and nearly always the same of all that is
-    # counted: decisions of one person would differ as those of a group do, if less
-    asked = {column for _, column in spec.columns()} & {*columns}
-    features = asked & {column for each in spec.recorded.values() for column in each.columns}
-    outcomes = asked & {spec.label, spec.prediction, spec.score, *spec.candidate}
-    for key, values in columns.items():
-        different, known = {*values} - {None}, len(values) - values.count(None)
-        most = (1 - _FEWEST_PEOPLE) * known
-        if not max(_FEWEST_ROWS, _COPIED * known) <= known - len(different) < most:
-            continue
-        if any(map(_is_fraction, different)) and not _repeat_evenly(values):
-            continue  # numbers of people, of which some have several rows
-        rest: Any = [None] * len(values)  # where no other column is asked for
-        rows, groups, decisions = (
-            _positions(zip(rest, *(columns[name] for name in names - {key}), strict=True))
-            for names in (asked, features, features | outcomes)
-        )
-        of = _positions(values)
-        first = np.unique(of, return_index=True)[1][of]
-        again = (first < np.arange(len(of))) & [value is not None for value in values]
-        differ = int((rows != rows[first])[again].sum())
-        shares = np.bincount(decisions)[decisions] / np.bincount(groups)[groups]
-        expected = float((1 - shares)[again].sum())
-        if expected >= _WOULD_DIFFER and differ <= _HARDLY_DIFFER * expected:
-            return {"column": key, "repeated": int(again.sum()), "differ": differ,
-                    "expected": round(expected)}  # fmt: skip
-    return {}
 
 
 def _positions(values: Iterable[object]) -> Index:
@@ -281,14 +247,6 @@ def _repeat_whole(rows: Index, times: int) -> bool:
     parts = [len(rows) // n for n in range(2, times + 1) if times % n == 0]
     least = min((part for part in parts if np.array_equal(rows[part:], rows[:-part])), default=0)
     return least * _FEW_COPIES >= len(rows)
-
-
-def _repeat_evenly(values: Sequence[object]) -> bool:
-    # nearly all as often, or once and as often
-    times = np.array([*Counter(values).values()])
-    numbers = np.bincount(times)
-    evenly = numbers.argmax() > 1 and numbers.max() >= (1 - _OTHERWISE) * len(times)
-    return bool(evenly or _are_of_two_times(times, named=False))
 
 
 def _are_of_two_times(times: Index, *, named: bool) -> bool:

@@ -590,7 +590,7 @@ class RowReader:
 
     def _rows_of_lists(self, spec: Spec) -> Iterator[Diagnostic]:
         # whether a column that nobody asks for makes lists of the rows that are ranked as one
-        used = {column for _, column in spec.columns()}
+        used = {c for path, c in spec.columns() if not path.startswith("accept")}
         others = [column for column in self.source.columns if column not in used]
         if spec.cluster or spec.count or not others or not can_look_at_rows(self.source):
             return

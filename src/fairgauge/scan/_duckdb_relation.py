@@ -401,7 +401,9 @@ class DuckRows:
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         texts = bool(self.written.texts)
         if most is None or most > FIRST_ROWS:
-            return self._read(columns, most), texts
+            found = self._read(columns, most)
+            self.first.update(zip(columns, (each[:FIRST_ROWS] for each in found), strict=True))
+            return found, texts
         if absent := [name for name in columns if name not in self.first]:
             self.first.update(zip(absent, self._read(absent, FIRST_ROWS), strict=True))
         return [self.first[name][:most] for name in columns], texts

@@ -56,7 +56,7 @@ PLANTED = {
         "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
     DiagnosticCode.REVERSED_PREDICTIONS: ("p", {"y": [1 - each for each in P]}, {"label": "y"}),
     DiagnosticCode.STRATUM_OF_TOTAL: ("h", {"h": every("Total", G)}, {"strata": "h"}),
-    DiagnosticCode.DOUBLED_ROWS: (
+    DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE: (
         "case", {"case": [i % 2_200 for i in range(N)], "loaded": [i // 2_200 for i in range(N)]},
         {}),
     DiagnosticCode.PLACES_AS_SCORES: (

@@ -135,7 +135,7 @@ const asked = (given, table) => {
     return found;
   };
   const features = listOf(question.sensitive).map((s) => column(typeof s === "string" ? s : s.column, "sensitive"));
-  const cuts = new Map(listOf(question.sensitive).filter((s) => typeof s !== "string").map((s) => [s.column, s.cuts ?? []]));
+  const cuts = new Map(listOf(question.sensitive).filter((s) => typeof s !== "string").map((s) => [s.column, fromBirth(s.column, s.cuts ?? [])]));
   if (listOf(question.sensitive).some((s) => typeof s !== "string" && Object.keys(s).some((key) => !["column", "cuts"].includes(key)))) throw refused("keys", { keys: "sensitive" });
   for (const [name, of] of cuts) if (!of.every((v, i) => Number.isFinite(v) && (!i || v > of[i - 1]))) throw new Refused(inWords(UI.which_cuts, { name }));
   if (!features.length) throw refused("people");
@@ -184,7 +184,10 @@ const recoded = (c, q, unknown) => {
   return c.values.map((v) => { const named = to.has(same(v)) ? to.get(same(v)) : v; return named !== null && absent.has(String(meaning(named))) ? null : named; });
 };
 // the levels of a column in order, and for each text of the table its place; -1 of what is not known
-const bandsOf = (cuts) => { const ends = ["-inf", ...cuts, "inf"]; return range(cuts.length + 1).map((i) => `(${ends[i]}, ${ends[i + 1]}${i < cuts.length ? "]" : ")"}`); };
+const BEFORE_BIRTH = -0.001; // the cut below bands of ages: an age of -2 is in none of them
+const fromBirth = (name, cuts) => (cuts[0] > 0 && is_column_of("age", name) ? [BEFORE_BIRTH, ...cuts] : cuts);
+const statedCuts = (cuts) => cuts.filter((cut) => cut !== BEFORE_BIRTH);
+const bandsOf = (cuts) => { if (cuts[0] === BEFORE_BIRTH) return ["[-inf, 0)", ...bandsOf(statedCuts(cuts))]; const ends = ["-inf", ...cuts, "inf"]; return range(cuts.length + 1).map((i) => `(${ends[i]}, ${ends[i + 1]}${i < cuts.length ? "]" : ")"}`); };
 // values that are ``stated`` as neither outcome have no place
 const levelled = (c, q, cuts = [], stated = null) => {
   if (c.levels) return { column: c, name: c.name, cuts: cuts.length ? cuts : undefined, levels: c.levels, names: cuts.length ? bandsOf(cuts) : c.values, codes: c.levels.map((_, code) => code) };
@@ -290,7 +293,7 @@ const recodedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => typed(c
 const countRows = async (q, table, report = () => {}) => {
   const columns = q.features.map((c) => levelled(c, q, q.cuts.get(c.name))), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q, q.above === null ? [] : [q.above], q.negative.length ? [...q.positive, ...q.negative] : null));
   for (const c of columns) {
-    const absent = c.levels.map((level) => !c.cuts && is_one_of(level, q.unknown));
+    const absent = c.levels.map((level) => (c.cuts ? c.cuts[0] === BEFORE_BIRTH && level === 0 : is_one_of(level, q.unknown)));
     c.groupless = absent;
     c.shown = c.codes.map((code) => (code >= 0 && absent[code] ? -1 : code));
   }
@@ -534,7 +537,7 @@ const doubtOf = (counts, q, features) => {
   });
   const cut = [...counts.columns.map((c) => [c, `clear ${c.name}`, [], [c.name]]), ...counts.outcomes.map((o, k) => [o, `clear ${k === counts.outcomes.length - 1 ? "prediction" : "label"}`, [k === counts.outcomes.length - 1 ? "prediction" : "label"], null])];
   for (const [c, what, needs, of] of cut) {
-    const coded = counts.coded.find((each) => each.name === c.name && c.cuts), cuts = cut.filter(([each]) => each.cuts && each.name === c.name).flatMap(([each]) => each.cuts);
+    const coded = counts.coded.find((each) => each.name === c.name && c.cuts), cuts = cut.filter(([each]) => each.cuts && each.name === c.name).flatMap(([each]) => statedCuts(each.cuts));
     const found = coded && !accepted("coded_numbers", c.name) ? codes_beyond_cuts(c.name, AROUND_CODES, coded.cases.slice(0, -1), cuts) : [];
     for (const [value, rows] of found) if (rows && !is_price(c.name, value)) add("coded_numbers", what, rows, needs, of);
   }

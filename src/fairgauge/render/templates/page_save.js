@@ -35,7 +35,7 @@ const savedCounts = (counts, q) => {
   const plainAsked = (v) => (typeof v === "string" ? meaning(v) : v), inOrder_ = (names) => names.sort((a, b) => (a === "unknown") - (b === "unknown") || byPoints(a, b));
   const cutsOf = (name) => (q.cuts.get(name) ?? []).map((v) => new Float(v));
   const ownRecode = Object.fromEntries(Object.keys(q.recode).sort(byPoints).map((name) => [name, Object.fromEntries(inOrder_(Object.keys(q.recode[name])).map((to) => [to, listOf(q.recode[name][to]).map(String).sort(byPoints)]))]));
-  const base = { ...Object.fromEntries(data.asked.map((key) => [key, data.question[key]])), label: q.label?.name ?? null, prediction: q.decision.name, positive: q.above === null ? q.stated.map(plainAsked) : { above: new Float(q.above) }, sensitive: q.features.map((c) => ({ column: c.name, ...(cutsOf(c.name).length ? { cuts: cutsOf(c.name) } : {}) })),
+  const base = { ...Object.fromEntries(data.asked.map((key) => [key, data.question[key]])), label: q.label?.name ?? null, prediction: q.decision.name, positive: q.above === null ? q.stated.map(plainAsked) : { above: new Float(q.above) }, sensitive: q.features.map((c) => ({ column: c.name, ...(q.cuts.get(c.name)?.length ? { cuts: statedCuts(q.cuts.get(c.name)).map((v) => new Float(v)) } : {}) })),
     intersections: q.crossed.map((c) => c.map((i) => q.features[i].name)), count: q.count?.name ?? null };
   const inOrderOf = (keys, of) => Object.fromEntries(keys.filter((key) => key in of).map((key) => [key, of[key]]));
   const asked_ = q.person ? inOrderOf(data.asked.flatMap((key) => (key === "task" ? ["person", key] : [key])), { ...base, person: q.person.name }) : base;

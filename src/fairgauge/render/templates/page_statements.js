@@ -415,7 +415,7 @@ const auditTable = async (table, question, report) => {
   const features = featuresOf(counts, q.crossed), empty = features.find((f) => f.columns.length === 1 && !f.groups.length);
   if (empty) throw refused("nobody", { name: empty.name });
   if (Math.max(...features.map((f) => f.groups.length)) > 200) throw refused("groups");
-  const bare = features.find((f) => f.columns.length === 1 && f.groups.length < (counts.columns[f.columns[0]].cuts ? counts.columns[f.columns[0]].levels.length : 0));
+  const bare = features.find((f) => f.columns.length === 1 && f.groups.length < (counts.columns[f.columns[0]].cuts ? statedCuts(counts.columns[f.columns[0]].cuts).length + 1 : 0));
   if (bare) throw new Refused(inWords(UI.empty_band, { name: bare.name }));
   counts.repeated = q.count || q.person || table.cells ? null : repeatedPeople(table, [q.decision, q.label, ...q.features].map((c) => c?.name));
   if (table.cells && savedCounts(counts, q).fingerprint !== table.fingerprint) throw new Refused(UI.other_counts);
