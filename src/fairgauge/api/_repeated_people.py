@@ -18,8 +18,10 @@ from fairgauge.scan.source import Readable, Source, can_look_at_rows
 from fairgauge.stats.arrays import Index
 from fairgauge.values import Value
 
-# rows that are looked at first, and of a column that hardly repeats in them; how many columns
-_FIRST_ROWS, _MORE_ROWS, _MOST_LOOKED_AT, _MOST_COUNTED = 2_000, 20_000, 40, 3
+# rows that are looked at first, of a column that hardly repeats in them, and where numbers of rows
+# are even; how many columns
+_FIRST_ROWS, _MORE_ROWS, _DOUBLED_ROWS = 2_000, 20_000, 1_000_000
+_MOST_LOOKED_AT, _MOST_COUNTED = 40, 3
 # people, by their number and by how many there would be if each had as many rows
 _FEWEST_PEOPLE = 10
 # of rows that repeat a value, the part whose group is that of others with it, and of which fewer
@@ -46,7 +48,9 @@ def columns_that_repeat_people(source: Source, cube: Cube, spec: Spec) -> tuple[
     features = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE]
     found = []
     of_cases = source if isinstance(source, Readable) else getattr(source, "source", source)
-    for column in _promising(of_cases, spec, features, cube.rows):
+    evenly = np.gcd.reduce(cube.tables[0].sums["rows"].astype(np.int64)) > 1  # as of all rows twice
+    most = _DOUBLED_ROWS if evenly else _MORE_ROWS
+    for column in _promising(of_cases, spec, features, cube.rows, most):
         scores = [a for a in cube.plan.axes if a.role is Role.SCORE]
         axes = (*features, *(cube.plan.outcomes or scores), Axis(Role.CLUSTER, column))
         moments = tuple(m for m in cube.plan.moments if m.name in ("y", "yy", "p", "pp"))
@@ -67,7 +71,9 @@ def unasked_columns(source: Source, spec: Spec) -> list[str]:
     return [column for column in source.columns if column not in used][:_MOST_LOOKED_AT]
 
 
-def _promising(source: Source, spec: Spec, features: Sequence[Axis], rows: int) -> list[str]:
+def _promising(
+    source: Source, spec: Spec, features: Sequence[Axis], rows: int, most: int
+) -> list[str]:
     # the columns of whose values each has one group in the first rows
     unasked, groups = unasked_columns(source, spec), [axis.column for axis in features]
     if not (unasked and groups and isinstance(source, Readable)):
@@ -77,9 +83,9 @@ def _promising(source: Source, spec: Spec, features: Sequence[Axis], rows: int) 
     found = {c: _values_of_one_group(v, first[: len(groups)]) for c, v in of_columns.items()}
     fewest = _FEWEST_PEOPLE if len(first[0]) < _FIRST_ROWS else 2
     few = [c for c, (different, again) in found.items()
-           if different and again < _FEWEST_AGAIN and (again or rows <= _MORE_ROWS)]  # fmt: skip
+           if different and again < _FEWEST_AGAIN and (again or rows <= most)]  # fmt: skip
     if few and len(first[0]) < rows:
-        more = source.fetch([*groups, *few], _MORE_ROWS)[0]
+        more = source.fetch([*groups, *few], most)[0]
         of = zip(few, more[len(groups) :], strict=True)
         found |= {c: _values_of_one_group(v, more[: len(groups)]) for c, v in of}
     enough = [c for c, of in found.items() if of[0] >= fewest and of[1] >= _FEWEST_AGAIN]
