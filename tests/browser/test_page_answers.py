@@ -156,6 +156,7 @@ def test_small_files_are_read_alike_or_refused_by_both(tmp_path):
         ({"rules": ["selection_rate.ratio > 0.8"]}, "selection_rate.ratio > 0.8"),
         ({"metrics": ["f1.difference"]}, "f1.difference"),
         ({"confidence": 0.9}, "confidence"),
+        ({"favourable": "lower"}, "favourable"),
         ({"reference": "F"}, "reference"),
         ({"preset": "none-such"}, "none-such"),
         ({"sensitive": [{"column": "sex", "cuts": [1]}]}, "which are not numbers"),

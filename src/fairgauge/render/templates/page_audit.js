@@ -123,6 +123,7 @@ const asked = (given, table) => {
   const preset = given.preset ? data.presets[given.preset] : {};
   if (!preset) throw refused("keys", { keys: given.preset });
   const question = { ...preset.options, ...given };
+  if (["higher", "lower"].includes(question.favourable)) throw refused("keys", { keys: "favourable" }); // of amounts
   if (preset.options?.favourable && question.favourable !== preset.options.favourable) throw new Refused(inWords(UI.contradicts, { favourable: question.favourable, preset: given.preset }));
   const odd = Object.keys(question).filter((key) => !data.keys.includes(key) && listOf(question[key]).length);
   if (odd.length) throw refused("keys", { keys: listed(odd) });
