@@ -36,7 +36,7 @@ SCRIPTS = {
         "fairgauge.question.category_words": (
             "_fold", "is_adverse", "is_no", "is_undecided", "means_missing", "missing_words",
             "codes_of_missing", "no_groups", "no_outcomes", "may_be_group", "is_total",
-            "undecided_refusals", "approved_refusals", "better_outcomes",
+            "undecided_refusals", "approved_refusals", "better_outcomes", "is_column_of",
         ),
         "fairgauge.render.grammar": ("significant", "ends_of", "size_words", "unsigned"),
         "fairgauge.resolve.outcomes": ("ways_of_writing",),
