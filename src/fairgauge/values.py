@@ -229,7 +229,7 @@ def matches(asked: Value, level: Value) -> bool:
 def is_one_of(value: Value, asked: Iterable[Value]) -> bool:
     """Return whether a value is meant by one of those asked."""
     meant = meaning(value)
-    return meant is not None and any(meaning(each) == meant for each in asked)
+    return meant is not None and meant in [meaning(each) for each in asked]
 
 
 @lru_cache(maxsize=1_024, typed=True)

@@ -129,12 +129,12 @@ def build(
         if not axis.bins:
             check_levels(axis, levels[axis], limit)
         for i, each in columns.items():
-            place_of = np.array([*(code[type(v), v] for v in each.values), -1], dtype=np.int32)
+            place_of = np.array([*[code[type(v), v] for v in each.values], -1], dtype=np.int32)
             codes[i, a] = place_of[each.positions]  # -1 reads the last entry
         if names and axis.role in _LISTED:
             i, each = next(iter(columns.items()))
             place = {key: p for p, key in enumerate(raw)}
-            before_it = np.array([place[type(v), v] for v in each.values], dtype=np.int64)
+            before_it = np.array([*[place[type(v), v] for v in each.values], -1], dtype=np.int64)
             recoded.append((a, i, names, before_it[each.positions]))
     conditions = [a for a, axis in enumerate(plan.axes) if axis.role is Role.CONDITION]
     before = tuple(

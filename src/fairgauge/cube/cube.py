@@ -184,7 +184,7 @@ def observe_recoded(raw: Iterable[RawValues], cases: str) -> Iterator[Observed]:
         for i, at in enumerate(counted.codes[:, 0].tolist()):
             rows, of = (int(counted.sums[m][i]) for m in ("rows", cases))
             value, became = values[at]
-            if value != became and rows:
+            if at >= 0 and value != became and rows:
                 yield Observed(Observation.RECODED, axis.column, value, rows, of, axis.role, became)
 
 

@@ -365,7 +365,7 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     among_names = len(numbers) < len(known)
     words = [name for name in known if not any(map(str.isdigit, name))]
     short = _SHORT_CODES if len(words) == len(known) - len(numbers) >= 2 else set()
-    if all(len(w) <= 2 and not _has(_fold(w), "man_or_woman") for w in words):
+    if "0" in numbers and all(len(w) <= 2 and not _has(_fold(w), "man_or_woman") for w in words):
         short = short - {"0"}  # as the blood groups 0, A, B and AB
     if among_names and (len(numbers) == 1 or short.issuperset(numbers)):
         return [known[n] for n in numbers if is_code_of_missing(str(int(n))) or n in short]

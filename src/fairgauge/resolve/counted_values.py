@@ -51,29 +51,36 @@ class Counted:
 def _counted_values(cube: Cube, spec: Spec) -> Iterator[CountedValue]:
     total = cube.rows + sum(e.rows for e in cube.seen(Observation.LEFT_OUT, ""))
     axes = [axis for axis in cube.plan.axes if axis.role in _ROLES]
-    axes.sort(key=lambda axis: [*_ROLES].index(axis.role))
+    axes = [axis for role in _ROLES for axis in axes if axis.role is role]
     groupings = group_columns(cube, spec)
     shown = {axis.column for axis in axes if axis.role is not Role.FEATURE}
     axes += [a for a in cube.plan.axes if a.role is Role.SCORE and a.column not in shown]
     for axis in axes:
         entries = _entries(cube, axis, spec, groupings)
-        for e in cube.observed:
-            if e.column != axis.column or e.role is not axis.role:
-                continue
-            if e.code is Observation.LEFT_OUT:
+        for e in cube.observed and cube.seen(Observation.LEFT_OUT, axis.column):
+            if e.role is axis.role:
                 entries.add(e.value, CountedAs.EXCLUDED, e.rows, e.cases)
         role = _ROLES.get(axis.role, "prediction")
-        if role in ("label", "prediction"):  # also where no row has it: it may be misspelt
-            for value in map(name_of, spec.negative_of(axis.column)):
-                if not any(value == held for held, _ in entries):
-                    entries.add(value, CountedAs.NEGATIVE, 0, 0)
         yield from _listed(entries, role, axis.column, cube, total)
+        if spec.negative and role in ("label", "prediction") and not axis.bins:
+            yield from _absent_values(cube, axis, spec, role)
     for column in dict.fromkeys(each.column for each in spec.where):
         entries = _Entries()
         for e in cube.seen(Observation.CONDITION, column):
             entries.add(e.value, str(e.became), e.rows, e.cases)
         if entries:
             yield from _listed(entries, "where", column, cube, total)
+
+
+def _absent_values(cube: Cube, axis: Axis, spec: Spec, role: CountedRole) -> Iterator[CountedValue]:
+    # those stated as negative that no row of any outcome has: they may be misspelt
+    levels = [v for each in cube.plan.outcomes if not each.bins for v in cube.levels[each]]
+    for value in spec.negative_of(axis.column):
+        if not is_one_of(value, levels):
+            yield CountedValue(
+                role=role, column=axis.column, value=name_of(value), as_=str(CountedAs.NEGATIVE),
+                rows=0, cases=0,
+            )  # fmt: skip
 
 
 def _entries(cube: Cube, axis: Axis, spec: Spec, groupings: Mapping[str, Grouping]) -> _Entries:
@@ -150,10 +157,10 @@ def _listed(
 ) -> Iterator[CountedValue]:
     # rows in no cell lack a count or a weight, or are further ones of a person
     people = cube.asked.of_people
-    if without := total - sum(rows for rows, _ in entries.values()):
+    if without := total - sum([rows for rows, _ in entries.values()]):
         cases = cube.excluded.get(Uncounted.NO_WEIGHT, 0)
         entries.add(None, CountedAs.FURTHER if people else CountedAs.UNCOUNTED, without, cases)
-    held = [(key, *n) for key, n in entries.items() if any(n) or key[0] is not None]
+    held = [(key, *n) for key, n in entries.items() if any(n) or (people and key[0] is not None)]
     named = [each for each in held if not isinstance(each[0][0], int)]
     named.sort(key=lambda each: (-each[2], -each[1], *map(str, each[0])))
     for (value, became), rows, cases in named[:_MOST]:
@@ -161,7 +168,7 @@ def _listed(
         yield CountedValue(
             role=role, column=column, value=name, as_=str(became), rows=rows, cases=cases
         )
-    further = [*named[_MOST:], *(each for each in held if isinstance(each[0][0], int))]
+    further = named[_MOST:] + [each for each in held if isinstance(each[0][0], int)]
     if further:
         numbers = {value: value if isinstance(value, int) else 1 for (value, _), *_ in further}
         yield CountedValue(

@@ -130,7 +130,8 @@ def other_references(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
 
 def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of unknown values in the question, and negative ones, that the data need not have."""
-    outcomes = [] if spec.where else [axis for axis in cube.plan.outcomes if not axis.bins]
+    outcomes = [axis for axis in cube.plan.outcomes if not axis.bins]
+    outcomes = outcomes if spec.negative and not spec.where else []
     recorded = [level for axis in outcomes for level in cube.levels[axis]]
     for axis in outcomes[-1:] if isinstance(spec.negative, tuple) else outcomes:
         undecided = cube.seen(Observation.UNSTATED, axis.column)
