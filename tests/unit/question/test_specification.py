@@ -51,7 +51,7 @@ def test_defaults():
     stated = (spec.reference, spec.profile, spec.task)
     assert stated == (ReferenceRule.OTHERS, Profile.DOCUMENTED, None)
     assert (spec.confidence, spec.seed, spec.replicates) == (0.95, 0, 2_000)
-    assert (spec.threshold, spec.score_range, spec.metrics) == ((0.5,), (0, 1), ("standard",))
+    assert (spec.threshold, spec.score_range, spec.metrics) == ((), (0, 1), ("standard",))
 
 
 def test_a_specification_is_a_frozen_value():
