@@ -14,7 +14,7 @@ from tests.unit.render.test_hostile_names import CELLS
 
 import fairgauge as fg
 from fairgauge.api.choosing import recommend, specification
-from fairgauge.question.rules import FOUR_FIFTHS, OF_FOUR_FIFTHS
+from fairgauge.question.rules import FOUR_FIFTHS
 from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.page import first_page
 from fairgauge.render.words import in_language
@@ -294,7 +294,7 @@ def test_the_four_fifths_rule_is_the_same_wherever_it_is_asked(tmp_path):
     rows |= {("C", "0"): 59}
     lines = [line for (group, x), n in rows.items() for line in [f"{group},{x},{x}"] * (10 * n)]
     text = "\n".join(["group,prediction,label", *lines]) + "\n"
-    asked, rule, reference = {"model": "decision"}, FOUR_FIFTHS, OF_FOUR_FIFTHS["reference"]
+    asked, rule, reference = {"model": "decision"}, str(FOUR_FIFTHS), FOUR_FIFTHS.reference
     paths = [asked | {"outcomes": "none"}, asked | {"outcomes": "selected"}]
     paths.append(asked | {"outcomes": "all", "error": "both", "parity": "yes"})
     chosen = [tomllib.loads(specification(recommend(each))) for each in paths]
