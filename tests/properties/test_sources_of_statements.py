@@ -12,7 +12,7 @@ from tests.every_result import RESULTS, result
 
 import fairgauge as fg
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import tested_as
+from fairgauge.catalogue.directions import disparity
 from fairgauge.statements.audit import audit_page
 
 
@@ -76,7 +76,7 @@ def starred(report: fg.Report) -> set[tuple[Any, ...]]:
         if native and each.scope.kind == "overall" and each.mirror_of is None:
             ends, neutral = each.simultaneous or (0, 0), row.neutral
             star = each.status == "ok" and not min(ends) <= neutral <= max(ends)
-            key = each.feature, each.threshold, each.group, tested_as(row.of)
+            key = each.feature, each.threshold, each.group, disparity(row.of)
             found.setdefault(key, {})[row.by] = star
     return {key for key, by in found.items() if by.get("difference", by.get("ratio"))}
 
