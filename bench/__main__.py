@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import billion, peers
+from bench import billion, growth, peers
 from bench.data import DATA, rows_file
 from bench.measure import ROOT, Cost, best, ours, whole
 from bench.page import Line, Section, shown
@@ -35,10 +35,14 @@ _ROWS_OF = {"json": 1_000, "html": 50_000}
 def main() -> None:
     """Run every section and say which targets are met."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("what", nargs="?", choices=["growth"], help="one section alone")
     parser.add_argument("--quick", action="store_true", help="fewer rows")
     parser.add_argument("--against", metavar="COMMIT", help="another build, beside this one")
     parser.add_argument("--tries", type=int, default=5, help="runs of each work")
     options = parser.parse_args()
+    if options.what:
+        print(shown(growth.section(options.tries)))
+        return
     rows = _MILLION if options.quick else 10 * _MILLION
     if options.against:
         against(options.against, rows, options.tries)

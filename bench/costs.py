@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import fairgauge as fg
+from bench.growth import calls_for_one_more
 from fairgauge.cli._demo_data import examples
 from fairgauge.render import render
 
@@ -92,6 +93,7 @@ def measured() -> dict[str, dict[str, int]]:
     """Return all costs: of each run the calls of all functions, and of each, the most first."""
     of_runs = {name: calls(run) for name, run in runs().items()}
     costs = {n: {"calls": of.total()} | dict(of.most_common()) for n, of in of_runs.items()}
+    costs["calls for one more"] = calls_for_one_more(lambda run: calls(run).total())
     costs["modules loaded"] = {name: modules(code) for name, code in _STARTS.items()}
     with tempfile.TemporaryDirectory() as folder:
         reports = [example.report for example in examples(Path(folder))]

@@ -6,14 +6,20 @@ by that of size, over the two largest: at 1, twice the size costs twice as much.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bench.measure import best, ours
+from bench.page import Line, Section
+
 Work = Callable[[], Any]
 _ASKED: dict[str, Any] = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
 _FEW = 2_000
+_MOST_SECONDS = 60.0
 
 
 def _rows(rows: int, **more: Any) -> dict[str, Any]:
@@ -127,3 +133,36 @@ WORKS: dict[str, tuple[Callable[[int], Work], tuple[int, ...]]] = {
     "groups": (_groups, (10, 100, 300, 1_000)),
     "strata": (_strata, (10, 100, 1_000, 5_000)),
 }
+
+
+_FEW_OF = {"scores": (100, 1_000), "people": (500, 5_000), "clusters": (500, 5_000)}
+_FEW_OF |= {"classes": (5, 20), "groups": (10, 40), "strata": (10, 40)}
+
+
+def calls_for_one_more(calls: Callable[[Work], int]) -> dict[str, int]:
+    """Return by how many calls of our own functions each work grows with its size."""
+    more = {}
+    for name, sizes in _FEW_OF.items():
+        make = partial(_scores, rows=5_000) if name == "scores" else WORKS[name][0]
+        make = partial(_clusters, rows=5_000) if name == "clusters" else make
+        few, many = (calls(make(size)) for size in sizes)
+        more[name] = max(0, round((many - few) / (sizes[1] - sizes[0])))
+    return more
+
+
+def slope(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """Return the slope of log cost by log size between the last two sizes."""
+    return math.log(costs[-1] / costs[-2]) / math.log(sizes[-1] / sizes[-2])
+
+
+def section(tries: int) -> Section:
+    """Measure every work at four sizes, each in processes of its own."""
+    lines = []
+    for name, (_, sizes) in WORKS.items():
+        costs = [best([ours("growth", name, size) for _ in range(tries)]) for size in sizes]
+        steep = slope(sizes, [cost.cpu for cost in costs])
+        reached = sizes[-1] * (_MOST_SECONDS / costs[-1].cpu) ** (1 / max(steep, 1.0))
+        lines += [Line(f"{name}: {n:,}", c) for n, c in zip(sizes, costs, strict=True)]
+        stated = f"{steep:.2f}; 60 s at some {reached:.0e}"
+        lines.append(Line(f"{name}: slope", value=stated, target="at most 1.1", met=steep <= 1.1))
+    return Section("Growth: what costs when one thing is larger", lines)

@@ -12,6 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 from bench.data import CONTROLS, TENS, rows_file
+from bench.growth import WORKS
 
 Work = Callable[[], Any]
 FEATURES: dict[str, Any] = {
@@ -259,6 +260,11 @@ def checks(rows: int) -> Work:
     return lambda: median(cpu(checked) / cpu(unchecked) for _ in range(_PAIRS))
 
 
+def growth(name: str, size: int) -> Work:
+    """Do one of the works of `bench.growth`."""
+    return WORKS[name][0](size)
+
+
 def _differences(report: Any) -> str:
     """Return by how much the selection rate of each group exceeds that of all others."""
     every = (e for e in report.estimates if e.metric == "DPPL")
@@ -269,7 +275,7 @@ WORK: dict[str, Callable[..., Work]] = {
     each.__name__: each
     for each in (
         add_shards, audit_frame, bare_arrow, bare_folder, bare_read, bare_scan, bare_wide, checks,
-        count_file, count_folder, count_frame, cube, find, warm_audit, why,
+        count_file, count_folder, count_frame, cube, find, growth, warm_audit, why,
     )
 }  # fmt: skip
 ANSWERS: dict[str, Callable[[Any], str]] = {"audit_frame": _differences, "checks": str}
