@@ -514,7 +514,7 @@ def measure_and_judge(
     if source is not None and isinstance(source, Readable) and not spec.of_people and not counts:
         by_rows = RowReader(source, cube)
     estimated = estimated_groups(cube, spec)
-    with _without_collection():
+    with _paused_collector():
         measured = measure(cube, spec, by_rows, estimated)
     notes_of_measures = with_accepted(measured.diagnostics, spec)
     measured = replace(measured, diagnostics=notes_of_measures)
@@ -540,7 +540,7 @@ def measure_and_judge(
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def _paused_collector() -> Iterator[None]:
     # the collector of cycles walks over the hundreds of thousands of records made, again and again
     on = gc.isenabled()
     gc.disable()
