@@ -580,13 +580,14 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     axes = [Axis(Role.LABEL, spec.label, cuts)] if spec.label else []
     if spec.prediction:
         return [*axes, Axis(Role.PREDICTION, spec.prediction, cuts)]
-    if not (spec.score and spec.threshold):
+    if not spec.score:
         return axes
     # a score is positive strictly above the median, and in the profile of Clarify above a
     # threshold; otherwise at a threshold too
     closed = Closed.RIGHT if spec.profile.as_smclarify else Closed.LEFT
     if not isinstance(spec.threshold, Threshold):
-        cuts = tuple(sorted(spec.threshold))
+        # without a threshold any cut will do: it marks only which rows have a score
+        cuts = tuple(sorted(spec.threshold)) or (sum(spec.score_range) / 2,)
     elif median is None:
         message = "the median of the scores is not known; count the rows with fairgauge.count"
         raise SpecError(Problem("threshold", message))

@@ -162,7 +162,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     of_positive = not lowest and (spec.score_of is None or is_one_of(spec.score_of, wanted))
     order: dict[str, Any] = {"turned": None if of_positive else sum(spec.score_range)}
     order |= {"lowest": lowest, **_open(cube, spec)}
-    if prediction is None or prediction.bounds is None:
+    if prediction is None or prediction.bounds is None or not spec.threshold:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
         return (OutcomeMasks(labels, mask, **order),)

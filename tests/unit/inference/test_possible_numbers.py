@@ -50,7 +50,11 @@ def table(random: np.random.Generator, unknown: int, *, regression: bool) -> pd.
 
 def question(metrics, *, regression: bool, **options):
     asked = {"label": "y", "sensitive": "g", "metrics": metrics, "replicates": 20, **options}
-    return asked | ({"prediction": "s", "task": "regression"} if regression else {"score": "s"})
+    return asked | (
+        {"prediction": "s", "task": "regression"}
+        if regression
+        else {"score": "s", "threshold": 0.5}
+    )
 
 
 def values_of(report, metrics):
@@ -106,7 +110,8 @@ def test_few_rows_without_a_group_leave_a_rule_open_only_where_they_could_break_
     data = pd.DataFrame({"sex": random.choice(["F", "M"], n), "y": random.integers(0, 2, n)})
     data["s"] = np.clip(0.3 + 0.3 * data["y"] + random.normal(0, 0.2, n), 0, 1).round(3)
     data.loc[random.random(n) < 0.011, "sex"] = None
-    report = fg.audit(data, label="y", score="s", sensitive="sex", rules=[rule])
+    cut = {"threshold": 0.5} if "kappa" in rule else {}
+    report = fg.audit(data, label="y", score="s", sensitive="sex", rules=[rule], **cut)
     verdict, *_ = report.verdicts
     assert verdict.outcome is outcome
     if outcome is Outcome.INCONCLUSIVE:
