@@ -24,7 +24,6 @@ def _made(decorator: Any) -> tuple[Any, Any]:
     class Sum:
         total: int
         twice: int = 0
-        made: int = 0
 
         def __post_init__(self) -> None:
             self.twice = 2 * self.total
@@ -50,7 +49,6 @@ def _answers(of: tuple[Any, Any]) -> list[Any]:
         value("a").parts is value("a").parts,
         dataclasses.astuple(some),
         repr(total(total=2)).rpartition(".")[2],
-        repr(records.replace(total(total=2), total=3, made=4)).rpartition(".")[2],
         total.__hash__,
     ]
 

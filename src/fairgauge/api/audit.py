@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-import gc
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, Never, Unpack, cast
 
@@ -514,8 +512,7 @@ def measure_and_judge(
     if source is not None and isinstance(source, Readable) and not spec.of_people and not counts:
         by_rows = RowReader(source, cube)
     estimated = estimated_groups(cube, spec)
-    with _paused_collector():
-        measured = measure(cube, spec, by_rows, estimated)
+    measured = measure(cube, spec, by_rows, estimated)
     notes_of_measures = with_accepted(measured.diagnostics, spec)
     measured = replace(measured, diagnostics=notes_of_measures)
     if not spec.rules:
@@ -537,18 +534,6 @@ def measure_and_judge(
         outcome = str(spec.inconclusive)
         notes.append(Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=outcome))
     return measured, decided, notes
-
-
-@contextmanager
-def _paused_collector() -> Iterator[None]:
-    # the collector of cycles walks over the hundreds of thousands of records made, again and again
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
 
 
 def with_meant_reference(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:

@@ -7,21 +7,14 @@ audit imports more than 250 classes and uses half of them: it was a sixth of a c
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import MISSING, Field, asdict, field, fields, is_dataclass
+from dataclasses import MISSING, Field, asdict, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["MISSING", "Field", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass, replace
+    from dataclasses import dataclass
 else:
-
-    def replace(record, /, **changes):
-        """Return a record with other values of some fields, as `dataclasses.replace` does."""
-        kind = record.__class__
-        if kind not in _COPIES:
-            _COPIES[kind] = _compile_copy(kind)
-        return _COPIES[kind](record, **changes)
 
     def dataclass(kind=None, /, *, frozen=False, eq=True, repr=True, **options):  # noqa: A002
         """Decorate a class as `dataclasses.dataclass` does."""
@@ -64,24 +57,6 @@ def _compiled_when_called(kind: Any, name: str, frozen: bool) -> Any:
         return values[name](self, *arguments, **keywords)
 
     return first
-
-
-_COPIES: dict[type, Any] = {}
-
-
-def _compile_copy(kind: Any) -> Any:
-    # a third of the time of the standard function, by which 200,000 estimates are made
-    names = [each.name for each in fields(kind)]
-    if not all(each.init for each in fields(kind)):
-        return dataclasses.replace
-    # a field may be called made, as one is
-    body = [f"_set(_made, {n!r}, _self.{n} if {n} is _absent else {n})" for n in names]
-    body += ["_made.__post_init__()"] if hasattr(kind, "__post_init__") else []
-    given = "".join(f", {name}=_absent" for name in names)
-    lines = ["_made = _new(_kind)", *body, "return _made"]
-    values = {"_set": object.__setattr__, "_absent": MISSING, "_new": object.__new__, "_kind": kind}
-    exec(f"def copy(_self, /, *{given}):\n " + "\n ".join(lines), values)  # noqa: S102 - of names
-    return values["copy"]
 
 
 def _initial(kind: Any, frozen: bool) -> tuple[str, dict[str, Any]]:
