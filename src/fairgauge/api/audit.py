@@ -150,7 +150,7 @@ def audit(
     cube, source, spec = count_data(data, arrays, options)
     question_checks.check_known(cube, spec)
     refuse(problems_where((
-        not (spec.label or spec.prediction or spec.score), "prediction",
+        not (spec.label or spec.prediction or spec.score or options.get("metrics")), "prediction",
         ("name what is compared: decisions (--prediction COL), outcomes (--label COL) or scores "
          "(--score COL)"),
     )))  # fmt: skip

@@ -82,8 +82,8 @@ def scorer(
     if given:
         raise SpecError(given)
     asked = {"sensitive": sensitive, "metrics": [metric], **options}
-    # a score makes predictions: so whatever the metric needs is there when it is read
-    measured = _asked_metric(ask(label="label", score="answer", **asked))
+    # a score with a threshold makes predictions: whatever the metric needs is there when it is read
+    measured = _asked_metric(ask(label="label", score="answer", **{"threshold": 0.5} | asked))
     if options.get("threshold") is not None and "score" not in measured.needs:
         message = (
             f"has no effect: {measured.name} is of what the model predicts (predict); for another "

@@ -202,7 +202,7 @@ class ShownResult:
     def __repr__(self) -> str:
         verdict = str(getattr(self, "verdict", "")).replace("_", " ")
         stated = "no rules, so no verdict" if verdict == Outcome.NONE else verdict
-        return f"<{type(self).__name__}{': ' * bool(stated)}{stated}; print it to read it>"
+        return f"<{type(self).__name__}{': ' * bool(stated)}{stated}; print() shows it>"
 
     def _repr_html_(self) -> str:
         return scopes.in_words("formats:render", self, "notebook")
