@@ -95,7 +95,7 @@ def test_no_rule_passes_beside_many_rows_without_a_group():
     share = 1 if EVERY_CASE else 3
     of = {"label", "prediction", "score"}
     names = [m.name for m in METRICS if "binary" in m.tasks and m.needs <= of]
-    asked = {"label": "y", "score": "s", "sensitive": "g", "replicates": 50}
+    asked = {"label": "y", "score": "s", "threshold": 0.5, "sensitive": "g", "replicates": 50}
     asked |= {"metrics": "all" if EVERY_CASE else names[::share]}
     every = fg.audit(data, **asked)
     ends: dict[str, list[float]] = {}

@@ -17,7 +17,7 @@ from fairgauge.enums import Outcome
 from fairgauge.measure.measure import measure
 from fairgauge.reasons import ReasonCode
 from fairgauge.rowwise import row_metrics as row_reader
-from fairgauge.scan.row_codes import read_rows
+from fairgauge.scan.row_codes import coded_rows, read_rows
 from fairgauge.stats.contrasts import newcombe
 
 audit_module = importlib.import_module("fairgauge.api.audit")
@@ -96,16 +96,19 @@ def test_rows_are_read_as_often_as_without_adjustment(monkeypatch, rules, option
     })  # fmt: skip
     reads, levels = [], []
 
-    def counted_read(*arguments, **options):
-        reads.append(arguments[1])
-        return read_rows(*arguments, **options)
+    def counted(read):
+        def counted_read(*arguments, **options):
+            reads.append(arguments[1:])
+            return read(*arguments, **options)
+
+        return counted_read
 
     def counted_levels(*arguments, **options):
         levels.append(arguments)
         return measure(*arguments, **options)
 
-    for module in (row_reader,):
-        monkeypatch.setattr(module, "read_rows", counted_read)
+    for read in (read_rows, coded_rows):
+        monkeypatch.setattr(row_reader, read.__name__, counted(read))
     monkeypatch.setattr(audit_module, "measure", counted_levels)
     read_by = {}
     for multiplicity in ("per-decision", "familywise"):

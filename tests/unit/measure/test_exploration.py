@@ -42,7 +42,7 @@ def test_a_page_warns_of_what_an_audit_of_its_rows_warns_of():
     assert again.split(";")[0] == doubled.split(";")[0]
     some = pl.concat([rows, rows[:200].with_columns(pl.col("amount") + 100)])
     (repeated,) = fg.explore(some, **asked, exact=True).warnings
-    assert "200 rows repeat a value of 'user_id'" in repeated
+    assert "600 rows have 400 different values of 'user_id', each with one group, and" in repeated
     lacking = rows.with_columns(n=pl.when(pl.int_range(400) > 60).then(1))
     (uncounted,) = fg.explore(lacking, **asked, count="n", exact=True).warnings
     assert "15.2% of the rows (61 of 400) have no count" in uncounted
