@@ -591,9 +591,18 @@ def absent_at_least_once(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 def _better_outcomes(
     axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
 ) -> list[Value]:
-    # those are the positive ones, or with ``negative`` all others
+    # those are the positive ones, or with ``negative`` all others; of what is recoded, also by the
+    # values that it is from, and of yes, no, 1 and 0 by these alone
     if axis.bins:
         (cut, *_) = axis.cuts
         low = 0 if 0 <= cut < 1 else f"a recoding of the values up to {cut:g}"
         return [low] if words.is_of_harms(axis.column) and not negative else []
-    return words.better_outcomes(axis.column, levels, positive, negative=negative)
+    recoded = dict(axis.recoding.categories) if axis.recoding else {}
+    better = partial(words.better_outcomes, axis.column, negative=negative)
+    held = {level: recoded.get(name_of(level), (level,)) for level in levels}
+    meant = [value for each in positive for value in recoded.get(name_of(each), (each,))]
+    by_values = better([value for values in held.values() for value in values], meant)
+    found = [level for level in levels if any(value in by_values for value in held[level])]
+    plain = all(words.is_yes(each) or words.is_no(each) or matches(0, each)
+                for each in map(name_of, positive))  # fmt: skip
+    return found if found or plain or not recoded else better(levels, positive)

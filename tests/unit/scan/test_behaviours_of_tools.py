@@ -82,6 +82,6 @@ def test_a_difference_of_medians_is_that_of_even_groups_too():
     asked = {"label": "pay", "sensitive": "sex", "task": "regression", "reference": {"sex": "M"},
              "metrics": "median_label.difference"}  # fmt: skip
     (found,) = fg.audit(data, **asked).estimates
-    (weighted,) = fg.audit(data, **asked, weight="weight").estimates
+    weighted = fg.audit(data, **asked, weight="weight").estimates
     assert found.value == -250
-    assert (weighted.value, weighted.reason.code) == (None, "no_weights")
+    assert {(each.value, each.reason.code) for each in weighted} == {(None, "no_weights")}
