@@ -109,8 +109,8 @@ def opened(chromium, tmp_path):
 
 
 def explored(table, **options):
-    options = {"sensitive": ["g", "h"], "intersections": [["g", "h"]], "metrics": METRICS} | options
-    return fg.explore(table, exact=True, **QUESTION, **options)
+    asked = {"sensitive": ["g", "h"], "intersections": [["g", "h"]], "metrics": METRICS}
+    return fg.explore(table, exact=True, **QUESTION | asked | options)
 
 
 class Audits:

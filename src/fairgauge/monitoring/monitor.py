@@ -43,6 +43,8 @@ from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import needs_of
 from fairgauge.start.records import replace
 
+_RECENT = 14  # periods that state what is usual
+
 
 def monitor(
     history: History | str | Path | Mapping[str, Cube],
@@ -345,7 +347,10 @@ def _groups_without_rows(report: MonitorReport) -> Iterator[HistoryFinding]:
     for (feature, group), each in {(e.feature, e.group): e for e in report.comparisons}.items():
         gone = {e.period for e in each.undefined if each.state is MonitorState.UNDEFINED}
         if gone and not each.undefined[-1].n_group and (feature, group) not in known:
-            usual = np.mean([point.n_group for point in each.points if point.period not in gone])
+            before = [point.n_group for point in each.points if point.period not in gone][-_RECENT:]
+            if not before or np.median(before) < 1:
+                continue  # nobody misses what was no usual value, as a misspelling of one period
+            usual = np.mean(before)
             rows = sum(e.rows - sum(e.excluded.values()) for e in report.rows if e.period in gone)
             yield HistoryFinding(
                 problem=problem, period=min(gone), last=max(gone), column=feature, value=group,

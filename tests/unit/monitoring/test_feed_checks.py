@@ -364,6 +364,16 @@ def test_a_small_group_that_vanished_is_found_as_the_report_of_a_run_states_it()
     assert not fg.monitor_doctor(days, asked).findings
 
 
+def test_a_misspelling_of_one_day_is_not_missed_on_the_next() -> None:
+    groups = {"F": {"tp": 20, "fn": 17}, "M": {"tp": 65, "fn": 5}}
+    days = {f"2026-11-{day:02d}": fg.confusion("sex", groups) for day in range(1, 31)}
+    days["2026-11-28"] = fg.confusion("sex", groups | {"f": {"tp": 40, "fn": 14}})
+    asked = {**ASKED, "positive": 1, "sensitive": "sex", "accept": ["same_counts", "doubled_rows"]}
+    asked |= {"monitor": {"rules": ["selection_rate.ratio >= 0.1"]}}
+    found = fg.monitor_doctor(days, asked).findings
+    assert [(e.problem, e.period, e.value) for e in found] == [("same names", "2026-11-28", "f")]
+
+
 def outcomes_of(rng: np.random.Generator, days: int, fallen: float = 0.0) -> dict[str, fg.Cube]:
     """Return counts of groups of 20 to 2,000 rows and any rates, which drift; one may fall."""
     groups = int(rng.integers(3, 11))
