@@ -597,12 +597,14 @@ def _better_outcomes(
         (cut, *_) = axis.cuts
         low = 0 if 0 <= cut < 1 else f"a recoding of the values up to {cut:g}"
         return [low] if words.is_of_harms(axis.column) and not negative else []
-    recoded = dict(axis.recoding.categories) if axis.recoding else {}
     better = partial(words.better_outcomes, axis.column, negative=negative)
+    if axis.recoding is None:
+        return better(levels, positive)
+    recoded = dict(axis.recoding.categories)
     held = {level: recoded.get(name_of(level), (level,)) for level in levels}
     meant = [value for each in positive for value in recoded.get(name_of(each), (each,))]
     by_values = better([value for values in held.values() for value in values], meant)
-    found = [level for level in levels if any(value in by_values for value in held[level])]
+    found = [level for level in levels if any(is_one_of(v, by_values) for v in held[level])]
     plain = all(words.is_yes(each) or words.is_no(each) or matches(0, each)
                 for each in map(name_of, positive))  # fmt: skip
-    return found if found or plain or not recoded else better(levels, positive)
+    return found if found or plain else better(levels, positive)
