@@ -44,7 +44,10 @@ def people(n, seed=0):
 
 
 KINDS = {
-    "scores": {"label": "y", "score": "s", "positive": 1, "metrics": BINARY, "features": ["x"]},
+    "scores": {
+        "label": "y", "score": "s", "threshold": 0.5, "positive": 1, "metrics": BINARY,
+        "features": ["x"],
+    },
     "classes": {"label": "class", "prediction": "guess", "metrics": MULTICLASS},
     "amounts": {
         "label": "amount", "prediction": "forecast", "task": "regression", "metrics": REGRESSION,
