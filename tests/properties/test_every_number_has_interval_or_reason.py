@@ -19,6 +19,7 @@ MULTICLASS = [
     m.name for m in METRICS
     if "multiclass" in m.tasks and ("." not in m.name or m.name.startswith(SHORT))
 ]  # fmt: skip
+SCORED = [m.name for m in METRICS if "score" in m.needs and "prediction" not in m.needs]
 REGRESSION = [m.name for m in METRICS if "regression" in m.tasks]
 
 
@@ -48,6 +49,7 @@ KINDS = {
         "label": "y", "score": "s", "threshold": 0.5, "positive": 1, "metrics": BINARY,
         "features": ["x"],
     },
+    "scores without a threshold": {"label": "y", "score": "s", "positive": 1, "metrics": SCORED},
     "classes": {"label": "class", "prediction": "guess", "metrics": MULTICLASS},
     "amounts": {
         "label": "amount", "prediction": "forecast", "task": "regression", "metrics": REGRESSION,
