@@ -24,7 +24,7 @@ from fairgauge.question import category_words as words
 from fairgauge.question.features import Above, ByColumn, Feature
 from fairgauge.question.options import OPTIONS, flag_of
 from fairgauge.question.recoding import Recoding
-from fairgauge.question.specification import Spec, SwapQuestion, ask
+from fairgauge.question.specification import Spec, SwapQuestion, ask, refuse_named_files
 from fairgauge.start.records import dataclass, field, fields, replace
 from fairgauge.values import (
     Json,
@@ -441,6 +441,7 @@ def _plain_fields(value: Axis | Moment) -> dict[str, Json]:
 def read_question(options: Mapping[str, object]) -> Spec:
     """Read the options that a cube holds, as `Spec.to_dict` wrote them."""
     given = {key: value for key, value in options.items() if value not in ([], {})}
+    refuse_named_files(given)
     return ask(None, None, **given)
 
 

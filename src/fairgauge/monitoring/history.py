@@ -23,6 +23,7 @@ from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.object_stores import MOST_SAVED, explain_store_errors, filesystem, read_limited
+from fairgauge.question.specification import refuse_named_files
 from fairgauge.results.monitor_results import IN_MEMORY
 from fairgauge.scan.identifiers import CLUSTER_KEY
 
@@ -158,7 +159,9 @@ class History:
         if text is None:
             return None
         try:
-            return read_monitor_spec(json.loads(text)[_SPEC_SCHEMA], self._baseline)
+            saved = json.loads(text)[_SPEC_SCHEMA]
+            refuse_named_files(saved)
+            return read_monitor_spec(saved, self._baseline)
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(
                 f"{quote(f'{self.name}/{_SPEC}')} cannot be read ({error}); "

@@ -95,6 +95,17 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     return spec
 
 
+def refuse_named_files(saved: Mapping[str, object]) -> None:
+    """Refuse a saved question that names a file, which only what a person asks may have read."""
+    checks = saved.get("checks")
+    words = checks.get("words") if isinstance(checks, Mapping) else None
+    values = (("recode", saved.get("recode")), ("checks", checks), ("checks.words", words))
+    message = "must be a table: what is saved holds values, and opens no file that it names"
+    refuse(problems_where(
+        *((bool(of) and not isinstance(of, Mapping), name, message) for name, of in values)
+    ))  # fmt: skip
+
+
 def ask_rows(source: Any, **options: object) -> Spec:
     """Make a specification of rows; codes of a statistics package stand for their labels in it."""
     spec = ask(source.columns, None, **options)

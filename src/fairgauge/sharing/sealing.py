@@ -39,7 +39,7 @@ from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_obje
 from fairgauge.question.kits import find_kit
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import refuse_many_replicates
-from fairgauge.question.specification import COLUMNS
+from fairgauge.question.specification import COLUMNS, refuse_named_files
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.grammar import english
 from fairgauge.render.words.display_names import called
@@ -653,6 +653,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
 def _recompute(cube: Cube, sealed: Sealed, **options: object) -> Sealed:
     if isinstance(preset := sealed.spec.get("preset"), str):
         find_kit(preset)  # which opens no file that the report names
+    refuse_named_files(sealed.spec)
     refuse_many_replicates(sealed.spec.get("replicates"))
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})

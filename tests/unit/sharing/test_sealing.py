@@ -15,6 +15,7 @@ import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.comparisons import RowMetric
 from fairgauge.cli import main
+from fairgauge.cube.cube import _digest
 from fairgauge.enums import DiagnosticCode
 from fairgauge.sharing.sealing import (
     COUNTS,
@@ -83,6 +84,29 @@ def test_a_bundle_is_reproduced_to_the_last_digit(sealed):
     assert (found.finding, found.largest_deviation) == (VerificationResult.REPRODUCED, 0)
     assert found.numbers > 100
     assert "REPRODUCED" in str(found)
+
+
+@pytest.mark.parametrize("named", [
+    {"recode": "words.toml"}, {"recode": ["words.toml"]}, {"checks": "words.toml"},
+    {"checks": {"words": "words.toml"}},
+])  # fmt: skip
+def test_no_file_is_opened_that_a_saved_question_names(sealed, tmp_path, monkeypatch, named):
+    """Of counts, bundles and histories; errors and outputs held what the file of the reader did."""
+    monkeypatch.chdir(tmp_path)
+    Path("words.toml").write_text('[g]\nown_secret = ["a"]\n')
+    with pytest.raises(fg.DataError, match="opens no file") as caught:
+        forged(sealed, lambda report: report["spec"].update(named))
+    saved = fg.count(ROWS, **{name: ASKED[name] for name in ("label", "prediction", "sensitive")})
+    found = saved.to_dict() | {"fingerprint": saved.digest}
+    found["question"] |= named
+    with pytest.raises(fg.CubeError, match="opens no file") as of_counts:
+        fg.Cube.from_dict(found | {"digest": _digest(found)})
+    history = Path("history")
+    history.mkdir()
+    (history / "_monitor.json").write_text(json.dumps({"fairgauge.monitor/1": ASKED | named}))
+    with pytest.raises(fg.DataError, match="opens no file") as of_history:
+        _ = fg.History(history).spec
+    assert "own_secret" not in f"{caught.value} {of_counts.value} {of_history.value}"
 
 
 @pytest.mark.parametrize("name", [COUNTS, REPORT])
