@@ -69,6 +69,15 @@ def test_wrong_flags_end_with_two(people, args, message):
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize("key", ["chosen_on", "data", "config", "looks"])
+def test_a_specification_names_no_data(people, tmp_path, key):
+    """What else the function takes was read, addresses too, before it was refused."""
+    (tmp_path / "asked.toml").write_text(f'{key} = "http://127.0.0.1:9/chosen.csv"\n')
+    flags = (*FLAGS, "--candidate", "fairer", "-c", tmp_path / "asked.toml")
+    result = run("alternatives", people, *flags)
+    assert (result.exit_code, f"{key}: unknown option" in result.stderr) == (2, True)
+
+
 def test_thresholds_end_with_what_the_goal_comes_to(people):
     flags = ["--label", "repaid", "--score", "score", "--threshold", "0.5", "--sensitive", "sex"]
     easy = run("thresholds", people, *flags, "--rule", "selection_rate.ratio >= 0.5")
