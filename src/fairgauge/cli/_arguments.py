@@ -330,7 +330,6 @@ def read_question(
     """Read the specification file, if there is one, and the flags, which override its keys."""
     from fairgauge.question.kits import open_kit  # not for --help
     from fairgauge.question.spec_file import overridden, with_config
-    from fairgauge.question.specification import unknown_option
 
     file: dict[str, object] = {}
     options: dict[str, object] = {}
@@ -340,8 +339,6 @@ def read_question(
     if config is not None:
         ruled = _is_given(flags.get("rule"))
         file = {**with_config(config, {}, judges=judges and not ruled)}
-        # what else a function takes, such as other rows to read, no file may name
-        refuse([unknown_option(name) for name in file if name not in BY_NAME])
     for option in OPTIONS:
         if _is_given(texts := flags.get(_option_key(option.flag))):
             texts = (texts,) if isinstance(texts, str) else texts

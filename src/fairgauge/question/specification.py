@@ -71,7 +71,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     given: dict[str, Any] = {}  # every reader returns the type of its field
     for name, value in separated(_name_outcome(_add_preset(options, at))).items():
         if name not in BY_NAME:
-            problems.append(unknown_option(name))
+            problems.append(_unknown_option(name))
         elif value is not None and (name in _LONG or not readers.refuse_long(value, at[name])):
             given[name] = BY_NAME[name].type.read(value, at[name])
     if base is not None and "replicates" not in given:
@@ -168,7 +168,7 @@ def ask_rows(source: Any, **options: object) -> Spec:
 
 def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
     """Return a specification of some options, others passed over, for what audits no rows."""
-    at = Location(problems=[unknown_option(name) for name in options if name not in BY_NAME])
+    at = Location(problems=[_unknown_option(name) for name in options if name not in BY_NAME])
     options = _add_preset(options, at) if "preset" in names else options
     # every reader returns the type of its field
     given: dict[str, Any] = read_keys(options, {n: BY_NAME[n].type.read for n in names}, at)
@@ -186,7 +186,7 @@ def check_names(options: Mapping[str, object], positional: Sequence[object]) -> 
     """Check that all options are named, by their names here."""
     by_position = "takes the data alone by position; arrays are given by name"
     problems = problems_where((positional, "audit", by_position))
-    problems += [unknown_option(name) for name in options if name in OTHER_NAMES]
+    problems += [_unknown_option(name) for name in options if name in OTHER_NAMES]
     if problems:
         raise SpecError([*problems, Problem("", _AS_HERE)])
 
@@ -194,8 +194,7 @@ def check_names(options: Mapping[str, object], positional: Sequence[object]) -> 
 _LONG = ("document", "replicate_weights")  # texts of several sentences, and lists in one text
 
 
-def unknown_option(name: str) -> Problem:
-    """Return what is said of the name of no option."""
+def _unknown_option(name: str) -> Problem:
     if name in OTHER_NAMES:
         return Problem(name, f"is called {quote(OTHER_NAMES[name])} here")
     near = suggest(name, ("config", *BY_NAME))

@@ -77,7 +77,9 @@ def command_of(name: str, verb: Verb) -> click.Command:
         out.check([*itertools.chain(*names), config])
         given = {key: flags.pop(key) for key in verb.own_options}
         options = {key: value for key, value in given.items() if value not in (None, ())}
-        options |= read_question(None if verb.reads_question else config, flags, judges=verb.judges)
+        asked = read_question(None if verb.reads_question else config, flags, judges=verb.judges)
+        # no other argument of the function, such as rows to read: of the file it refuses the name
+        options |= {name: value for name, value in asked.items() if name in BY_NAME}
         options |= {"config": config} if config is not None else {}
         of = [each.read() if isinstance(each, DataArguments) else each for each in of]
 
