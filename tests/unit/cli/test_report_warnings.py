@@ -2,18 +2,8 @@
 
 import pytest
 
-SCORES = [
-    "--label",
-    "y",
-    "--score",
-    "s",
-    "--threshold",
-    "0.5",
-    "--positive",
-    "0",
-    "--sensitive",
-    "g",
-]
+SCORES = ["--label", "y", "--score", "s", "--threshold", "0.5",
+    "--positive", "0", "--sensitive", "g"]  # fmt: skip
 REVERSED = "Warning: 's' ranks positives below negatives"
 
 

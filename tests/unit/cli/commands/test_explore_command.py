@@ -6,18 +6,8 @@ from click.testing import CliRunner
 import sample_reports
 from fairgauge.cli import main
 
-FLAGS = [
-    "--label",
-    "y",
-    "--score",
-    "s",
-    "--threshold",
-    "0.5",
-    "--positive",
-    "1",
-    "--sensitive",
-    "g",
-]
+FLAGS = ["--label", "y", "--score", "s", "--threshold", "0.5",
+    "--positive", "1", "--sensitive", "g"]  # fmt: skip
 
 
 @pytest.fixture
