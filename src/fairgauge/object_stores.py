@@ -10,11 +10,11 @@ import io
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
 from fairgauge.errors import (
     DataError,
@@ -26,6 +26,9 @@ from fairgauge.errors import (
     quote,
     shown_address,
 )
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
 
 STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https")
 """The schemes of addresses that name objects; all others are those of databases."""
@@ -149,6 +152,35 @@ def most_unpacked(packed: IO[bytes]) -> int:
     size = packed.seek(0, io.SEEK_END)
     packed.seek(0)
     return max(200_000_000, 200 * size)
+
+
+def check_workbook(book: ZipFile, most: int) -> None:
+    """Refuse a workbook of more bytes, unpacked, or with a part that declares a document type.
+
+    No spreadsheet program writes one; the texts that it names would unpack once more.
+    """
+    if (size := sum(part.file_size for part in book.infolist())) > most:
+        raise DataError(f"it unpacks to {size:,} bytes, and may to {most:,}")
+    for part in book.infolist():
+        with book.open(part) as file:
+            _refuse_document_type(file, part.filename)
+
+
+def _refuse_document_type(file: IO[bytes], name: str) -> None:
+    from xml.parsers import expat
+
+    def refuse_it(*_: object) -> None:
+        why = "which no spreadsheet program writes; save the workbook again in one"
+        raise DataError(f"its part {quote(name)} declares a document type (DOCTYPE), {why}")
+
+    def end(*_: object) -> None:
+        raise expat.ExpatError
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse_it
+    parser.StartElementHandler = end  # none comes later
+    with suppress(expat.ExpatError):  # nor in what is no XML: pictures, macros
+        parser.ParseFile(file)
 
 
 @contextmanager

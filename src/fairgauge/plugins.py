@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairgauge.cli.commands.verbs import Verb, command_of
     from fairgauge.enums import Favourable, IntervalMethod, Outcome, ReferenceRule
     from fairgauge.measure.code_counts import MetricValues, count_codes
-    from fairgauge.object_stores import local_path, read_limited
+    from fairgauge.object_stores import check_workbook, local_path, read_limited
     from fairgauge.question.category_words import is_of_harms, is_total, is_unknown
     from fairgauge.question.features import Feature
     from fairgauge.question.kits import find_kit, kit_names
@@ -75,7 +75,7 @@ _MODULES = {
     "cli.commands.verbs": "Verb command_of",
     "enums": "Favourable IntervalMethod Outcome ReferenceRule",
     "measure.code_counts": "MetricValues count_codes",
-    "object_stores": "local_path read_limited",
+    "object_stores": "check_workbook local_path read_limited",
     "question.category_words": "is_of_harms is_total is_unknown",
     "question.features": "Feature",
     "question.options": "Options",
@@ -112,12 +112,13 @@ __all__ = [
     "MetricValues", "Neighbours", "Options", "Outcome", "Output", "Page", "Parameter", "Parameters",
     "Range", "Reason", "ReasonCode", "ReferenceRule", "Report", "ResultKind", "Rule", "Sentence",
     "Share", "ShownResult", "Side", "Spec", "Statement", "Texts", "Unreadable", "Verb", "Verdict",
-    "Version", "add_options", "called", "canonical", "check_outputs", "command_of", "config_option",
-    "count_codes", "describe_reason", "english", "find_kit", "fisher", "flags_for", "flat",
-    "given_options", "is_number", "is_of_harms", "is_total", "is_unknown", "kit_names", "loads",
-    "local_path", "made_folder", "made_now", "matches", "name_of", "overall", "page", "pair_bounds",
-    "print_message", "print_result", "prints_report", "published_range", "question", "read_limited",
-    "read_part", "render", "run_verb", "shows_result", "stated", "step", "with_config", "write_all",
+    "Version", "add_options", "called", "canonical", "check_outputs", "check_workbook",
+    "command_of", "config_option", "count_codes", "describe_reason", "english", "find_kit",
+    "fisher", "flags_for", "flat", "given_options", "is_number", "is_of_harms", "is_total",
+    "is_unknown", "kit_names", "loads", "local_path", "made_folder", "made_now", "matches",
+    "name_of", "overall", "page", "pair_bounds", "print_message", "print_result", "prints_report",
+    "published_range", "question", "read_limited", "read_part", "render", "run_verb",
+    "shows_result", "stated", "step", "with_config", "write_all",
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 import random
+import re
 import resource
 import signal
 import sqlite3
@@ -20,12 +21,15 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.needs import EVERY_CASE
 
+from fairgauge.cli import main
 from fairgauge.scan import input_files
 from fairgauge_check import table_files
 
@@ -57,6 +61,22 @@ def test_every_reader_has_a_row_in_the_page_on_trust():
     text = page.read_text(encoding="utf-8").lower()
     named = {*input_files.FORMATS, *input_files.ARCHIVES, *table_files.SUFFIXES} - TEXTS
     assert not [suffix for suffix in named if f"`{suffix}`" not in text]
+
+
+@pytest.mark.parametrize("command", [["audit", "a.xlsx", *ASKED], ["check", "a.xlsx"]], ids=str)
+def test_no_part_of_a_workbook_declares_a_document_type(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files("packed" if command[0] == "audit" else "published")
+    with zipfile.ZipFile("a.xlsx") as book:
+        parts = {each: book.read(each) for each in book.namelist()}
+    for name, encoding in product(parts, ["utf-8", "utf-16"]):
+        root = re.sub(r"^\s*<\?.*?\?>", "", parts[name].decode())
+        declared = f"<?xml version='1.0'?><!-- {'.' * 9_000} --><!DOCTYPE any>{root}"
+        with zipfile.ZipFile("a.xlsx", "w") as book:
+            for each, content in (parts | {name: declared.encode(encoding)}).items():
+                book.writestr(each, content)
+        done = CliRunner().invoke(main, command)
+        assert (done.exit_code, "declares a document type" in done.stderr) == (2, True), name
 
 
 def files(kind: str) -> dict[str, list[str]]:
@@ -202,10 +222,6 @@ def damaged_value(found: Any, chance: random.Random) -> Any:
 
 def tried(name: str, command: list[str]) -> str:
     """Return what is wrong with how a command ends; nothing is."""
-    from click.testing import CliRunner
-
-    from fairgauge.cli import main
-
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     done = CliRunner().invoke(main, command)
     signal.setitimer(signal.ITIMER_PROF, 0)

@@ -18,7 +18,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from fairgauge.errors import DataError, listing, needing, quote
-from fairgauge.object_stores import Place, most_unpacked
+from fairgauge.object_stores import Place, check_workbook, most_unpacked
 from fairgauge.scan._column_arrays import open_columns
 from fairgauge.scan._duckdb_relation import check_same_columns
 from fairgauge.scan.source import MOST_COLUMNS, RECORDS, FileRecord, Source, check_unique_names
@@ -238,10 +238,9 @@ def _read_sheets(path: Path, *, results: bool = True) -> tuple[dict[str, _Sheet]
         import openpyxl
     try:
         with warnings.catch_warnings(action="ignore"), path.open("rb") as file:
+            most = most_unpacked(file)
             with ZipFile(file) as archive:
-                size = sum(each.file_size for each in archive.infolist())
-            if size > most_unpacked(file):
-                raise ValueError(f"{size:,} bytes, unpacked")  # noqa: TRY301
+                check_workbook(archive, most)
             book: Any = openpyxl.load_workbook(file, read_only=True, data_only=results)
             if not book.worksheets:  # as of Strict Open XML
                 raise ValueError("no sheet is found; save it as an Excel workbook")  # noqa: TRY301
