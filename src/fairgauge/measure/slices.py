@@ -147,6 +147,8 @@ class Slice:
         weighted = self.counts.weighted
         has_cells = self.counts.has_labels and self.counts.has_predictions
         has_cells &= not self._per_class and self.spec.task is not Task.REGRESSION
+        # a score without a threshold decides nothing
+        has_cells &= self.spec.prediction is not None or self.outcome.threshold is not None
         given = self.counts.in_given_weights
         weights = given(side.size) if weighted else None
         cells = given(side.counts(BOTH)) if has_cells and weighted else None

@@ -51,6 +51,16 @@ def test_a_rate_that_needs_no_threshold_is_judged_once(scored: pl.DataFrame, rat
     assert of_one["comparisons"] == 2
 
 
+def test_a_score_without_a_threshold_has_no_confusion_matrix(scored: pl.DataFrame) -> None:
+    """They were those at the middle of the range, which nobody had stated."""
+    rows = scored.with_columns(y=(pl.col("s") > 0.4).cast(pl.Int8))
+    for threshold, known in ((None, False), (0.5, True)):
+        report = fg.audit(
+            rows, label="y", positive=1, score="s", threshold=threshold, sensitive="g"
+        )
+        assert {each.counts is not None for each in (*report.groups, *report.totals)} == {known}
+
+
 def test_a_rate_that_missing_outcomes_could_move_is_bounded_at_every_threshold(
     scored: pl.DataFrame,
 ) -> None:

@@ -340,10 +340,7 @@ def rate_value(rate: Statistic, found: RateValue | None) -> str:
         return "∞"
     if rate.is_share:
         return f"{100 * found.value:.1f}"
-    if max(map(abs, rate.range)) <= 1:
-        text = f"{found.value:.3f}"
-        return numbers.minus(text if float(text) else text.removeprefix("-"))
-    return numbers.amount(found.value)
+    return shown(found.value, Unit.NUMBER)
 
 
 def marked(text: str, each: Estimate | None) -> str:

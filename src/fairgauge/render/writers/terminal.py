@@ -290,7 +290,8 @@ class _Text:
         if block.titled:
             yield from self.wrapped(block.caption, 0, Tone.PLAIN)
         if not any(column.numeric for column in block.columns):
-            pairs = ((r[0].text, "; ".join(c.text for c in r[1:] if c.text)) for r in block.rows)
+            said = ([c.text.removesuffix(".") for c in row[1:] if c.text] for row in block.rows)
+            pairs = zip((row[0].text for row in block.rows), map("; ".join, said), strict=True)
             yield from self.show(tree.Facts(tuple(pairs)))
             return
         columns, cells = _split_block(block)
