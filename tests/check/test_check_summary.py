@@ -86,7 +86,7 @@ def test_all_formats_show_the_summary(folder, tmp_path_factory):
     assert found.exit_code == 1
     summary = "Of 8 ratios, 1 passes, 1 fails"
     assert summary in found.output
-    assert "Not shown (--full)" in " ".join(found.output.split())
+    assert "Only with --full" in " ".join(found.output.split())
     assert summary in files[0].read_text(encoding="utf-8")
     assert summary in files[1].read_text(encoding="utf-8")
     assert "Not shown" not in files[3].read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ def further_search(
         n=size,
         as_good=sum(good),
         chance_of_better=tuple(
-            (m, chance_of_better(size, m)) for m in dict.fromkeys((1, _MORE, size))
+            (m, chance_of_better(size, m)) for m in sorted({1, _MORE, size})
         ),
         curve=tuple(mean_least(gaps[np.isfinite(gaps)]).tolist()),
         bound=least * share,

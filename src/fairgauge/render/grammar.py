@@ -588,6 +588,7 @@ class Grammar:
         texts = dict(zip(names, written, strict=True))
         exact = s.who.hits is not None or bool(s.facts.get("exact"))
         numbers_ = {"hundred": of == _HUNDRED, "counts": tuple(counts), "per": of}
+        numbers_["rounded"] = bool(s.facts.get("rounded"))
         return {**texts, "exact": exact, **numbers_}
 
     def changes(self, s: Any) -> dict[str, Any] | None:

@@ -507,7 +507,7 @@ class _Audit(PageStatements):
         yield fact("rows", "data.cases", "data.used", n=data.cases,
             used=None if data.used == every else data.used,
             least=bool(self.notes[DiagnosticCode.USED_AT_LEAST]),
-            rounded=bool(self.notes[DiagnosticCode.PROTECTED]),
+            rounded=self.rounded,
             known=[] if data.used == every else self._name_roles(missing),
             several=len(spec.get("sensitive", ())) > 1,
             chosen=bool(spec.get("where")),
@@ -605,9 +605,7 @@ class _Audit(PageStatements):
             apart = sum(other.contrast is not contrast for contrast, other in pairs)
             if (more := len(every) - len(self.led) - apart) > 0:
                 classes = self.report.task is Task.MULTICLASS  # of which it lists each
-                further = tuple(s for _, _, s in self.stated[_MOST_FINDINGS:] if s.harm != "better")
-                listed = fact("more", "findings", n=None if classes else more)
-                yield replace(listed, parts=further)
+                yield fact("more", "findings", n=None if classes else more)
         for note in self.notes[DiagnosticCode.WITHIN_STRATA]:
             whole = self._estimate_of(note)
             yield self.statement(whole, "only_within", turn=False,
@@ -964,9 +962,8 @@ class _Audit(PageStatements):
                 yield step("follow")
         elif not report.verdicts and preset_ is not None and (preset_.published_metrics or gaps):
             stated = self.spec.get("document") or {}
-            rounded = bool(self.notes[DiagnosticCode.PROTECTED])
             lacking = [key for key in preset_.document if key not in stated]
-            yield step("publish", lacking=lacking, rounded=rounded, public=preset_.public)
+            yield step("publish", lacking=lacking, rounded=self.rounded, public=preset_.public)
         elif not report.verdicts:
             yield step("tolerable")
         else:

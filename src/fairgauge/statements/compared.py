@@ -167,6 +167,8 @@ class PageStatements:
         own = (g for g in self.groups if getattr(g, kind, None) is not others)
         self.named = {(g.feature, g.group) if hasattr(g, "group") else g for g in own}
         self.favourable = directions.favourable_of(self.spec)
+        notes = getattr(result, "diagnostics", ())
+        self.rounded = any(each.code is DiagnosticCode.PROTECTED for each in notes)
 
     def statements(self) -> Iterable[Statement]:
         """Return what is stated of the result, in order."""
@@ -327,7 +329,7 @@ class PageStatements:
             "across": each.group is None or is_of_all_groups(each.definition),
             "worst_class": each.class_scope.kind is ClassKind.WORST,
             "exact": exact and getattr(each, "bounds", None) is None,
-        } | more.pop("facts", {})
+        } | ({"rounded": True} if self.rounded else {}) | more.pop("facts", {})
         found = Statement(code=code, who=who, than=than, of=measured, value=value, harm=harm,
             by="ratio" if directions.is_ratio(each.definition) else "difference", interval=ends,
             shown=estimates.is_significant(each), facts=facts,

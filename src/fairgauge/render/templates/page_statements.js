@@ -367,7 +367,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
     } else if (e.fails && e.better) add("they_are_better_off");
   }
   const listedKeys = new Set(ranked.flatMap((e) => e.every.map((r) => `${r.feature.name}|${r.group.key}|${r.rate.name}`))).size, statedHere = led.reduce((a, e) => a + 1 + (e.beside !== null && e.beside.r !== e.r), 0);
-  if (listedKeys > statedHere) add("more", { n: listedKeys - statedHere }, { parts: ranked.slice(led.length).map((e) => e.s).filter((s) => s.harm !== "better") });
+  if (listedKeys > statedHere) add("more", { n: listedKeys - statedHere });
   if (!ranked.length && nothing && !nothing.several && !nothing.significant) add("none_beyond_variation", { ...nothing, over_all: false });
   const intervals = led.filter((e) => e.s.interval);
   if (intervals.length) add("interval", { assumed: false }, { interval: { level: 0.95, joint: false } });

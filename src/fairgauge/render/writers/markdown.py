@@ -59,7 +59,7 @@ def _document(document: tree.DocumentTree) -> Iterator[str]:
         if section.id not in _NOT_SHOWN:
             yield from _section(section, 2)
     if document.not_shown:
-        text = spoken().say("read", "not_shown", parts=document.not_shown, python=True)
+        text = spoken().say("read", "left_out", parts=document.not_shown, python=True)
         yield from ["", f"<sub>{escape(text)}</sub>"]
     yield ""
     yield f"<sub>fairgauge {document.version}, {escape(document.created[:10])}</sub>"

@@ -113,7 +113,7 @@ def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> 
     if published := sum(isinstance(each, tree.Table) for each in document.to_publish):
         parts.append(g.say("read", "to_publish", n=published) or "")
     facts: dict[str, Any] = {"parts": parts, "python": python}
-    texts = [g.say("read", "not_shown", **facts)] if parts else []
+    texts = [g.say("read", "left_out", **facts)] if parts else []
     texts.append(g.say("read", "everything", file=document.file_name, **facts))
     return [*lines, *writer.wrapped(" ".join(filter(None, texts)), 2, Tone.SOFT)]
 

@@ -82,7 +82,7 @@ def test_the_cover_shows_what_the_document_table_states():
     assert report_document(report).title == "Loans 2025"
     for text in (render(report, "markdown"), render(report, "html"), shown(report, full=True)):
         assert "A. Auditor" in text
-    assert "Not shown (--full): cover" in shown(report)
+    assert "Only with --full: cover" in shown(report)
 
 
 def test_a_question_mark_is_explained_by_what_was_asked():

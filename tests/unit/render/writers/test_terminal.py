@@ -24,7 +24,7 @@ def test_full_prints_the_whole_record():
     assert "for Other: no value, because the group has no predicted positives" in " ".join(
         full.split()
     )
-    assert "Not shown (--full): " in brief
+    assert "Only with --full: " in brief
     assert "--full" not in full
 
 
@@ -61,7 +61,7 @@ def test_in_python_nothing_refers_to_options_of_the_command_line():
 
 def test_columns_that_do_not_fit_and_groups_beyond_twelve_are_named():
     text = render(sample_reports.small(), "text", width=80)
-    assert re.search(r"Not shown \(--full\): .*base rate", text)
+    assert re.search(r"Only with --full: .*base rate", text)
     assert "base" in render(sample_reports.small(), "text", width=80, full=True)
     towns = {f"t{i:02}": {"tp": 9 * i, "fn": 11 * i} for i in range(1, 21)}
     report = fg.audit(fg.confusion("town", towns), metrics=["true_positive_rate", "TVD"])
@@ -115,7 +115,7 @@ def test_every_finding_is_shown_or_counted(seed):
     rules = [[], ["selection_rate.ratio >= 0.8"], ["-0.1 <= accuracy.difference <= 0.1"]][seed % 3]
     report = fg.audit(fg.confusion("group", cells), rules=rules)
     texts = [str(each) for each in report.brief().found]
-    tally = r"([\d,]+) more differences? (?:is|are) starred in the tables"
+    tally = r"([\d,]+) more differences? (?:is|are) statistically significant"
     counts = {text: int(found[1]) for text in texts if (found := re.match(tally, text))}
     begins = r"Of [\d,]+ |The decision matches the outcome for [\d,]+ "
     stated = [text for text in texts if re.match(begins, text)]
