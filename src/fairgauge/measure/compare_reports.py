@@ -345,7 +345,7 @@ def absence_in(report: Report) -> Callable[[Estimate | Verdict], tuple[What, str
 
 
 def _origin(report: Report, asked: Report | str | Path) -> Origin:
-    data = report.data
+    data, notes = report.data, {each.code for each in report.diagnostics}
     return Origin(
         name=None if isinstance(asked, Report) else Path(asked).name,
         source=data.source,
@@ -355,7 +355,8 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
         rows=data.rows,
         cases=data.cases,
         used=data.used,
-        used_at_least=any(each.code is DiagnosticCode.USED_AT_LEAST for each in report.diagnostics),
+        used_at_least=DiagnosticCode.USED_AT_LEAST in notes,
+        rounded=DiagnosticCode.PROTECTED in notes,
         excluded=dict(data.excluded),
         verdict=report.verdict,
     )

@@ -37,9 +37,7 @@ def further_search(
     return Search(
         n=size,
         as_good=sum(good),
-        chance_of_better=tuple(
-            (m, chance_of_better(size, m)) for m in sorted({1, _MORE, size})
-        ),
+        chance_of_better=tuple((m, chance_of_better(size, m)) for m in sorted({1, _MORE, size})),
         curve=tuple(mean_least(gaps[np.isfinite(gaps)]).tolist()),
         bound=least * share,
         bound_of_ten=least * (1 - (1 - share) ** _MORE),

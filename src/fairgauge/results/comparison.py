@@ -186,7 +186,8 @@ class Origin:
     """What is compared: a report with its data, or the model in use with what was counted.
 
     ``name``: the file of a report, None of one at hand; the model's column.
-    ``used_at_least``: whether more rows may be used, as a note of the report states.
+    ``used_at_least, rounded``: whether more rows may be used, and whether numbers are of protected
+        counts, as notes of the report state.
     """
 
     name: str | None
@@ -199,6 +200,7 @@ class Origin:
     cases: Finite | None = None
     used: int | None = None
     used_at_least: bool = False
+    rounded: bool = False
     verdict: Outcome = Outcome.NONE
 
     @property

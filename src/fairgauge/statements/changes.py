@@ -254,7 +254,7 @@ class _Changes(PageStatements):
             origin: Any = getattr(c, name)
             yield fact("origin", name, name=name, file=origin.name or origin.source,
                 rows=origin.rows, cases=origin.cases, used=origin.used,
-                least=origin.used_at_least, created=origin.created[:10],
+                least=origin.used_at_least, rounded=origin.rounded, created=origin.created[:10],
                 source=origin.source if origin.name else None)  # fmt: skip
         if c.same_rows or c.refused is None:
             evidence = c.refused.get("evidence") if c.same_rows and c.refused else None

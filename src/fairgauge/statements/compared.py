@@ -329,7 +329,9 @@ class PageStatements:
             "across": each.group is None or is_of_all_groups(each.definition),
             "worst_class": each.class_scope.kind is ClassKind.WORST,
             "exact": exact and getattr(each, "bounds", None) is None,
-        } | ({"rounded": True} if self.rounded else {}) | more.pop("facts", {})
+        } | more.pop("facts", {})
+        if self.rounded:
+            facts["rounded"] = True
         found = Statement(code=code, who=who, than=than, of=measured, value=value, harm=harm,
             by="ratio" if directions.is_ratio(each.definition) else "difference", interval=ends,
             shown=estimates.is_significant(each), facts=facts,
