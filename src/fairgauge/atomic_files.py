@@ -136,13 +136,36 @@ _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 def write_whole(path: str | Path, content: str | bytes) -> None:
     """Write a file, of text or of bytes: first beside the target, then renamed over it.
 
-    A link is followed; a device or a pipe (``/dev/stdout``) is written to as it is, and so is an
-    object of a store, which appears whole.
+    A device or a pipe (``/dev/stdout``) is written to as it is, and so is an object of a store,
+    which appears whole.
 
-    Raises DataError (the folder is missing or not writable, or the disk is full; nothing is
-    left behind).
+    Raises DataError (the path is a link, see `link_on`; the folder is missing or not writable, or
+    the disk is full; nothing is left behind).
     """
     write_all({path: content})
+
+
+def link_on(path: Path, folder: Path | None = None) -> Path | None:
+    """Return the link that leads an output, or what is in a folder, elsewhere; None where none is.
+
+    What somebody sent may hold links. So none is followed that is the output itself, or a folder
+    below the working folder or the ``folder``; other folders are as who names them has them, and
+    ``/dev/stdout`` is a link of the system.
+    """
+    here = Path.cwd()
+    whole = here / path
+    if (parent := whole.parent.resolve()) == Path("/dev") or parent.parts[1:2] == ("proc",):
+        return None
+    inside = {here, here / (folder or here)}
+    links = (each for each in (whole, *whole.parents) if each.is_symlink())
+    return next((each for each in links if each == whole or inside & {*each.parents}), None)
+
+
+def refuse_link(path: str | Path) -> None:
+    """Refuse an output that a link leads elsewhere."""
+    if (link := link_on(Path(path))) is not None:
+        why = f"{quote(link)} is a link, which no output follows; name what it leads to"
+        raise DataError(f"cannot write {quote(path)}: {why}")
 
 
 def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
@@ -154,6 +177,8 @@ def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
         with contextlib.ExitStack() as stack:
             waiting = {}
             for path in contents:
+                if path not in objects:
+                    refuse_link(path)
                 if path not in streams and path not in objects:
                     target = _target(Path(path))
                     waiting[target] = stack.enter_context(_write_temporary(target, contents[path]))
@@ -164,7 +189,7 @@ def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
                     handle.write(_encode_content(contents[path]))
             for path, temporary in waiting.items():
                 temporary.replace(path)
-    except DataError:  # of a store
+    except DataError:  # of a store, or a link
         raise
     except (OSError, ValueError, RuntimeError) as error:
         folder, absent = Path(path).parent, isinstance(error, FileNotFoundError)
@@ -217,7 +242,7 @@ def _encode_content(content: str | bytes) -> bytes:
 
 
 def _target(path: Path) -> Path:
-    # the file that is replaced in the end: links are followed, protected files kept
+    # the file that is replaced in the end; protected files are kept
     target = path.resolve()
     try:
         target.stat()  # exists() of Python 3.14 is silent about names that cannot be

@@ -11,11 +11,13 @@ import glob
 import gzip
 import io
 import json
+import math
 import re
 import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +49,7 @@ MISSING_TEXTS = frozenset(
     {"", "NA", "N/A", "n/a", "<NA>", "#N/A", "nan", "NaN", "-nan", "-NaN", "null", "NULL", "None"}
 )
 """Texts of a CSV cell that mean "no value"."""
-_LARGEST = 1_000_000_000
+_LARGEST, _MOST_FILES, _MOST_COPIES = 1_000_000_000, 100_000, 1_000
 _REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")
 # a whole number of as many digits as Python reads
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*")
@@ -61,29 +63,34 @@ class Places:
     base: Path = Path()
 
     def files(self, uri: str) -> list[Path]:
-        """Return the files of a URI: itself, those of a glob, or everything below a folder."""
+        """Return the files of a URI: itself, those of a glob in its last part, or of a folder."""
         if uri == STANDARD_INPUT:
             return [Path(uri)]
-        path = self._local(uri)
+        path, folder = self._local(uri)
         if path.is_dir():
-            below = [(p, p.relative_to(path).parts) for p in sorted(path.rglob("*")) if p.is_file()]
-            found = [p for p, parts in below if not any(x.startswith((".", "_")) for x in parts)]
-            if not found:
-                raise DataError(f"the folder {quote(path)} of {quote(uri)} holds no files")
-            return found
-        named = [str(path)] if path.exists() else sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
-        if not named:
-            shown = f" (of {quote(uri)})" if str(path) != uri else ""
-            raise DataError(f"no file {quote(path)}{shown}")
-        return [*map(Path, named)]
+            found = sorted(islice(path.rglob("*"), _MOST_FILES + 1))
+            if len(found) > _MOST_FILES:
+                raise DataError(f"{quote(uri)} is a folder of more than {_MOST_FILES:,} files")
+            hidden = (".", "_")
+            found = [p for p in found if p.is_file() and not any(
+                part.startswith(hidden) for part in p.relative_to(path).parts
+            )]  # fmt: skip
+        else:
+            pattern = f"{glob.escape(str(path.parent))}/{path.name}"
+            found = [path] if path.exists() else [*map(Path, sorted(glob.glob(pattern)))]  # noqa: PTH207
+        if folder and not all(p.resolve().is_relative_to(folder.resolve()) for p in (path, *found)):
+            raise DataError(f"{quote(uri)} leads out of the folder of --map, by '..' or a link")
+        if not found:
+            what = "no file in the folder" if path.is_dir() else "no file"
+            raise DataError(f"{what} {quote(path)}" + f" (of {quote(uri)})" * (str(path) != uri))
+        return found
 
-    def _local(self, uri: str) -> Path:
+    def _local(self, uri: str) -> tuple[Path, Path | None]:
+        # where a URI is, and the folder of --map that it must not leave
         for prefix in sorted(self.folders, key=len, reverse=True):
             rest = uri.removeprefix(prefix)
             if rest != uri and (not rest or rest.startswith("/") or prefix.endswith("/")):
-                if ".." in Path(rest).parts:
-                    raise DataError(f"{quote(uri)} leads out of the folder of --map by '..'")
-                return self.folders[prefix] / rest.lstrip("/")
+                return (folder := self.folders[prefix]) / rest.lstrip("/"), folder
         if uri.startswith(_REMOTE):
             scheme, _, rest = uri.partition("://")
             bucket = rest.split("/")[0]
@@ -91,8 +98,7 @@ class Places:
                 f"{quote(uri)} is not on this machine; name its folder: "
                 f"--map {scheme}://{bucket}=FOLDER"
             )
-        path = Path(uri.removeprefix("file://"))
-        return path if path.is_absolute() else self.base / path
+        return self.base / uri.removeprefix("file://"), None
 
 
 def read_maps(texts: Iterable[str]) -> dict[str, Path]:
@@ -157,10 +163,25 @@ def compiled_path(path: str, where: str) -> Any:
         import jmespath
         from jmespath.exceptions import JMESPathError
     try:
-        return jmespath.compile(path)
-    except JMESPathError as error:
+        compiled = jmespath.compile(path)
+        copies = _copies_made(compiled.parsed)
+    except (JMESPathError, RecursionError) as error:
         message = " ".join(str(error).split())
         raise DataError(f"{where}: {quote(path)} is not a JMESPath: {message}") from None
+    if copies > _MOST_COPIES:
+        message = f"holds what it finds more than {_MOST_COPIES:,} times"
+        raise DataError(f"{where}: the JMESPath {quote(path)} {message}")
+    return compiled
+
+
+_SIDE_BY_SIDE = ("multi_select_list", "multi_select_dict", "function_expression")
+
+
+def _copies_made(node: Mapping[str, Any]) -> int:
+    # how often the result of a JMESPath can hold what is found: steps that each double it multiply
+    combine = sum if node["type"] in _SIDE_BY_SIDE else math.prod
+    steps = (each for each in node["children"] if isinstance(each, dict))  # not ends of slices
+    return max(combine(_copies_made(each) for each in steps), 1)
 
 
 def csv_rows(path: Path) -> Iterator[list[str]]:

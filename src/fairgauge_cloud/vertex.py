@@ -143,7 +143,7 @@ def _parse_json_text(found: object) -> object:
         return found
     try:
         return json.loads(found)
-    except ValueError:
+    except (ValueError, RecursionError):
         return found
 
 
@@ -245,7 +245,7 @@ def _parse_single(level: object) -> np.float32 | None:
         return None
     try:
         return np.float32(level)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

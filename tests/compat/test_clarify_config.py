@@ -189,7 +189,7 @@ def test_a_folder_without_files_is_named(folder: Any) -> None:
     (folder.path / "bucket/day").mkdir(parents=True)
     asked = folder.json("bad.json", config(dataset_uri="s3://loans/day"))
     message = folder.fails("clarify", asked, "--map", "s3://loans=bucket")
-    assert "of 's3://loans/day' holds no files" in message
+    assert "no file in the folder 'bucket/day' (of 's3://loans/day')" in message
 
 
 def test_a_good_configuration_checks_in_silence(folder: Any) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairgauge.atomic_files import refuse_link
 from fairgauge.cli._arguments import CUBE_SUFFIX, STANDARD_INPUT, named_files, resolve_path
 from fairgauge.cli._command_group import (
     Decorator,
@@ -174,6 +175,7 @@ def made_folder(path: str) -> Path:
     """Return a folder for results, made if it is not there."""
     try:
         folder = Path(path)
+        refuse_link(folder)
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise DataError(f"cannot make the folder {quote(path)}: {cause(error)}") from None
@@ -197,6 +199,8 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -
             raise DataError(f"the output {quote(each)} is also an input; choose another name")
         if place in written:
             raise DataError(f"the output {quote(each)} is named twice")
+        if isinstance(place, Path):
+            refuse_link(each)
         if isinstance(place, Path) and (not each or place.is_dir()):
             raise DataError(f"the output {quote(each)} is a folder; name a file")
         if isinstance(place, Path) and not place.parent.is_dir():

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from fairgauge.atomic_files import create_whole, replace_whole
+from fairgauge.atomic_files import create_whole, link_on, replace_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import CubeError, DataError, display, quote, shown_address
 from fairgauge.monitoring._comparison_counts import refuse_unfit
@@ -272,8 +272,8 @@ class FolderStore:
     def _place(self, name: str) -> Path:
         # a history that somebody sent must not lead elsewhere, where others read and write
         place = self.folder / name
-        if place.is_symlink() or (place.parent != self.folder and place.parent.is_symlink()):
-            raise DataError(f"{quote(place)} is reached by a link, which a history does not follow")
+        if (link := link_on(place, self.folder)) is not None:
+            raise DataError(f"{quote(link)} is a link, which a history does not follow")
         return place
 
     def read(self, name: str) -> str | None:

@@ -48,10 +48,12 @@ _IS_NUMBER = {
     "": "json_valid({0}) AND substr(trim({0}), 1, 1) IN "
     "('-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9')",
 }
-# a view in a DuckDB file may name the web, which an extension would read
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = dict.fromkeys(
-    ("autoinstall_known_extensions", "autoload_known_extensions"), "false"
-)
+# A view in a DuckDB file may name the web, which an extension would read, or call what changes a
+# setting: a log would be written to a file that it names
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
+    "lock_configuration": "true",
+}  # fmt: skip
 # the longest value of a parameter that an error repeats: ``verify-full`` is no secret
 _LONGEST_PLAIN = 12
 _UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+00:00')"

@@ -80,6 +80,20 @@ def _database(engine):
     return f"{engine}:///lake.{engine}"
 
 
+def test_a_view_of_a_database_changes_no_setting_and_writes_no_file(run, people, tmp_path):
+    file = str(tmp_path / "log.csv")
+    with duckdb.connect("lake.duckdb") as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'F' AS sex, 1 AS y")
+        try:
+            logs = f"enable_logging(storage = 'file', storage_path = '{file}')"
+            connection.execute(f"CREATE VIEW v AS FROM t UNION ALL SELECT 'M', 0 FROM {logs}")
+        except duckdb.Error:
+            pytest.skip("this DuckDB starts no log in a view")
+    done = run("audit", "duckdb:///lake.duckdb", "--table", "v", *QUESTION)
+    assert (done.exit_code, "configuration has been locked" in done.stderr) == (2, True)
+    assert not list(tmp_path.glob("log*"))
+
+
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("name", ["my loan", "people"])
 def test_a_table_that_is_not_there(fails, people, engine, name):

@@ -6,11 +6,14 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 from loan_cases import SEX
+from tests.needs import POSIX
 
 from fairgauge.cli import main
 from fairgauge.question.options import BY_NAME, OPTIONS
@@ -141,6 +144,18 @@ DOCUMENTS = {"choose", "count", "merge", "metrics", "presets", "protect", "schem
 """Commands whose standard output is a document, of which ``-q`` takes nothing."""
 
 
+SUFFIXES = {
+    **dict.fromkeys(("count", "merge", "protect"), ".cube.json"), "choose": ".toml",
+    "seal": ".fairgauge", **dict.fromkeys(("explore", "page"), ".html"),
+    **dict.fromkeys(("clarify", "clarify-monitor", "demo", "vertex"), "/folder"),
+}  # fmt: skip
+"""How the outputs of commands end that have another than ``.json``."""
+WRITING = [
+    *(name for name, c in COMMANDS.items() if any("-o" in each.opts for each in c.params)),
+    "monitor import",
+]
+
+
 @pytest.fixture
 def written(prepared, tmp_path, monkeypatch):
     """Go to a copy of what the examples read."""
@@ -200,6 +215,50 @@ def prepared(tmp_path_factory):
             done = CliRunner().invoke(main, args)
             assert done.exit_code in (0, 1, 3), done.output
     return tmp_path
+
+
+def contents(folder: Path) -> dict[Path, bytes | None]:
+    """Return what a folder holds: files with their content, and folders."""
+    found = folder.rglob("*")
+    return {p.relative_to(folder): p.read_bytes() if p.is_file() else None for p in found}
+
+
+@POSIX
+@pytest.mark.parametrize("name", WRITING)
+def test_no_output_follows_a_link(run, prepared, tmp_path, monkeypatch, name):
+    """What a command writes, or a folder that holds it, is a link to what is there or is not."""
+    asked = [*name.split(), *takewhile("-o".__ne__, EXAMPLES[name])]
+    if name != "monitor import":
+        asked += ["-o", f"out/made{SUFFIXES.get(name, '.json')}"]
+
+    def start(name: str) -> Path:
+        monkeypatch.chdir(shutil.copytree(prepared, tmp_path / name))
+        Path("out").mkdir()
+        return tmp_path / name
+
+    first = start("first")
+    before = contents(first)
+    done = run(*asked)
+    assert done.exit_code in (0, 1, 3), done.output
+    made = [path for path, text in contents(first).items() if before.get(path) != text]
+    for link in {each for path in made for each in (path, *[*path.parents][:-1])}:
+        away = start(f"of {link.name}") / "away"
+        away.mkdir()
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if link.exists():
+            link.rename(away / "there")
+        elif (first / link).is_dir():
+            (away / "there").mkdir()
+        else:
+            (away / "there").write_text("theirs")
+        for target in ("there", "absent"):
+            link.symlink_to(away / target)
+            kept = contents(away)
+            done = run(*asked)
+            assert done.exit_code == 2, link
+            assert re.search("is a link|there is a file", done.stderr), (link, done.output)
+            assert contents(away) == kept
+            link.unlink()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

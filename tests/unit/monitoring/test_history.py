@@ -172,5 +172,5 @@ def test_a_history_leads_nowhere_by_a_link(tmp_path):
     (tmp_path / "two").mkdir()
     for target in (tmp_path / "one").iterdir():
         (tmp_path / "two" / target.name).symlink_to(target)
-    with pytest.raises(fg.DataError, match="reached by a link, which a history does not follow"):
+    with pytest.raises(fg.DataError, match="is a link, which a history does not follow"):
         fg.History(tmp_path / "two").add("2026-01-01", cube)

@@ -30,7 +30,7 @@ from fairgauge.cli._command_group import (
     print_result,
     printable,
 )
-from fairgauge.cli._output import Output, made_folder, print_lines, prints_report
+from fairgauge.cli._output import Output, check_outputs, made_folder, print_lines, prints_report
 from fairgauge.errors import listing
 from fairgauge.question.options import BY_NAME
 
@@ -113,6 +113,7 @@ def choose_command(path: str | None, **flags: Any) -> None:
         raise click.UsageError(f"a specification is written as TOML; name a .toml file, not {path}")
     if path is not None and Path(path).exists():
         raise click.UsageError(f"there is a file {path} already; name another, or remove it")
+    check_outputs([path], [])
     given = {q.name: word for q in QUESTIONS if (word := flags.pop(q.name)) is not None}
     options = {  # mistakes in flags are named before anything is asked
         name: BY_NAME[name].type.plain(value) for name, value in given_options(flags).items()
