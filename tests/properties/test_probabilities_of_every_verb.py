@@ -20,7 +20,6 @@ GROUPS = {"Black": "p_black", "White": "p_white", "other": "p_other"}
 GIVEN = f"race: {', '.join(f'{group}={column}' for group, column in GROUPS.items())}"
 ASKED = ("--prediction", "chosen", "--positive", "1", "--probabilities", GIVEN)
 QUESTION: dict[str, Any] = {"prediction": "chosen", "positive": 1}
-RULE = "selection_rate.difference >= -0.05"
 MONITOR = """prediction = "chosen"
 positive = 1
 [[sensitive]]
@@ -119,45 +118,16 @@ def test_every_command_works_or_refuses_by_name(verb, folder, monkeypatch):
 
 
 REFUSED = {
-    "compare": (lambda: fg.compare(fg.audit(counts(0)), fg.audit(counts(1))), "same rules"),
-    "compare_models": (
-        lambda: fg.compare_models(people(500, 0), candidate="other", sensitive=feature(),
-                                  **QUESTION),
-        "each model by itself",
-    ),
-    "thresholds": (
-        lambda: fg.thresholds(people(500, 0), label="other", score="score", threshold=0.5,
-                              positive=1, sensitive=feature(), rules="DI >= 0.8"),
-        "audit the feature alone",
-    ),
-    "find": (
-        lambda: fg.find(people(500, 0), features=feature(), rate="selection_rate", **QUESTION),
-        "audit the feature alone",
-    ),
-    "why": (
-        lambda: fg.why(people(500, 0), strata="place", sensitive=feature(), **QUESTION),
-        "audit the feature alone",
-    ),
-    "explore": (
-        lambda: fg.explore(people(500, 0), sensitive=feature(), **QUESTION),
-        "audit the feature alone",
-    ),
-    "monitor": (
-        lambda: fg.monitor({"2026-01": counts(0)},
-                           QUESTION | {"sensitive": feature(), "monitor": {"rules": [RULE]}}),
-        "audit each period",
-    ),
-    "scorer": (
-        lambda: fg.scorer("selection_rate.ratio", sensitive=feature()), "audit the feature alone",
-    ),
-}  # fmt: skip
+    "find": lambda: fg.find(people(500, 0), features=feature(), rate="selection_rate", **QUESTION),
+    "scorer": lambda: fg.scorer("selection_rate.ratio", sensitive=feature()),
+}
+"""What no command above asks for."""
 
 
 @pytest.mark.parametrize("verb", REFUSED)
 def test_every_function_that_refuses_says_what_to_do(verb):
-    ask, instead = REFUSED[verb]
-    with pytest.raises(fg.SpecError, match=instead) as refused:
-        ask()
+    with pytest.raises(fg.SpecError, match="audit the feature alone") as refused:
+        REFUSED[verb]()
     assert "race" in str(refused.value)
 
 

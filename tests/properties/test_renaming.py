@@ -33,6 +33,9 @@ OUR_WORDS = (
     "others", "(missing)", "overall", "all", "best", "pooled", "population", "worst", "macro",
     "micro",
 )  # fmt: skip
+OTHER_WORDS = (
+    "largest", "rest", "none", "weighted", "reference", "missing", "mean", "known", "a", "b",
+)  # fmt: skip
 WITH_SEPARATORS = (
     "not A", "(40, inf)", '"A, B"', "A, B", "not not A", "[x] & y", "*", "a or b", "not a", "a, b",
 )  # fmt: skip
@@ -40,12 +43,9 @@ BIJECTIONS: dict[str, dict[str, str]] = {
     "that read alike when crossed": dict(
         zip((*GROUPS, *SECOND), ("A & B", "A", "B", "C", "B & C"), strict=True)
     ),
-    "our words": dict(
-        zip(VALUES, OUR_WORDS, strict=True)
-    ),
-    "our separators": dict(
-        zip(VALUES, WITH_SEPARATORS, strict=True)
-    ),
+    "our words": dict(zip(VALUES, OUR_WORDS, strict=True)),
+    "other words of ours": dict(zip(VALUES, OTHER_WORDS, strict=True)),
+    "our separators": dict(zip(VALUES, WITH_SEPARATORS, strict=True)),
     "the other way round": {
         old: new
         for values in (GROUPS, SECOND, STRATA, CLASSES)
@@ -279,14 +279,6 @@ CROSSED, *_, OF_COLUMNS, _ = BIJECTIONS
 
 @pytest.mark.each_value
 @pytest.mark.parametrize("which", [CROSSED, OF_COLUMNS])
-@pytest.mark.parametrize("verb", ["count", "compare", "compare_models"])
+@pytest.mark.parametrize("verb", ["count", "compare", "compare_models", "thresholds"])
 def test_names_change_nothing_of_other_results(which: str, verb: str) -> None:
     check(which, "binary", verb)
-
-
-def test_names_of_columns_change_nothing_of_thresholds() -> None:
-    check(OF_COLUMNS, "binary", "thresholds")
-
-
-def test_names_of_groups_change_nothing_of_thresholds() -> None:
-    check(CROSSED, "binary", "thresholds")
