@@ -7,7 +7,6 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.errors import SpecError
 from fairgauge.render.formats import render
 
 ROWS = 2_000
@@ -45,14 +44,6 @@ def test_controls_move_the_regression_and_nothing_else(loans):
 def test_without_strata_controls_are_the_strata(loans):
     one, other = (fg.why(loans, **{name: CONTROLS}, **ASKED) for name in ("controls", "strata"))
     assert one.gaps == other.gaps
-
-
-@pytest.mark.parametrize(
-    ("controls", "message"), [("branch", "asked for twice"), ("race", "sensitive")]
-)
-def test_a_control_is_no_stratum_and_no_group(loans, controls, message):
-    with pytest.raises(SpecError, match=message):
-        fg.why(loans, strata="branch", controls=controls, **ASKED)
 
 
 def test_the_command_takes_controls(loans, tmp_path, monkeypatch):

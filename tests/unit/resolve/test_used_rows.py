@@ -39,6 +39,23 @@ def test_rows_with_a_group_of_any_of_four_features_are_used(order):
     assert "all used" in str(report)
 
 
+@pytest.mark.parametrize(("options", "used"), [
+    ({"weight": "w"}, "5,400 used"), ({"sensitive": "sex"}, "5,400 used"), ({}, "all used"),
+    ({"sensitive": ["race", "sex"]}, "all used for at least one feature"),
+    ({"person": "id"}, "3,000 people, all used"),
+])  # fmt: skip
+def test_how_many_rows_are_used_is_stated(options, used):
+    every = range(6_000)
+    rows = pl.DataFrame({
+        "race": ["B" if i // 2 % 2 else "W" for i in every], "id": [i // 2 for i in every],
+        "sex": ["FM"[i % 3 > 0] if i % 10 < 9 else None for i in every],
+        "dept": [str(i // 2 % 5) for i in every], "y": [int(i % 7 < 3) for i in every],
+        "w": [1.5 if i % 10 else None for i in every],
+    })  # fmt: skip
+    asked = {"label": "y", "positive": 1, "sensitive": "race", "strata": "dept", **options}
+    assert used in " ".join(str(fg.audit(rows, **asked)).split())
+
+
 def test_reasons_name_what_rows_lack():
     assert missing_group("sex") == "missing sex"
     assert missing_group("label") == "missing label (sensitive feature)"
