@@ -82,21 +82,6 @@ def test_a_password_is_never_shown(url):
     assert url.partition(":")[0] in message
 
 
-def test_values_that_the_data_do_not_have():
-    assert said("t.csv", *FLAGS, "--positive", "2") == (
-        "positive: column 'y' has no value '2'. It has '0', '1'"
-    )
-    assert said("t.csv", *FLAGS, "--positive", "").startswith(
-        "positive: column 'y' has no value ''"
-    )
-    assert said("t.csv", *FLAGS, "--reference", "sex=Mm").startswith(
-        "reference: column 'sex' has no value 'Mm'. Did you mean 'M'?"
-    )
-    assert said("t.csv", *FLAGS, "--sensitive", "race=Blak,White").startswith(
-        "sensitive: column 'race' has no value 'Blak'. Did you mean 'Black'?"
-    )
-
-
 def test_hostile_names_in_messages(write):
     evil = "a\x1b[31m‮<b>\\" + "c" * 10_000
     message = said("t.csv", "--label", evil, "--sensitive", evil)

@@ -19,6 +19,9 @@ rules = ["selection_rate.ratio >= 0.8"]
     [
         (("audit", *SEX, "--table", "groups", "--quiet"), "prints CSV alone; remove"),
         (("audit", *SEX, "--table", "groups", "--full"), "prints CSV alone; remove"),
+        (("audit", *SEX, "--table", "groups", "--format", "json"), "prints CSV"),
+        (("audit", *SEX, "--full", "--quiet"), "--quiet prints one line"),
+        (("audit", *SEX, "--quiet", "--format", "json"), "--quiet prints one line of text"),
         (("audit", *SEX, "--full", "--format", "html"), WHOLE.format("html")),
         (("check", "--full", "--format", "json"), WHOLE.format("json")),
         (("check", "t.csv", "--n", "n", "--columns", "t.toml"), "give it without --n"),
