@@ -23,28 +23,6 @@ def faults(text):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "code", "row"),
-    [
-        ("40.0%", "41.0%", FaultCode.RATE_MISMATCH, 2),
-        ("0.800", "0.810", FaultCode.RATIO_MISMATCH, 2),
-        ("0.800", "1.250", FaultCode.RATIO_MISMATCH, 2),
-        ("0.800", "1.000", FaultCode.RATIO_MISMATCH, 2),
-        ("0.800", "", FaultCode.RATIO_MISSING, 2),
-        ("0.800", "n/a", FaultCode.RATIO_MISSING, 2),
-        ("1.000", "1.050", FaultCode.RATIO_MISMATCH, 1),
-        ("800,320", "800.5,320", FaultCode.IMPOSSIBLE, 2),
-        ("800,320", "800,-320", FaultCode.IMPOSSIBLE, 2),
-        ("800,320", "800,820", FaultCode.IMPOSSIBLE, 2),
-        ("B,800,320,40.0%", "B,,,", FaultCode.NUMBERS_MISSING, 2),
-        ("C,", "B,", FaultCode.REPEATED_CATEGORY, 3),
-    ],
-)
-def test_a_planted_fault_is_found(old, new, code, row):
-    assert errors(TABLE) == []
-    assert (code, row) in errors(TABLE.replace(old, new))
-
-
-@pytest.mark.parametrize(
     ("text", "numbers"),
     [
         ("group,n,hired\nA,1000,500\nB,1000,480\n", 0),

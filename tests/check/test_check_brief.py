@@ -53,11 +53,6 @@ def test_errors_are_numbered_where_there_are_several() -> None:
     assert "Error" not in str(fg.check(WRONG).brief().found[0])
 
 
-def test_the_interval_names_its_table_where_there_are_several() -> None:
-    both = fg.check(f"{WRONG}\n\n{WRONG}")
-    assert re.search(r"Impact ratio, Hispanic to White \(.+\): ", str(both.brief().certainty[0]))
-
-
 def test_a_column_of_numbers_that_nobody_stated_is_no_category() -> None:
     with pytest.raises(fg.DataError, match="scored"):
         fg.check("sex,scored,scoring rate\nMale,1390,52%\nFemale,1181,47%\n")

@@ -82,13 +82,6 @@ def test_a_workbook_of_a_check_holds_every_error(tmp_path):
     assert [row[5] for row in sheet.values if row[2] == "error"] == [f"G{i}" for i in range(5)]
 
 
-def test_several_tables_have_a_summary(tmp_path):
-    for i in range(3):
-        (tmp_path / f"{i}.csv").write_text(CLEAN, encoding="utf-8")
-    found = run(str(tmp_path), "--rule", "selection_rate.ratio >= 0.8")
-    assert "Of 3 ratios, 3 pass." in found.output
-
-
 def test_the_rule_of_a_preset_decides_given_or_in_a_shared_file(tmp_path):
     """A file that audits share was passed over: a ratio of 0.6 had no verdict."""
     (tmp_path / "t.csv").write_text("sex,n,selected\nMale,800,400\nFemale,800,240\n")

@@ -118,13 +118,6 @@ def test_a_limit_is_stated_as_asked_and_what_a_check_does_not_show():
     assert "Whether an audit meets a law." in text
 
 
-def test_the_first_line_states_how_many_errors_there_are():
-    wrong = "g,n,hired,ratio\nA,300,150,1.00\nB,100,30,{}\n"
-    assert "1 ERROR\n" in str(check(wrong.format("0.70"))).replace("  ", "\n")
-    two = wrong.format("0.70") + "C,100,40,0.9\n"
-    assert "2 ERRORS" in str(check(two))
-
-
 def test_folders_in_a_folder_are_read_and_documents_in_it_are_named(tmp_path):
     table = "g,n,hired,rate\nA,80,48,60%\nB,40,20,{}\n"
     (tmp_path / "2024" / "old").mkdir(parents=True)

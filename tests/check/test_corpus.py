@@ -416,7 +416,13 @@ def planted_in(audit, row, kind):
     return audit.changed(row, **changes[kind])
 
 
-KINDS = ["rate", "ratio", "n", "selected", "not whole", "negative", "no ratio", "twice"]
+CODES = {
+    "rate": FaultCode.RATE_MISMATCH, "ratio": FaultCode.RATIO_MISMATCH,
+    "selected": FaultCode.IMPOSSIBLE, "not whole": FaultCode.IMPOSSIBLE,
+    "negative": FaultCode.IMPOSSIBLE, "no ratio": FaultCode.RATIO_MISSING,
+    "twice": FaultCode.REPEATED_CATEGORY,
+}  # fmt: skip
+KINDS = ["n", *CODES]
 
 
 @given(audits().filter(compared), st.sampled_from(KINDS), st.data())
@@ -425,5 +431,7 @@ def test_a_fault_of_any_kind_is_found_in_any_table(audit, kind, data):
     people = [int(cells[N].replace(",", "")) for _, cells in audit.rows]
     assume(kind != "no ratio" or people[row] >= 0.02 * sum(people))  # with those of Unknown
     style = data.draw(st.sampled_from(["csv", "markdown", "merged", "html"]))
-    found = [number for _, number in errors(STYLES[style](planted_in(audit, row, kind)))]
-    assert (len(audit.rows) if kind == "twice" else row) + 1 in found
+    found = errors(STYLES[style](planted_in(audit, row, kind)))
+    at = (len(audit.rows) if kind == "twice" else row) + 1
+    assert at in [number for _, number in found]
+    assert kind not in CODES or (CODES[kind], at) in found

@@ -33,15 +33,6 @@ def test_a_rate_one_unit_off_is_an_error(rate):
     assert errors(TABLE.format(rate, "0.88")) == [FaultCode.RATE_MISMATCH]
 
 
-@pytest.mark.parametrize(
-    ("n", "x", "wrong"), [(10, 5, "49%"), (10, 4, "39%"), (100, 29, "28%"), (1000, 350, "34.9%")]
-)
-def test_rates_that_end_at_the_printed_place(n, x, wrong):
-    text = f"group,n,hired,rate\nA,{n},{x},{{}}\nB,100,50,50%\n"
-    assert errors(text.format(f"{100 * x / n:.1f}%")) == []
-    assert FaultCode.RATE_MISMATCH in errors(text.format(wrong))
-
-
 @given(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, 5), st.integers(-3, 3))
 def test_a_number_agrees_if_it_is_rounded_or_cut_off(n, x, places, by):
     """Against integers alone: which are the roundings, and the cut-off, of ``x / n``."""

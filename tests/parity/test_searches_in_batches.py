@@ -52,7 +52,9 @@ def leaves(value):
 @pytest.mark.parametrize(
     "kind",
     [
-        kinds.pandas_categorical, kinds.polars_lazy, kinds.parquet, kinds.csv_glob,
+        kinds.pandas_default, kinds.pandas_categorical, kinds.polars_frame,
+        kinds.polars_categorical, kinds.polars_lazy, kinds.pyarrow_table, kinds.parquet,
+        kinds.csv_file, kinds.csv_glob,
         kinds.dask_frame, kinds.ibis_sqlite, kinds.postgres, kinds.spark_frame, duckdb_address,
         kinds.json_lines,
     ],

@@ -351,7 +351,8 @@ def test_what_inconclusive_is_mapped_to_is_one_answer(mapped: str, tmp_path: Pat
     assert done.exit_code == CODES[mapped]
     (suite,) = ET.fromstring((tmp_path / "report.xml").read_text()).iter("testsuite")
     assert (int(suite.get("failures", "")) > 0) == (mapped == "fail")
-    assert json.loads((tmp_path / "report.json").read_text())["verdict"] == mapped
+    report = fg.load(tmp_path / "report.json")
+    assert (report.verdict, report.exit_code) == (mapped, done.exit_code)
 
 
 OF_ROWS = (

@@ -6,14 +6,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.api.audit import check_groups
-from fairgauge.cli import main
 from fairgauge.errors import FairgaugeError
 from fairgauge.question.specification import ask
 from fairgauge.scan import open_source
@@ -99,39 +96,3 @@ def test_counts_are_resolved_as_in_an_audit(options: dict[str, Any]) -> None:
         check_groups(counts, ask(base=counts.asked, **asked))
 
     assert refusal(validate) == refusal(lambda: fg.audit(counts, **asked))
-
-
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        (
-            ["--label", "y", "--prediction", "p", "--reference", "g=A", "--exclude-groups", "A"],
-            "'A' is excluded from 'g' by exclude_groups",
-        ),
-        (["--preset", "nyc-ll144", "--score", "s"], None),
-    ],
-)
-def test_the_command_line_agrees(tmp_path, flags, message):
-    """An excluded reference and a group without a share were valid; a preset of scores was not."""
-    path = tmp_path / "rows.csv"
-    TABLE.write_csv(path)
-    results = [
-        CliRunner().invoke(main, [verb, str(path), "--sensitive", "g", *flags])
-        for verb in ("validate", "audit")
-    ]
-    refused = [result.exit_code == 2 for result in results]
-    assert refused == [message is not None] * 2
-    for result in results:
-        assert message is None or message in result.stderr
-
-
-@pytest.mark.parametrize("column", ["score", "weight", "count"])
-def test_text_in_the_place_of_numbers_is_refused_by_both(tmp_path, column):
-    path = tmp_path / "rows.csv"
-    TABLE.select("g", "y", "p", risk=pl.lit("high")).write_csv(path)
-    decisions = [] if column == "score" else ["--prediction", "p"]
-    for command in ("audit", "validate"):
-        asked = [command, str(path), "--sensitive", "g", *decisions, f"--{column}", "risk"]
-        found = CliRunner().invoke(main, asked)
-        assert found.exit_code == 2
-        assert "column 'risk' must hold numbers, but has 'high'" in found.output

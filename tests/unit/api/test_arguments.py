@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import fairgauge as fg
-from fairgauge.cli import main
 
 ROWS: dict[str, list[Any]] = {
     "sex": ["F"] * 60 + ["M"] * 60,
@@ -83,36 +81,6 @@ def test_reports_and_models_are_compared_by_two_functions(tmp_path):
         fg.compare(report, report, confidence=0.9)
     with pytest.raises(fg.SpecError, match=r"fg\.compare\(old, new\)"):
         fg.compare_models(ROWS, **QUESTION)
-
-
-def run(folder: Path, *args: str) -> Any:
-    (folder / "rows.json").write_text(
-        "\n".join(
-            json.dumps(dict(zip(ROWS, row, strict=True)))
-            for row in zip(*ROWS.values(), strict=True)
-        )
-    )
-    return CliRunner().invoke(main, [*args])
-
-
-FLAGS = ("--label", "repaid", "--prediction", "current", "--sensitive", "sex", "--positive", "1")
-
-
-@pytest.mark.parametrize("inconclusive", [None, "pass", "fail"])
-def test_undecided_verdicts_count_alike_in_python_and_on_the_command_line(
-    tmp_path, monkeypatch, inconclusive
-):
-    monkeypatch.chdir(tmp_path)
-    rule = "accuracy.ratio >= 0.9"
-    report = fg.audit(ROWS, **QUESTION, rules=rule, inconclusive=inconclusive)
-    assert report.exit_code == {None: 3, "pass": 0, "fail": 1}[inconclusive]
-    flags = ["--inconclusive", inconclusive] if inconclusive else []
-    result = run(tmp_path, "audit", "rows.json", *FLAGS, "--rule", rule, *flags, "--format", "json")
-    assert result.exit_code == report.exit_code
-    printed = json.loads(result.stdout)
-    assert printed["verdicts"] == report.to_dict()["verdicts"]
-    assert printed["diagnostics"] == report.to_dict()["diagnostics"]
-    assert printed["spec"]["inconclusive"] == inconclusive
 
 
 def test_none_unsets_a_key_of_a_configuration(tmp_path: Path) -> None:

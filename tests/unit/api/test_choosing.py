@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 import fairgauge as fg
-from fairgauge.api import choosing
 from fairgauge.api.choosing import QUESTIONS, next_question, recommend, specification
 from fairgauge.cli import main
 from fairgauge.question.spec_file import read_options
@@ -105,9 +103,3 @@ def test_mistakes_are_listed_with_what_is_allowed():
 def test_every_question_can_be_reached():
     reached = {name for answers in PATHS for name in answers}
     assert reached == {question.name for question in QUESTIONS}
-
-
-def test_examples_run():
-    found = doctest.testmod(choosing)
-    assert found.attempted
-    assert not found.failed

@@ -65,29 +65,6 @@ def file_of(kind):
     return write
 
 
-@pytest.mark.parametrize(
-    "data_of",
-    [
-        lambda frame, _: frame,
-        lambda frame, _: frame.lazy(),
-        lambda frame, _: frame.with_columns(pl.col("sex").cast(pl.Categorical)),
-        lambda frame, _: frame.to_pandas(),
-        lambda frame, _: frame.to_arrow(),
-        file_of("parquet"),
-        file_of("csv"),
-    ],
-    ids=["polars", "polars scan", "polars categories", "pandas", "arrow", "parquet", "csv"],
-)
-def test_of_every_engine_what_is_found_is_the_same_bit_for_bit(monkeypatch, tmp_path, data_of):
-    counted, streamed = found_both_ways(data_of(FRAME, tmp_path), monkeypatch)
-    assert content(streamed) == content(counted)
-    assert [each.made for each in streamed.question.features] == [
-        "values", "most_frequent", "quintiles", "cuts", "values",
-    ]  # fmt: skip
-    assert streamed.worse
-    assert streamed.fingerprint != counted.fingerprint
-
-
 @FEW_EXAMPLES
 @given(
     rows=st.integers(60, 900),

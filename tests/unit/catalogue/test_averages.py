@@ -29,17 +29,21 @@ METRICS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def report() -> fg.Report:
+def rows_of(times: int = 1) -> pl.DataFrame:
     rows = [
         {"g": g, "y": label, "p": prediction}
         for g, by_label in TABLES.items()
         for label, counts in by_label.items()
         for prediction, n in zip("abc", counts, strict=True)
-        for _ in range(n)
+        for _ in range(times * n)
     ]
+    return pl.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def report() -> fg.Report:
     return fg.audit(
-        pl.DataFrame(rows),
+        rows_of(),
         label="y",
         prediction="p",
         sensitive="g",
@@ -73,22 +77,22 @@ def worst_class(report: fg.Report, metric: str) -> Any:
     return found
 
 
-def test_macro_leaves_out_the_class_in_which_it_is_undefined(report: fg.Report) -> None:
-    assert rates(report, "G", of_class("c"))["positive_predictive_value"] is None
-    macro = rates(report, "G", MACRO)["positive_predictive_value"]
-    assert macro == pytest.approx((3 / 4 + 4 / 6) / 2, rel=1e-15)
-
-
-def test_micro_sums_the_cells_and_weighted_weighs_by_labels(report: fg.Report) -> None:
-    assert rates(report, "G", MICRO)["positive_predictive_value"] == pytest.approx(7 / 10)
-    recall = rates(report, "G", WEIGHTED)["true_positive_rate"]
-    assert recall == pytest.approx((4 * 3 / 4 + 5 * 4 / 5 + 0) / 10, rel=1e-15)
-    precision = rates(report, "G", WEIGHTED)["positive_predictive_value"]
-    assert precision == pytest.approx((4 * 3 / 4 + 5 * 4 / 6) / 9, rel=1e-15)
+@pytest.mark.parametrize(("scope", "rate", "expected"), [
+    (of_class("c"), "positive_predictive_value", None),
+    (MACRO, "positive_predictive_value", (3 / 4 + 4 / 6) / 2),  # without c
+    (MICRO, "positive_predictive_value", 7 / 10),
+    (WEIGHTED, "true_positive_rate", (4 * 3 / 4 + 5 * 4 / 5 + 0) / 10),
+    (WEIGHTED, "positive_predictive_value", (4 * 3 / 4 + 5 * 4 / 6) / 9),
+    (NO_CLASS, "accuracy", 7 / 10),
+])  # fmt: skip
+def test_averages_by_hand(
+    report: fg.Report, scope: ClassScope, rate: str, expected: float | None
+) -> None:
+    found = rates(report, "G", scope)[rate]
+    assert found == (expected and pytest.approx(expected, rel=1e-15))
 
 
 def test_accuracy_of_all_classes(report: fg.Report) -> None:
-    assert rates(report, "G", NO_CLASS)["accuracy"] == 0.7
     assert one(report, "accuracy.difference", NO_CLASS).value == pytest.approx(0.0, abs=1e-15)
     gap = one(report, "true_positive_rate.largest_gap", MACRO)
     ours = (Fraction(3, 4) + Fraction(4, 5) + 0) / 3
@@ -106,11 +110,10 @@ def test_kappa_is_of_all_classes_alone(report: fg.Report) -> None:
 
 def test_distances_are_over_all_classes(report: fg.Report) -> None:
     # labels .4 .5 .1 against .4 .2 .4; predictions .4 .6 0 against .3 .2 .5
-    assert one(report, "TVD", NO_CLASS).value == pytest.approx(0.3)
-    assert one(report, "prediction.tvd", NO_CLASS).value == pytest.approx(0.5)
-    assert one(report, "prediction.ks", NO_CLASS).value == pytest.approx(0.5)
-    assert one(report, "prediction.kl", NO_CLASS).value == float("inf")
-    assert one(report, "prediction.lp", NO_CLASS).value == pytest.approx(0.42**0.5)
+    of_predictions = {"tvd": 0.5, "ks": 0.5, "kl": float("inf"), "lp": 0.42**0.5}
+    expected = {"TVD": 0.3} | {f"prediction.{name}": at for name, at in of_predictions.items()}
+    found = {name: one(report, name, NO_CLASS).value for name in expected}
+    assert found == pytest.approx(expected)
 
 
 def test_the_worst_class(report: fg.Report) -> None:
@@ -125,18 +128,11 @@ def test_the_worst_class(report: fg.Report) -> None:
 
 
 def test_limits_of_the_worst_class_hold_for_all_classes_at_once() -> None:
-    rows = [
-        {"g": g, "y": label, "p": prediction}
-        for g, by_label in TABLES.items()
-        for label, counts in by_label.items()
-        for prediction, n in zip("abc", counts, strict=True)
-        for _ in range(30 * n)
-    ]
     asked: dict[str, Any] = {"label": "y", "prediction": "p", "sensitive": "g"}
     asked |= {"reference": {"g": "H"}, "metrics": "true_positive_rate.difference"}
-    every = fg.audit(pl.DataFrame(rows), **asked)
+    every = fg.audit(rows_of(30), **asked)
     worst = worst_class(every, "true_positive_rate.difference")
-    strict = fg.audit(pl.DataFrame(rows), confidence=1 - 0.05 / 3, **asked)
+    strict = fg.audit(rows_of(30), confidence=1 - 0.05 / 3, **asked)
     alone = one(strict, "true_positive_rate.difference", of_class("c"))
     assert (worst.low, worst.high) == pytest.approx((alone.low, alone.high))
     assert worst.confidence == 0.95

@@ -249,9 +249,30 @@ def test_c9_each_vendor_keeps_its_specificity() -> None:
     assert value(report, "vertex.specificity_difference") == pytest.approx(8 / 69)
     swapped = audit(RD_A, RD_D)
     assert value(swapped, "SD") == pytest.approx(-8 / 69)
-    assert find_metric("SD").order == "group - reference"
-    assert "against the group" in find_metric("SD").positive
     assert "against" not in find_metric("vertex.specificity_difference").positive
+
+
+@pytest.mark.parametrize(
+    ("metric", "d", "a", "expected", "positive"),
+    [
+        ("SD", RD_D, RD_A, 8 / 69, "against the group"),  # C9
+        ("vertex.difference_in_ratio_of_error_types", CALIFORNIA, FLORIDA, 0.5,
+         "slice 1 has relatively more false negatives (type II errors)"),  # C12 and C13
+        # C15, c_a > c_d: labels ask for more acceptances in a than given, relative to d
+        ("DCA", cells(20, 0, 10, 20), cells(60, 10, 0, 30), 0.5, "too few of the reference"),
+        # C16, r_d > r_a: the model rejects d less than labels suggest, relative to a
+        ("DCR", cells(10, 0, 10, 30), cells(40, 10, 0, 50), 0.5, "rejects too few of the group"),
+    ],
+)  # fmt: skip
+def test_a_positive_value_is_read_as_the_sources_state(
+    metric: str, d: Any, a: Any, expected: float, positive: str
+) -> None:
+    report = audit(d, a)
+    assert value(report, metric) == pytest.approx(expected)
+    assert positive in find_metric(metric).positive
+    found = report[metric, "facet", "d"]
+    if metric.startswith("vertex"):
+        assert (found.rate_group, found.rate_reference) == (0.5, 0)
 
 
 def test_c11_treatment_equality_is_fn_over_fp_d_minus_a() -> None:
@@ -263,15 +284,6 @@ def test_c11_treatment_equality_is_fn_over_fp_d_minus_a() -> None:
     assert (value(report, "TE") > 0) == (superseded > 0)
 
 
-def test_c12_and_c13_more_false_negatives_are_type_two_errors() -> None:
-    metric = find_metric("vertex.difference_in_ratio_of_error_types")
-    assert metric.positive == "slice 1 has relatively more false negatives (type II errors)"
-    report = audit(CALIFORNIA, FLORIDA)
-    assert value(report, metric.name) == 0.5
-    assert (report[metric.name, "facet", "d"].rate_group) == 0.5
-    assert (report[metric.name, "facet", "d"].rate_reference) == 0
-
-
 def test_c14_a_half_over_six_tenths_passes_four_fifths() -> None:
     report = fg.audit(
         fg.confusion("facet", {"d": cells(500, 0, 0, 500), "a": cells(600, 0, 0, 400)}),
@@ -281,20 +293,6 @@ def test_c14_a_half_over_six_tenths_passes_four_fifths() -> None:
     )
     assert value(report, "DI") == pytest.approx(5 / 6, rel=1e-15)
     assert report.verdict == "pass"
-
-
-def test_c15_positive_acceptance_is_against_the_reference() -> None:
-    """c_a > c_d: labels ask for more acceptances in a than given, relative to d."""
-    report = audit(cells(20, 0, 10, 20), cells(60, 10, 0, 30))
-    assert value(report, "DCA") == pytest.approx(0.5)
-    assert "too few of the reference" in find_metric("DCA").positive
-
-
-def test_c16_positive_rejection_is_against_the_reference() -> None:
-    """r_d > r_a: the model rejects d less than labels suggest, relative to a."""
-    report = audit(cells(10, 0, 10, 30), cells(40, 10, 0, 50))
-    assert value(report, "DCR") == pytest.approx(0.5)
-    assert "rejects too few of the group" in find_metric("DCR").positive
 
 
 def test_c20_accuracy_is_of_its_own_facet() -> None:

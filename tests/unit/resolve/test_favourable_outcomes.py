@@ -151,6 +151,8 @@ HARMS = [
     ("action_taken", (3, 1), {"positive": "yes"}
      | {"recode": {"action_taken": {"yes": [3], "no": [1]}}}),
     ("outcome", ("Dismissed", "Kept"), {"positive": "Dismissed"}),
+    *(("denied", words, {"positive": words[0]})
+      for words in ((True, False), ("yes", "no"), ("True", "False"), ("Y", "N"))),
     *((column, (1, 0), {"positive": 1}) for column in ("let_go", "search_conducted")),
     ("score_text", ("High", "Low"), {"positive": "High"}),
     *(("outcome", (word, "no"), {"positive": word})
