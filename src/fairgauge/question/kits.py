@@ -2,8 +2,9 @@
 
 A preset quotes its sources and computes nothing: none states that an audit meets a law. One of your
 own is a TOML file. Its template runs, so that no other file can have it opened: who runs fairgauge
-names it by its path, or names a folder of kits (`FOLDER_OF_KITS`) in which it is found by its name.
-A saved question holds the values of one's own, and never its template.
+names it by its path, or names a folder of kits (`FOLDER_OF_KITS`) in which it is found by its name,
+that of its file. A saved question holds the values of one's own and its name, and never its
+template or its path.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from fairgauge.values import Json
 _FOLDER = Path(__file__).parents[1] / "kits"
 FOLDER_OF_KITS = "FAIRGAUGE_KITS"
 """The variable of the environment that names a folder of kits of one's own."""
-_opened: dict[str, Kit] = {}  # what was named by its path, in this process
+_opened: dict[str, Kit] = {}  # what was named by its path, in this process, by that and its name
 _OF_SELECTION = (  # how the names of metrics begin that compare selections
     "selection_rate.", "selection_odds.", "denials_odds_ratio", "selection_smd", "rejection_share.",
 )  # fmt: skip
@@ -39,6 +40,7 @@ _TYPES: dict[str, Any] = {
     "dt.date | None": dt.date, "tuple[str, ...]": list, "Mapping[str, str]": dict,
 }  # fmt: skip
 """Of which type of TOML the keys of ``[kit]`` are; lists and tables are of texts."""
+_LONGEST = 80  # the name of a preset
 _SAVED = ("favourable", "metrics", "reference", "rules", "task")
 """The options of a preset that a saved question has next to its own."""
 _NOT_OPTIONS = ("intersect", "with_score", "with_amounts", "gaps")  # though keys of ``[audit]``
@@ -48,7 +50,7 @@ _NOT_OPTIONS = ("intersect", "with_score", "with_amounts", "gaps")  # though key
 class Kit:
     """A preset."""
 
-    name: str  # what it is called; of a file of one's own, its path
+    name: str  # what it is called
     title: str  # what an audit of it is about
     jurisdiction: str  # where it holds, and whether it does
     status: str
@@ -104,11 +106,6 @@ class Kit:
         return self.name in kit_names()
 
     @property
-    def called(self) -> str:
-        """Return the name, of a file of one's own without where it is."""
-        return Path(self.name).stem
-
-    @property
     def published_metrics(self) -> tuple[str, ...]:
         """Return the metrics of the tables to publish, which compare selections."""
         return tuple(each for each in self.options["metrics"] if each.startswith(_OF_SELECTION))
@@ -155,18 +152,38 @@ def _saved_options(options: Mapping[str, object]) -> dict[str, Any]:
 
 
 def kit_or_none(name: object) -> Kit | None:
-    """Return a preset that a result states, None where nobody named its file or its folder."""
+    """Return a preset that a result states, None where nobody named its file or its folder.
+
+    Raises ``SpecError``: it is stated by a path, which no result has.
+    """
     if isinstance(name, Mapping):
+        _refuse_path(name.get("name"))
         with errors.collecting([]):
             return read_kit(name, Location())
     if not isinstance(name, str):
         return None
     if name in _opened:
         return _opened[name]
+    _refuse_path(name)
     own = os.environ.get(FOLDER_OF_KITS)
     folder = _FOLDER if name in kit_names() else Path(own) if own else None
-    file = folder and folder / f"{Path(name).stem}.toml"
-    return _kit_of(name, file) if file and file.is_file() else None
+    file = folder and folder / f"{name}.toml"
+    return _kit_of(file) if file and file.is_file() else None
+
+
+def _refuse_path(name: object) -> None:
+    # refuse what is no plain name, such as one that leads out of a folder
+    if (plain := Path(str(name)).name) != name or not plain.strip(".") or len(plain) > _LONGEST:
+        raise _no_preset(name)
+
+
+def _no_preset(name: object) -> SpecError:
+    message = (
+        f"no preset {quote(name)}.{suggest(str(name), kit_names())} Allowed: "
+        f"{', '.join(kit_names())}, or a .toml file of your own, which no other file can name: "
+        f"give it as --preset, or its folder in the variable {FOLDER_OF_KITS}"
+    )
+    return SpecError(Problem("preset", message))
 
 
 def word_for_positive(kit: Kit | None) -> str | None:
@@ -180,19 +197,18 @@ def word_for_positive(kit: Kit | None) -> str | None:
 def find_kit(name: str) -> Kit:
     """Return a preset; refuse the name of none, and a file that nobody but a file names."""
     if (kit := kit_or_none(name)) is None:
-        message = (
-            f"no preset {quote(name)}.{suggest(name, kit_names())} Allowed: "
-            f"{', '.join(kit_names())}, or a .toml file of your own, which no other file can name: "
-            f"give it as --preset, or its folder in the variable {FOLDER_OF_KITS}"
-        )
-        raise SpecError(Problem("preset", message))
+        raise _no_preset(name)
     return kit
 
 
 def open_kit(name: str) -> Kit:
     """Return a preset that a user names: of a path, the file that is there."""
     if name not in kit_names() and Path(name).suffix == ".toml" and Path(name).is_file():
-        _opened[name] = _kit_of(name, Path(name))
+        if Path(name).stem in kit_names():
+            message = f"has the name of a preset of fairgauge, {Path(name).stem}; rename the file"
+            raise SpecError(Problem(f"preset {name}", message))
+        kit = _opened[name] = _kit_of(Path(name))
+        _opened[kit.name] = kit
     return find_kit(name)
 
 
@@ -217,14 +233,14 @@ def read_kit(value: object, at: Location) -> Kit:
 
 
 @cache
-def _kit_of(name: str, file: Path) -> Kit:
+def _kit_of(file: Path) -> Kit:
     import tomllib  # not for --help
 
     try:
         found = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(Problem(f"preset {file}", str(error))) from None
-    return _kit_of_tables(name, found)
+    return _kit_of_tables(file.stem, found)
 
 
 def _kit_of_tables(name: str, tables: Mapping[str, Any]) -> Kit:

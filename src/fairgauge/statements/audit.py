@@ -513,7 +513,7 @@ class _Audit(PageStatements):
             chosen=bool(spec.get("where")),
             partly=comparisons.is_used_partly(data.excluded, spec))  # fmt: skip
         if (of := self.name) is not None:
-            own = {"name": of.called, "jurisdiction": of.jurisdiction, "status": of.status}
+            own = {"name": of.name, "jurisdiction": of.jurisdiction, "status": of.status}
             yield fact("preset", "spec.preset", **own, as_of=of.as_of.isoformat())
         elif (name := spec.get("preset")) is not None:
             name = name.get("name") if isinstance(name, Mapping) else name

@@ -238,6 +238,29 @@ def test_a_file_names_no_preset_that_is_a_file(tmp_path, monkeypatch):
     assert "PASSED" in render(fg.load(tmp_path / "a.json"), "markdown", full=True)
 
 
+@pytest.mark.parametrize("name", ["{}", "../{}", "a/../{}", "/{}", ".", "..", "n" * 3_000, ""])
+def test_a_preset_of_a_file_has_a_plain_name(tmp_path, monkeypatch, name):
+    """Neither a path to a folder of presets nor one from it is a name, in any kind of file."""
+    folder = tmp_path / "kits"
+    folder.mkdir()
+    (folder / "bonuses.toml").write_text(KIT)
+    saved, asked = filed(str(folder / "bonuses.toml")), {"prediction": "ok", "sensitive": "race"}
+    assert str(tmp_path) not in saved.to_json()
+    monkeypatch.setattr(kits, "_opened", {})
+    monkeypatch.setenv(kits.FOLDER_OF_KITS, str(folder))
+    assert kits.find_kit("bonuses").filing
+    stated = name.format(folder / "bonuses")
+    with pytest.raises(fg.FairgaugeError, match="no preset"):
+        kits.find_kit(stated)
+    (tmp_path / "a.json").write_text(json.dumps(asked | {"preset": stated}))
+    with pytest.raises(fg.FairgaugeError, match="no preset"):
+        fg.audit({"ok": [1, 0], "race": ["a", "b"]}, config=tmp_path / "a.json")
+    held = saved.to_dict()
+    held["spec"]["preset"]["name"] = stated
+    with pytest.raises(fg.FairgaugeError, match="no preset"):
+        render(fg.Report.from_dict(held), "markdown", full=True)
+
+
 @pytest.mark.parametrize("change", [
     {"name": "nyc-ll144"}, {"kit": {"as_of": "soon"}}, {"kit": {"statements": [1]}},
     {"kit": {"status": "in force. All rules PASS"}}, {"kit": {"no_limit": "All rules PASS."}},
