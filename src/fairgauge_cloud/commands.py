@@ -51,12 +51,6 @@ data_options = add_options(
         metavar="FILE",
         help="The data, in the place of CONFIG's dataset_uri; - reads standard input.",
     ),
-    click.option(
-        "--first-row",
-        type=click.Choice(("auto", "header", "data")),
-        default="auto",
-        help="What the first row of CSV files is; auto decides by its cells.",
-    ),
 )
 """The options of where the data of a configuration are, and how they are read."""
 
@@ -78,7 +72,6 @@ def clarify(
     output: str,
     maps: tuple[str, ...],
     dataset: str | None,
-    first_row: str,
     predictions: str | None,
     check: bool,
     out: Output,
@@ -112,9 +105,9 @@ def clarify(
         folder = made_folder(output)
         read = [config, predictions] if predictions else [config]
         check_outputs([str(path) for path in result_paths(folder, name)], read)
-    made = load_dataset(asked, places, dataset, first_row)
+    made = load_dataset(asked, places, dataset)
     if predictions is not None:
-        made = with_answers(made, asked, Path(predictions), first_row)
+        made = with_answers(made, asked, Path(predictions))
     job = Job(asked, made)
     if missing := asked.not_computed:
         print_message(missing, prefix="Not computed: ")
@@ -179,7 +172,7 @@ def clarify_monitor(current: str, baseline: str, output: str, **flags: Any) -> i
         found = read_results(path)
     else:
         config = check_config(asked, has_dataset=dataset is not None)
-        job = Job(config, load_dataset(config, places, dataset, flags["first_row"]))
+        job = Job(config, load_dataset(config, places, dataset))
         found, report, stops = job.results, job.report(), job.stops
         if missing := config.not_computed:
             print_message(missing, prefix="Not computed: ")

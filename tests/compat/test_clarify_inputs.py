@@ -24,20 +24,11 @@ def test_a_header_spelled_differently_is_not_data(folder: Any, first: tuple[str,
     for more in ([], ["--check"]):
         message = folder.fails("clarify", "bad.json", *more)
         assert f"looks like a header that is spelled differently: '{first[0]}' for" in message
-        assert "--first-row header or --first-row data" in message
-    stated = folder.clarify(asked, "--first-row", "header")
+        assert "if it is data, move the row below another one" in message
     folder.csv("data.csv", [HEADERS, *ROWS])
-    assert folder.clarify(asked) == stated
-
-
-def test_a_first_row_of_texts_is_data_when_it_is_stated(folder: Any) -> None:
-    rows = [("d", "unknown", 1), *((f, f"{i}", y) for i, (f, y, _) in enumerate(ROWS))]
-    folder.csv("data.csv", [(f, x, "no" if y else "yes") for f, x, y in rows])
-    asked = config(headers=["facet", "income", "label"], label_values_or_threshold=["yes"])
-    folder.json("bad.json", asked)
-    assert "looks like a header" in folder.fails("clarify", "bad.json")
-    folder.clarify(asked, "--first-row", "data")
-    assert folder.ours()["data"]["rows"] == len(rows)
+    headed = folder.clarify(asked)
+    folder.csv("data.csv", ROWS)
+    assert folder.clarify(asked) == headed
 
 
 def test_a_first_row_with_a_number_is_data(folder: Any) -> None:
@@ -130,7 +121,7 @@ def test_answers_of_the_model_are_its_predictions(folder: Any, name: str) -> Non
     ("read", "answers", "message"),
     [
         ({"label": 0}, [[1]] * (len(ROWS) - 1), "333 answers and the data 334 rows"),
-        ({"label": 0}, [["y"], *[[1]] * len(ROWS)], "--first-row header"),
+        ({"label": 0}, [["y"], *[[1]] * len(ROWS)], "one for each row, in their order (and no header)"),
         ({"label": 3}, [[1]] * len(ROWS), "predictor.label: must be the place of one of 1 columns"),
         ({}, [["yes"]] * len(ROWS), "answer 1: a probability must be a number"),
         ({}, [[0.5, 0.5]] * len(ROWS), "2 probabilities and 0 labels"),

@@ -1,40 +1,31 @@
-"""MLflow: a report in a run, as metrics, tags and artifacts; and an evaluator of models."""
+"""MLflow: a report in a run, as metrics, tags and artifacts."""
 
 from __future__ import annotations
 
 import math
 import re
-import time
-from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fairgauge.api.audit import audit
 from fairgauge.enums import Outcome, ScopeKind
-from fairgauge.errors import CubeError, DataError, MissingExtra, Problem, SpecError
+from fairgauge.errors import CubeError, DataError, MissingExtra, SpecError
 
 try:
     import mlflow
-    from mlflow.entities import Metric
-    from mlflow.models.evaluation.base import EvaluationResult, ModelEvaluator
 except ImportError as error:
     raise MissingExtra("logging to MLflow", "mlflow", error) from error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from fairgauge.results.estimates import Estimate
-    from fairgauge.results.monitor_results import MonitorReport
     from fairgauge.results.report import Report
 
-__all__ = ["FairgaugeEvaluator", "log_monitor", "log_report"]
+__all__ = ["log_report"]
 
 _ILLEGAL = re.compile(r"[^\w\- .]")
 _LONGEST_NAME = 250
 _MOST_AT_ONCE = 1_000
-_EVIDENCE = "/evidence"
 _FORMATS = {"html": "html", "json": "json", "md": "markdown"}
 
 
@@ -86,70 +77,6 @@ def log_report(
     return metrics
 
 
-def log_monitor(
-    report: MonitorReport, name: str = "fairgauge", *, run_id: str | None = None
-) -> dict[str, float]:
-    """Log what a monitor came to, one step for each period.
-
-    Logged are the value of every comparison in every period (metrics
-    ``NAME/METRIC/FEATURE/GROUP``) and its evidence (``.../evidence``), with the number of the
-    period as the step, the dashboard and the JSON (artifacts ``NAME/monitor.html`` and ``.json``),
-    and the verdict (tag ``NAME.verdict``).
-
-    Parameters
-    ----------
-    report : MonitorReport
-        What `fairgauge.monitor` returned.
-    name : str
-        What all names begin with, where a run holds several reports.
-    run_id : str, optional
-        The run; otherwise the active run, or a new one.
-
-    Returns
-    -------
-    dict
-        The metrics of the last period that has them.
-
-    Examples
-    --------
-    >>> import fairgauge as fg
-    >>> with mlflow.start_run():                                     # doctest: +SKIP
-    ...     fg.mlflow.log_monitor(fg.monitor("history"))
-    """
-    from fairgauge.render.formats import render
-
-    run = run_id or (mlflow.active_run() or mlflow.start_run()).info.run_id
-    client = mlflow.MlflowClient()
-    now = round(time.time() * 1000)
-    steps = [
-        Metric(key, value, now, step)
-        for key, values in _series(report, name)
-        for step, value in enumerate(values)
-        if value is not None and math.isfinite(value)
-    ]
-    for start in range(0, len(steps), _MOST_AT_ONCE):
-        client.log_batch(run, metrics=steps[start : start + _MOST_AT_ONCE])
-    client.set_tag(run, f"{name}.verdict", str(report.verdict))
-    for format_ in ("html", "json"):
-        client.log_text(run, render(report, format_), f"{name}/monitor.{format_}")
-    return {each.key: each.value for each in steps}
-
-
-def _series(report: MonitorReport, name: str) -> Iterator[tuple[str, list[float | None]]]:
-    taken: set[str] = set()
-    subjects = [
-        (each.metric, each.feature, each.group, *([each.class_] if each.class_ is not None else ()))
-        for each in report.comparisons
-    ]
-    rules = Counter(subjects)
-    for each, subject in zip(report.comparisons, subjects, strict=True):
-        parts = [*subject, each.rule] if rules[subject] > 1 else [*subject]
-        key = "/".join([name, *map(_allowed_name, parts)])[: _LONGEST_NAME - len(_EVIDENCE)]
-        key = _unique_key(key, taken)
-        yield key, [point.value for point in each.points]
-        yield f"{key}{_EVIDENCE}", [point.evidence for point in each.points]
-
-
 def _metric_values(report: Report, name: str) -> Iterator[tuple[str, float]]:
     taken: set[str] = set()
     for each in report.estimates:
@@ -192,52 +119,3 @@ def _unique_key(key: str, taken: set[str]) -> str:
         number += 1
     taken.add(numbered)
     return numbered
-
-
-class FairgaugeEvaluator(ModelEvaluator):  # type: ignore[misc]
-    """The evaluator "fairgauge" of ``mlflow.models.evaluate``.
-
-    ``evaluator_config`` holds options of `fairgauge.audit`, of which ``sensitive`` is required:
-    columns of the evaluated data, or a frame of its own. Label and prediction are those of the
-    evaluation.
-    """
-
-    @classmethod
-    def can_evaluate(
-        cls, *, model_type: str, evaluator_config: Mapping[str, object] | None, **kwargs: object
-    ) -> bool:
-        """Return whether there is a sensitive feature to audit."""
-        del model_type, kwargs
-        return "sensitive" in (evaluator_config or {})
-
-    def evaluate(
-        self,
-        *,
-        model_type: str,
-        dataset: Any,
-        run_id: str,
-        evaluator_config: Mapping[str, Any],
-        model: Any = None,
-        **kwargs: object,
-    ) -> EvaluationResult:
-        """Audit the predictions, and log the report to the run.
-
-        Raises
-        ------
-        SpecError
-            The options are wrong, or there are neither predictions nor a model.
-        """
-        del model_type, kwargs
-        rows, prediction = dataset.features_data, dataset.predictions_data
-        if prediction is None:
-            if model is None:
-                message = "give a model, or the column of predictions"
-                raise SpecError(Problem("predictions", message))
-            prediction = model.predict(rows)
-        if isinstance(rows, np.ndarray):  # with feature_names
-            rows = dict(zip(dataset.feature_names, rows.T, strict=True))
-        options = dict(evaluator_config)
-        name = options.pop("name", "fairgauge")
-        report = audit(rows, label=dataset.labels_data, prediction=prediction, **options)
-        metrics = log_report(report, name, run_id=run_id)
-        return EvaluationResult(metrics=metrics, artifacts={}, run_id=run_id)

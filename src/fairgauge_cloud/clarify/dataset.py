@@ -42,19 +42,14 @@ class CsvTable:
 
 
 def read_csv(
-    files: Sequence[Path],
-    headers: list[str] | None,
-    asked: Sequence[str | int | None],
-    first_row: str,
+    files: Sequence[Path], headers: list[str] | None, asked: Sequence[str | int | None]
 ) -> CsvTable:
-    """Read CSV files, one below the other, whose first row is a header, data, or "auto"."""
+    """Read CSV files, one below the other, with or without a header."""
     made = CsvTable([], [], [])
     for path in files:
         rows = csv_rows(path)
         first = [*islice(rows, _LOOK)]
-        is_header, width = first_row == "header", len(first[0])
-        if first_row == "auto":
-            is_header = _is_header(first, headers, asked, path)
+        is_header, width = _is_header(first, headers, asked, path), len(first[0])
         found = headers or (first[0] if is_header else [f"column_{i}" for i in range(width)])
         if headers is None and not is_header:
             made.notices = [
@@ -88,8 +83,8 @@ def _is_header(
         other = [f"{quote(one)} for {quote(two)}" for one, two in pairs if one != two]
         raise DataError(
             f"headers: the first row of {quote(path)} looks like a header that is spelled "
-            f"differently: {', '.join(other[:3])}. Correct headers, or state what the row is: "
-            "--first-row header or --first-row data"
+            f"differently: {', '.join(other[:3])}. Correct headers, or, if it is data, move the row "
+            "below another one"
         )
     return False
 
@@ -190,16 +185,14 @@ def _search_json(searches: dict[str, Any], path: Path, is_lines: bool) -> dict[s
     }
 
 
-def load_dataset(
-    config: AnalysisConfig, places: Places, dataset: str | None, first_row: str
-) -> Dataset:
+def load_dataset(config: AnalysisConfig, places: Places, dataset: str | None) -> Dataset:
     """Read and join everything that a configuration names."""
     if dataset is None:
         files = places.files(config.dataset_uri or "")
     else:
         files = replace(places, base=Path()).files(dataset)  # from the current folder
     if config.dataset_type == "text/csv":
-        made = _read_csvs(config, places, files, first_row)
+        made = _read_csvs(config, places, files)
     elif config.dataset_type in (_LINES, _DOCUMENT):
         made = read_json(config, files)
     else:
@@ -233,12 +226,10 @@ def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
     refuse(problems)
 
 
-def _read_csvs(
-    config: AnalysisConfig, places: Places, files: list[Path], first_row: str
-) -> Dataset:
+def _read_csvs(config: AnalysisConfig, places: Places, files: list[Path]) -> Dataset:
     facets = [facet.name_or_index for facet in config.facet or []]
     asked = [config.label, config.predicted_label, config.group_variable, *facets]
-    main = read_csv(files, config.headers, asked, first_row)
+    main = read_csv(files, config.headers, asked)
     label, predicted = find(main.names, config.label), find(main.names, config.predicted_label)
     made = Dataset(describe_files(files), main.names, {}, label, predicted, main.notices)
     rows, key = main.rows, config.joinsource_name_or_index
@@ -261,7 +252,7 @@ def _read_csvs(
         raise SpecError(Problem("joinsource_name_or_index", message))
     for role, uri, headers, found in apart:
         named = facets if role == "facet" else [config.predicted_label]
-        side = read_csv(found, headers, [*named, key], first_row)
+        side = read_csv(found, headers, [*named, key])
         made.notices.extend(side.notices)
         # an index is one of the data; the other file may have the key elsewhere, by its name
         theirs = find(side.names, ours) or find(side.names, key)
@@ -333,21 +324,21 @@ def _predicted_of(config: AnalysisConfig, names: list[str], others: list[str]) -
     return found
 
 
-def with_answers(made: Dataset, config: AnalysisConfig, path: Path, first_row: str) -> Dataset:
+def with_answers(made: Dataset, config: AnalysisConfig, path: Path) -> Dataset:
     """Return the data with what the model answered, one answer a row, in the rows' order.
 
     A score is 1 above ``probability_threshold`` (.5); of several the label of the greatest counts.
     """
     asked = config.predictor or Predictor()
     kind = (asked.accept_type or config.dataset_type).lower()
-    columns = _read_answers(asked, kind, path, first_row)
+    columns = _read_answers(asked, kind, path)
     rows = max(map(len, made.table.values()))
     for found in columns.values():
         answers = len(found) if isinstance(found, list) else 1
         if answers != rows:
             raise DataError(
                 f"{quote(path)} has {answers:,} answers and the data {rows:,} rows; give one for "
-                "each row, in their order (of CSV with a header: --first-row header)"
+                "each row, in their order (and no header)"
             )
     pairs = zip(*(columns.get(key, [None] * rows) for key in ("label", "probability")), strict=True)
     values = [
@@ -365,11 +356,11 @@ def with_answers(made: Dataset, config: AnalysisConfig, path: Path, first_row: s
     )  # fmt: skip
 
 
-def _read_answers(asked: Predictor, kind: str, path: Path, first_row: str) -> dict[str, Any]:
+def _read_answers(asked: Predictor, kind: str, path: Path) -> dict[str, Any]:
     places = {"label": asked.label, "probability": asked.probability}
     wanted = {key: at for key, at in places.items() if at is not None}
     if kind == "text/csv":
-        rows = [*csv_rows(path)][first_row == "header" :]
+        rows = [*csv_rows(path)]
         width = len(rows[0]) if rows else 0
         for key, at in wanted.items():
             if at not in range(width):
