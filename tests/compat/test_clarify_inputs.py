@@ -121,7 +121,11 @@ def test_answers_of_the_model_are_its_predictions(folder: Any, name: str) -> Non
     ("read", "answers", "message"),
     [
         ({"label": 0}, [[1]] * (len(ROWS) - 1), "333 answers and the data 334 rows"),
-        ({"label": 0}, [["y"], *[[1]] * len(ROWS)], "one for each row, in their order (and no header)"),
+        (
+            {"label": 0},
+            [["y"], *[[1]] * len(ROWS)],
+            "in their order (and no header)",
+        ),
         ({"label": 3}, [[1]] * len(ROWS), "predictor.label: must be the place of one of 1 columns"),
         ({}, [["yes"]] * len(ROWS), "answer 1: a probability must be a number"),
         ({}, [[0.5, 0.5]] * len(ROWS), "2 probabilities and 0 labels"),

@@ -26,7 +26,7 @@ from fairgauge.monitoring._detection import ALL_GROUPS
 from fairgauge.monitoring._feed_rows import feed_rows
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
-from fairgauge.monitoring.periods import Weekdays, days_of_week, kind_of, parse_period, weekday_of
+from fairgauge.monitoring.periods import kind_of, parse_period, weekday_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -97,19 +97,18 @@ def follow(
     ]  # fmt: skip
     size = len(counts.ids)
     dates = [*map(parse_period, names)]
-    weekdays = days_of_week(dates)
     feed = [
         FeedPeriod(str(date), feed_rows(cube, asked.question), kind_of(date), weekday_of(date))
         for date, cube in zip(dates, cubes, strict=True)
     ]
     ends = np.array(limits[:size], dtype=np.float64).reshape(-1, 2)
-    parts = _detection.detect(counts, ends, asked, rates, weekdays)
+    evidence = _detection.detect(counts, ends, asked, rates)
     labels = _Labels(names, cubes, asked)
     arrived = dict(zip(ids, arrivals, strict=True))
-    maker = _ComparisonMaker(names, cubes, asked, labels, arrived, weekdays, feed)
+    maker = _ComparisonMaker(names, cubes, asked, labels, arrived, feed)
     comparisons = [
         maker.compare_counts(
-            i, counts, parts[..., i], limits[i], rates[each.rule], float(alphas[i]),
+            i, counts, evidence[:, i], limits[i], rates[each.rule], float(alphas[i]),
             baselines.get(each),
         )
         for i, each in enumerate(counts.ids)
@@ -163,24 +162,24 @@ class _ComparisonMaker:
     asked: MonitorSpec
     labels: _Labels
     arrivals: Mapping[ComparisonId, int]
-    weekdays: Weekdays
     feed: Sequence[FeedPeriod]
 
     def _periods_entered(self, each: ComparisonId) -> int:
         return self.labels.entered if self.labels.needed[each.rule] else len(self.names)
 
     def compare_counts(
-        self, i: int, every: _comparison_counts.ComparisonCounts, parts: Array,
+        self, i: int, every: _comparison_counts.ComparisonCounts, evidence: Array,
         limits: tuple[float, float], rate: MonitoredRate, alpha: float, baseline: Baseline | None,
     ) -> MonitoredComparison:  # fmt: skip
         asked, names, each, counts = self.asked, self.names, every.ids[i], every.counts[:, i]
         entered = self._periods_entered(each)
         threshold = asked.horizon / (alpha if baseline is None else alpha / 2)
         alarm = None
-        if crossed := _detection.first_alarm(parts, entered, threshold, self.weekdays):
+        if (at := _detection.first_alarm(evidence[:entered], threshold)) is not None:
             of_baseline = every.baselines.get(each)
-            alarm = _detection.attribute(rate, counts, names, crossed, limits, of_baseline)
-        points = tuple(self._points(each, counts, rate, parts.sum(axis=0)))
+            held = counts[:entered]
+            alarm = _detection.attribute(rate, held, names[:entered], at, limits, of_baseline)
+        points = tuple(self._points(each, counts, rate, evidence))
         (every_row,) = _detection.numbers_of_counts(counts[:entered].sum(axis=0)[np.newaxis], rate)
         sizes = [every_row["n_group"], every_row["n_reference"]]
         if baseline is not None:
@@ -227,12 +226,10 @@ class _ComparisonMaker:
         # one that ``hides`` has groups of insufficient data
         names, asked, entered = self.names, self.asked, self._periods_entered(each)
         signs, threshold = _detection.signs_of(periods, entered, limits), asked.horizon / alpha
-        weekdays = {name: [t for t in of if t < entered] for name, of in self.weekdays.items()}
-        parts = _detection.evidence_parts(asymptotic_evidence, signs, weekdays, asked.horizon)
-        alarm = None
-        if crossed := _detection.first_alarm(parts, entered, threshold, weekdays):
-            alarm = _detection.alarm_of(each, names, self.cubes, crossed, signs, limits, asked)
-        evidence = parts.sum(axis=0)
+        evidence, alarm = asymptotic_evidence(*signs), None
+        if (at := _detection.first_alarm(evidence, threshold)) is not None:
+            held = names[:entered]
+            alarm = _detection.alarm_of(each, held, self.cubes, at, signs, limits, asked)
         points = tuple(
             _detection.point_of(
                 name, periods[t].usual if t in periods else None,

@@ -24,10 +24,8 @@ decides nothing.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +38,6 @@ from fairgauge.measure.measure import measure
 from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId, SideCounts
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec, Rates
-from fairgauge.monitoring.periods import DAYS, WEEKEND, Weekdays
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.resolution import held_exclusions
@@ -63,8 +60,6 @@ from fairgauge.stats.significance import exact_limits
 
 _BLOCK = 50_000
 """E-values of periods and comparisons that are computed at once."""
-_OF_WEEKDAYS = 0.2
-"""The part of the evidence that is of single weekdays, and of weekends."""
 SPENT_AT_ONCE = 0.8
 """The part of what is left of alpha that comparisons share when they arrive."""
 
@@ -106,55 +101,17 @@ def tolerated_limits(
     return max(low, least), high
 
 
-def evidence_parts(
-    evidence_of: Callable[..., Array], sides: Sequence[Array], weekdays: Weekdays, horizon: int
-) -> Array:
-    """Return evidence after every period, whose sum decides: of all, and of each of the weekdays.
-
-    What occurs at weekends alone is otherwise outweighed by the days between them.
-    ``evidence_of``: the evidence of periods, after each of these, by the arrays of their ``sides``.
-    """
-    # The sum R of e-values less the number of its periods is a supermartingale, of whatever
-    # periods. One of weekdays stays between them; its weight is such that all its periods of the
-    # horizon count for no more than its share of the horizon, so that the sum of all R is 0 at
-    # first and expected to grow by no more than the horizon, as that of all periods alone would.
-    every = evidence_of(*sides)
-    if not weekdays:
-        return every[np.newaxis]
-    parts = np.zeros((1 + len(weekdays), *every.shape))
-    parts[0] = (1 - _OF_WEEKDAYS) * every
-    for part, (name, days) in zip(parts[1:], weekdays.items(), strict=True):
-        if days:
-            weeks = math.ceil(horizon / len(DAYS)) * (2 if name == WEEKEND else 1)
-            weight = _OF_WEEKDAYS / len(weekdays) * horizon / weeks
-            so_far = evidence_of(*(side[days] for side in sides))
-            so_far = np.concatenate([np.zeros_like(every[:1]), so_far])
-            part[:] = weight * so_far[np.searchsorted(days, np.arange(len(part)), side="right")]
-    return parts
+def first_alarm(evidence: Array, threshold: float) -> int | None:
+    """Return the number of the first period whose evidence reaches a threshold."""
+    crossed = np.flatnonzero(evidence >= threshold)
+    return int(crossed[0]) if crossed.size else None
 
 
-def first_alarm(
-    parts: Array, entered: int, threshold: float, weekdays: Weekdays
-) -> tuple[int, str | None, Sequence[int]] | None:
-    """Return the period of the first alarm of those ``entered``, and the days that it is about.
-
-    Those are what most of its evidence is of: all, without a name, or some weekdays.
-    """
-    crossed = np.flatnonzero(parts[:, :entered].sum(axis=0) >= threshold)
-    if not crossed.size:
-        return None
-    at = int(crossed[0])
-    name = [None, *weekdays][int(parts[:, at].argmax())]
-    return at, name, [t for t in (weekdays[name] if name else range(entered)) if t < entered]
-
-
-def detect(
-    counts: ComparisonCounts, limits: Array, spec: MonitorSpec, rates: Rates, weekdays: Weekdays
-) -> Array:
-    """Fold the counts of all periods into the parts of the evidence, shape (part, period, id)."""
+def detect(counts: ComparisonCounts, limits: Array, spec: MonitorSpec, rates: Rates) -> Array:
+    """Fold the counts of all periods into the evidence, shape (period, id)."""
     periods, size, _ = counts.counts.shape
     low, high = limits.T
-    parts = np.zeros((1 + len(weekdays), periods, size))
+    evidence = np.zeros((periods, size))
     by_contrast: dict[Contrasted, list[int]] = {}
     for i, each in enumerate(counts.ids):
         by_contrast.setdefault(rates[each.rule].by, []).append(i)
@@ -162,10 +119,9 @@ def detect(
     for by, of in by_contrast.items():
         for held in (of[begin : begin + step] for begin in range(0, len(of), step)):
             tolerated = Tolerated(low[held], high[held], by)
-            evidence_of = partial(evidence_of_change, tolerated, shift=spec.worth_catching)
             sides = sides_of(counts.counts[:, held], by)
-            parts[..., held] = evidence_parts(evidence_of, sides, weekdays, spec.horizon)
-    return parts
+            evidence[:, held] = evidence_of_change(tolerated, *sides, shift=spec.worth_catching)
+    return evidence
 
 
 def sides_of(counts: Array, by: Contrasted) -> tuple[Array, Array, Array, Array]:
@@ -283,15 +239,11 @@ def signs_of(
     return sequential.deviations(value, low, high, *limits)
 
 
-Crossed = tuple[int, str | None, Sequence[int]]
-"""The period of an alarm, and the name and the numbers of the days that it is about."""
-
-
 def alarm_of(
     each: ComparisonId,
     names: Sequence[str],
     cubes: PeriodCubes,
-    crossed: Crossed,
+    at: int,
     signs: tuple[Array, Array],
     limits: tuple[float, float],
     asked: MonitorSpec,
@@ -303,10 +255,9 @@ def alarm_of(
         found = period_estimates(cubes, together, asked, [each.rule], LEVEL).get(each)
         return None if found is None or reason_few(found) else numbers_of(found)
 
-    at, _, days = crossed
-    side = max(signs, key=lambda z: float(np.nansum(z[days][: bisect_right(days, at)])))
+    side = max(signs, key=lambda z: float(np.nansum(z[: at + 1])))
     return raise_alarm(
-        names, crossed, ~np.isnan(side), lambda of: sequential.likeliest_deviation(side[of]), pool,
+        names, at, ~np.isnan(side), lambda of: sequential.likeliest_deviation(side[of]), pool,
         limits,
     )  # fmt: skip
 
@@ -365,13 +316,13 @@ def point_of(
 
 def raise_alarm(
     names: Sequence[str],
-    crossed: Crossed,
+    at: int,
     held: Mask,
     start: Callable[[Index], int],
     pool: Callable[[Sequence[int]], Numbers | None],
     limits: tuple[float, float],
 ) -> Alarm:
-    """Return what an alarm is about.
+    """Return what an alarm of the period ``at`` is about, by the periods that have entered.
 
     ``held``: the periods that have values.
     ``start``: of numbers of periods in an order, the position of that with which a change began.
@@ -388,21 +339,20 @@ def raise_alarm(
         return replace(held, low=None, high=None) if chosen else held
 
     def between(some: Sequence[int]) -> PooledPeriods | None:
-        return pooled([t for t in days if some[0] <= t <= some[-1]])
+        return pooled(range(some[0], some[-1] + 1))
 
-    at, weekdays, days = crossed
-    until = bisect_right(days, at)
-    since, size = start(np.array(days[:until])), len(days)
-    end = size - start(np.array(days[since:])[::-1])  # the same, from the other side
-    later = [t for t in days[since:end] if held[t]]
-    earlier = [t for t in days if t < later[0] and held[t]]
-    begin = first_now(until - 1, size)
-    now = pooled(days[begin:], chosen=False) if begin < size else None
+    size = len(names)
+    since = start(np.arange(at + 1))
+    end = size - start(np.arange(since, size)[::-1])  # the same, from the other side
+    later = [t for t in range(since, end) if held[t]]
+    earlier = [t for t in range(later[0]) if held[t]]
+    begin = first_now(at, size)
+    now = pooled(range(begin, size), chosen=False) if begin < size else None
     after = between(later)
     assert after is not None
     return Alarm(period=names[at], since=names[later[0]], after=after,
         before=between(earlier) if earlier else None, now=now,
-        currently=_where(now, *limits) if now else None, weekdays=weekdays)  # fmt: skip
+        currently=_where(now, *limits) if now else None)  # fmt: skip
 
 
 def _where(now: PooledPeriods, least: float, most: float) -> AfterAlarm | None:
@@ -417,7 +367,7 @@ def attribute(
     rate: MonitoredRate,
     counts: Array,
     names: Sequence[str],
-    crossed: Crossed,
+    at: int,
     limits: tuple[float, float],
     baseline: SideCounts | None,
 ) -> Alarm:
@@ -434,7 +384,7 @@ def attribute(
     def pool(which: Sequence[int]) -> Numbers:
         return numbers_of_counts(counts[which].sum(axis=0, keepdims=True), rate)[0]
 
-    alarm = raise_alarm(names, crossed, counts[:, 1] + counts[:, 3] > 0, start, pool, limits)
+    alarm = raise_alarm(names, at, counts[:, 1] + counts[:, 3] > 0, start, pool, limits)
     before = alarm.before
     if baseline is not None:
         (numbers,) = numbers_of_counts(np.array([baseline]), rate)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from typing import TypeAlias
 
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
@@ -35,10 +34,6 @@ class Length(StrEnum):
 MONTHS = {Length.MONTH: 1, Length.QUARTER: 3, Length.YEAR: 12}
 """How many months a period has, of those that have whole ones."""
 SATURDAY, _WEEK = 5, 7
-Weekdays: TypeAlias = Mapping[str, Sequence[int]]
-"""The numbers of the days of every weekday, and of the weekends, by name."""
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-WEEKEND = "weekend"
 _MONDAY = dt.date(1970, 1, 5).toordinal()
 """The day from which days are numbered, so that weeks begin on Mondays."""
 _MOST_ABSENT = 10_000
@@ -189,16 +184,6 @@ def weekday_of(period: Period) -> int:
     """Return what of a week a period is: its weekday, of an hour with the hour."""
     daily = period.length in (Length.HOUR, Length.DAY)
     return slot_of(period) + 24 * period.start.weekday() * daily
-
-
-def days_of_week(periods: Sequence[Period]) -> dict[str, list[int]]:
-    """Return the numbers of the days of every weekday, and of the weekends; of no other periods."""
-    found: dict[str, list[int]] = {}
-    if periods and periods[0].length is Length.DAY:
-        of = [period.start.weekday() for period in periods]
-        found = {name: [t for t, day in enumerate(of) if day == i] for i, name in enumerate(DAYS)}
-        found[WEEKEND] = [t for t, day in enumerate(of) if day >= SATURDAY]
-    return found
 
 
 def ordinal(period: Period) -> int:

@@ -114,7 +114,6 @@ class Alarm:
     ``before``: the periods before, or the baseline; None where the alarm covers all periods.
     ``now``: the later half of the periods after the alarm (7 to 28), which it did not choose.
     ``currently``: where the confidence interval of ``now`` lies; None without an interval.
-    ``weekdays``: the weekday that all of these are of, or "weekend"; None of all periods.
     """
 
     period: str
@@ -123,7 +122,6 @@ class Alarm:
     before: PooledPeriods | None
     now: PooledPeriods | None = None
     currently: AfterAlarm | None = None
-    weekdays: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.directions import compared_number, is_reference_first, opposite_odds
@@ -105,21 +104,20 @@ class _Monitor(PageStatements):
         turned = alarm.currently is AfterAlarm.OUTSIDE and now is not None and (
             side_of(now.value) != side_of(after.value))  # fmt: skip
         place = f"comparisons[{self.report.comparisons.index(each)}]"
-        now_at = _period_facts(now, alarm.weekdays, clearest=False) if now else None
+        now_at = _period_facts(now, clearest=False) if now else None
         s = self.compared(each, "alarm", since, before)
         facts = {
             "side": side_of(after.value), "since": alarm.since, "until": after.last,
             "passed": alarm.currently is AfterAlarm.TOLERATED or turned,
             "single": after.first == after.last, "turned": turned,
             "sure": alarm.currently is not AfterAlarm.BOTH, "period": alarm.period,
-            "weekdays": alarm.weekdays,
             "old": {
                 "at": "before_change" if before and before.first else "baseline",
                 "alone": before.first if before and before.first == before.last else None,
                 "outside": before is not None and before.first is not None
                 and side_of(before.value) == side_of(after.value),
             },
-            "new": _period_facts(since, alarm.weekdays, clearest=since is after),
+            "new": _period_facts(since, clearest=since is after),
             "clearest": since is after,
             "now_side": side_of(now.value) if turned and now else None,
             "now": now_at,
@@ -338,8 +336,5 @@ def history_page(health: monitored.HistoryHealth) -> Page:
     return Page(kind="history", statements=tuple(statements))
 
 
-def _period_facts(
-    held: monitored.PooledPeriods, weekdays: str | None, *, clearest: bool
-) -> dict[str, Any]:
-    return {"at": "over", "first": held.first, "last": held.last, "weekdays": weekdays,
-            "clearest": clearest}  # fmt: skip
+def _period_facts(held: monitored.PooledPeriods, *, clearest: bool) -> dict[str, object]:
+    return {"at": "over", "first": held.first, "last": held.last, "clearest": clearest}

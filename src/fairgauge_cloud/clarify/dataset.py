@@ -83,8 +83,8 @@ def _is_header(
         other = [f"{quote(one)} for {quote(two)}" for one, two in pairs if one != two]
         raise DataError(
             f"headers: the first row of {quote(path)} looks like a header that is spelled "
-            f"differently: {', '.join(other[:3])}. Correct headers, or, if it is data, move the row "
-            "below another one"
+            f"differently: {', '.join(other[:3])}. Correct headers, or, if it is data, move the "
+            "row below another one"
         )
     return False
 

@@ -135,24 +135,6 @@ def test_periods_enter_once_their_labels_are_complete():
     assert now.waiting == ()
 
 
-@pytest.mark.parametrize(("harmed", "text", "metric"), [
-    ({5, 6}, "at weekends", "selection_rate.ratio"), ({5, 6}, "at weekends", "f1.ratio"),
-    ({0}, "on Mondays", "selection_rate.ratio"),
-])  # fmt: skip
-def test_what_occurs_on_some_weekdays_alone_is_an_alarm_of_these(harmed, text, metric):
-    rng, counts = np.random.default_rng(8), {}
-    for i, name in enumerate(day_names(90)):
-        rate = 0.2 if (i + 3) % 7 in harmed else 0.4
-        counts[name] = cube(int(rng.binomial(100, rate)), others=int(rng.binomial(200, 0.4)))
-    report = fg.monitor(counts, asked(RATIO | {"metric": metric}))
-    (each,) = report.alarms
-    assert each.alarm.weekdays == ("weekend" if 5 in harmed else "Monday")
-    assert each.alarm.after.value < 0.7
-    assert f", {text}, when it was" in each.says
-    now = f"Over {each.alarm.now.first} to {each.alarm.now.last} ({text}), after the alarm"
-    assert now in " ".join(str(report).split())
-
-
 def test_a_period_is_decided_the_same_way_however_it_came_to_enter(shifted):
     """All labels are there: then when a period may enter without them changes nothing."""
     recall = {"metric": "true_positive_rate.ratio", "at_least": 0.8, "groups": "F"}
