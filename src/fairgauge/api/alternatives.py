@@ -9,6 +9,7 @@ from fairgauge.api.comparing import comparison_notes, count_models, models_of
 from fairgauge.api.running import Run
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import is_of_decisions
+from fairgauge.catalogue.score_statistics import RocAuc
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.rows import with_unstated, withhold
 from fairgauge.enums import Method, ReferenceRule, Task
@@ -182,8 +183,11 @@ def _check(run: Run, harm: float) -> None:
         (len(rates) < len(spec.margins), "margins",
          "are of rates of all rows, such as accuracy=0.01; by how much gaps may grow is harm"),
         (not 0 < harm < 1, "harm", "must be above 0 and below 1"),
-        *((rate.needs - {"label", "prediction"}, f"margins.{rate.name}",
-           "is of no decisions: name a rate such as accuracy") for rate in rates),
+        *((rate.needs - {"label", "prediction"} and not isinstance(rate, RocAuc),
+           f"margins.{rate.name}", "is of no decisions: name a rate such as accuracy, or roc_auc")
+          for rate in rates),
+        (spec.prediction is not None and any(isinstance(rate, RocAuc) for rate in rates),
+         "margins.roc_auc", "is of scores: name those in use (score, --score) and a threshold"),
     ))  # fmt: skip
 
 

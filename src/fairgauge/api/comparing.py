@@ -170,6 +170,8 @@ def count_models(verb: str, data: object, options: Options) -> Run:
             "disparity=0.05), and audit the chosen one by its rules (fairgauge audit)"
         )
         raise SpecError(Problem("rules", message))
+    if options.get("person") is not None:  # no decision of a person is the one that counts
+        options = {"per_person": "each", **options}
     run = start_run(verb, data, options, models=True)
     cube, spec = run.cube, run.spec
     if not spec.candidate:

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.catalogue.score_statistics import RocAuc
 from fairgauge.enums import Closed, Favourable, Role, Task, Threshold
 from fairgauge.errors import DataError, Problem, SpecError, TooManyValues, form_of, quote
 from fairgauge.identity import Bin, Part, ValueSet, bins
@@ -496,6 +497,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     tables = [[*margin, *each] for margin in together for each in decisions]
     axes = [*features.values(), *outcome, *candidates]
     moments: tuple[Moment, ...] = ()
+    scores: list[list[Axis]] = []
     if spec.task is Task.REGRESSION:
         moments = _regression_moments(spec)
         moments += _power_moments(moments) if spec.weight else ()
@@ -506,17 +508,22 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         axes.append(score)
         label = [axis for axis in outcome if axis.role is Role.LABEL]
         tables += [[*margin, *label, score] for margin in (*margins, [])]
-        # those of candidates only to see codes among them
+        # those of candidates to see codes among them, and where areas have a margin, with others
         of_candidates = [replace(score, column=column) for column in spec.candidate]
         axes += of_candidates
         tables += [[each] for each in of_candidates]
+        areas = any(isinstance(spec.catalogue.row(name), RocAuc) for name, _ in spec.margins)
+        areas = areas and bool(label) and not spec.prediction
+        scores = [[*label, score, each] for each in of_candidates if areas]
         moments = _score_moments(spec.score)
         if spec.score_range == (0.0, 1.0):
             logs: dict[str, Factor] = {"ln_s": "log", "ln_1s": "log_rest"}
             moments += tuple(Moment(name, (spec.score,), (of,)) for name, of in logs.items())
     sampling = (Role.CLUSTER, spec.cluster), (Role.SAMPLE_STRATUM, spec.strata_of_sample)
-    if sampled := [Axis(role, column) for role, column in sampling if column]:
-        axes += sampled
+    sampled = [Axis(role, column) for role, column in sampling if column]
+    axes += sampled
+    tables += [[*each, *sampled] for each in scores]
+    if sampled:
         tables += [[*margin, *each, *sampled] for margin in margins for each in decisions]
     for i, each in enumerate(spec.probabilities):
         own = [Axis(Role.KNOWN, each.known)] if each.known else []

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.catalogue import directions
 from fairgauge.catalogue.cells import Array
@@ -28,7 +29,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import one_decision
 from fairgauge.results.alternatives import Alternative, GapChange, KeptRate
 from fairgauge.results.estimates import DisparityChange, RateChange
-from fairgauge.stats.arrays import Mask
+from fairgauge.stats.arrays import Mask, floats, quiet
 from fairgauge.stats.intervals import critical
 
 
@@ -59,11 +60,21 @@ def judge_alternatives(
     )
 
 
+@quiet
+def _worst(value: ArrayLike, limit: ArrayLike, reach: ArrayLike, n: ArrayLike, z: float) -> Array:
+    # the upper limit of a change, whatever rows hold that may move it by ``reach``: each moves it
+    # by 1 / n at most, and adds the square to the variance
+    value, limit, reach, n = floats(value, limit, reach, n)
+    wider = np.hypot(limit - value, z * np.sqrt(reach / n))
+    return np.asarray(np.where(reach > 0, value + wider + reach, limit))
+
+
 class _TestedCandidate:
     """A candidate, and what every claim about it needs."""
 
     def __init__(self, models: PairedModels, metric: Contrast, harm: float) -> None:
         self.models, self.metric, self.spec = models, metric, models.spec
+        models.tolerated = 0.0  # what has no worst case is not claimed where any row could undo it
         self.batches = [batch for batch in models.disparities() if batch.distance_at is not None]
         self.margins = tuple(models.margin_tests())
         self.records = [record for batch in self.batches for record in batch.records]
@@ -73,6 +84,8 @@ class _TestedCandidate:
         alike = one_decision(models.cubes.candidate, models.other.outcomes, Task.BINARY)
         self.reasons = [alike or each.reason for each in self.records]
         self.rates = tuple(self._rates_of_groups())
+        held = (of for each in self.rates for of in (each.old, each.new) if of)
+        self.least_rate = min(held, default=0.0)
         self.claimed = np.array(
             [
                 reason is None and each.status is Status.OK and self._is_worse_off(each)
@@ -103,7 +116,13 @@ class _TestedCandidate:
             size = len(batch.records)
             least, most = batch.distance_at(np.full(size, z))
             low.append(np.nan_to_num(least, nan=-np.inf))
-            high.append(np.nan_to_num(most + batch.reach, nan=np.inf))
+            value, n = np.array(
+                [(e.distance, min(e.n_group or 0, e.n_reference or 0)) for e in batch.records],
+                dtype=float,
+            ).T
+            if self.metric.by == "ratio":  # a row moves the logarithm by that part of the rate
+                n *= self.least_rate
+            high.append(np.nan_to_num(_worst(value, most, batch.reach, n, z), nan=np.inf))
         return np.concatenate(low), np.concatenate(high)
 
     def _kept(self, z: float) -> list[tuple[bool, bool]]:
@@ -113,11 +132,10 @@ class _TestedCandidate:
             low, high = (-np.inf, np.inf)
             if batch.gain is not None:
                 low, high = (float(end[0]) for end in batch.gain.at(np.array([z])))
-            (margin,), reach = (
-                (test.margin for test in batch.tests),
-                np.broadcast_to(batch.reach, 1),
-            )
-            found.append((low - float(reach[0]) > -margin, high < -margin))
+                value = batch.gain.value[0]
+                low = -_worst(-value, -low, batch.reach, batch.tests[0].change.n or 0, z).item()
+            margin = batch.tests[0].margin
+            found.append((low > -margin, high < -margin))
         return found
 
     def hold(self, level: float) -> Mask:

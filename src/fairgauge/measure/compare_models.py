@@ -13,7 +13,7 @@ from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.directions import better_of, has_direction
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.catalogue.score_statistics import ScoreStatistic
+from fairgauge.catalogue.score_statistics import RocAuc, ScoreStatistic
 from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, class_average
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
@@ -23,6 +23,7 @@ from fairgauge.errors import Problem, refuse
 from fairgauge.inference.contrast_intervals import is_resampled, side_interval
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.missing_values import MANY_MISSING, large_uncounted
+from fairgauge.inference.paired_areas import AreaChange, area_change
 from fairgauge.inference.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
 from fairgauge.measure import _changes
@@ -98,6 +99,7 @@ class PairedSlice:
         self._weights = self._states(measures["w"]) if weighted else self._cases
         self._squares = self._states(measures["w2"]) if weighted else self._cases
         self._changes: dict[tuple[Statistic, bytes], StatisticChange] = {}
+        self.area: AreaChange | None = None  # of all rows, where it has a margin
 
     def change(self, statistic: Statistic, which: Index) -> StatisticChange:
         """Return what becomes of a statistic of some sides; raise `NoInterval` where unknown."""
@@ -105,6 +107,8 @@ class PairedSlice:
         if key not in self._changes:
             if is_resampled(statistic):
                 raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=statistic.title)
+            if isinstance(statistic, RocAuc) and self.area is not None:
+                return self.area.change
             if isinstance(statistic, ScoreStatistic):
                 raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
             old, new = (
@@ -169,6 +173,7 @@ class PairedModels:
 
     def __init__(self, cube: Cube, axis: Axis, spec: Spec) -> None:
         self.name, self.cubes = axis.column, pair(cube, axis)
+        self._counted, self._axis = cube, axis
         self.spec = replace(spec, candidate=())
         if spec.metrics == ("standard",):
             label = [
@@ -186,6 +191,7 @@ class PairedModels:
         _changes.check_margins(spec, [metric.name for metric, _ in asked])
         self.asked = sorted(asked, key=lambda of: not isinstance(of[0], Contrast))
         self.contrasts = [m for m, why in asked if isinstance(m, Contrast) and why is None]
+        self.tolerated = MANY_MISSING
         self.is_uncounted = bool(large_uncounted(cube, self.resolution.features, self.spec))
         self._slices: dict[int | None, tuple[PairedSlice, ...]] = {}
         self._missing: dict[str, tuple[Array, Array, Array]] = {}
@@ -220,6 +226,8 @@ class PairedModels:
         # What has no worst case could go anywhere where many rows of a group lack what it needs.
         if self.is_uncounted:
             return np.inf
+        if isinstance(statistic, RocAuc) and sliced.area is not None:
+            return sliced.area.reach
         if not isinstance(statistic, Rate):
             return np.inf if self._lacks(sliced.counts, statistic.needs) else 0.0
         _, _, rows = self._cells(sliced.counts)
@@ -240,8 +248,8 @@ class PairedModels:
         lacking = n - rows[:-1, labels, :-1, :-1].sum(axis=(1, 2, 3))
         unknown, large = float(rows[-1].sum()), n[: len(counts.groups)]
         large = large[large_groups(counts, self.spec)]
-        many = unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
-        of_any = ((lacking >= MANY_MISSING * n) & (lacking > 0)).any()
+        many = unknown > 0 and unknown >= self.tolerated * large.min(initial=np.inf)
+        of_any = ((lacking >= self.tolerated * n) & (lacking > 0)).any()
         return bool(of_any or (counts.feature != "" and many))
 
     def _cells(self, counts: GroupCounts) -> tuple[Array, Array, Array]:
@@ -280,6 +288,9 @@ class PairedModels:
             slices = [PairedSlice(counts, outcome, self.spec) for outcome in outcomes]
             if self.classes:
                 slices.append(PairedSlice(counts, outcomes[0].of_no_class, self.spec, outcomes))
+            if feature is None and len(slices) == 1:
+                every = slices[0].table(np.array([0]))
+                slices[0].area = area_change(self._counted, self._axis, outcomes[0], every)
             self._slices[feature] = tuple(slices)
         return self._slices[feature]
 

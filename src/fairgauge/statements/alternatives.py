@@ -61,7 +61,8 @@ class _Alternatives(PageStatements):
         yield fact("none_shown" if not shown else "named_first", "verdict", better=better, **facts)
         yield from self.verdict()
         yield fact("alternatives_asked", "candidates", "harm", **facts, harm=found.harm, margins=[
-            (self.result.catalogue.rate_row(e.rate).title, e.margin) for e in one.performance
+            (row.title, row.is_share, e.margin) for e in one.performance
+            for row in (self.result.catalogue.rate_row(e.rate),)
         ], metric=self.row.title, by=self.by)  # fmt: skip
         yield from excluded_rows(found.diagnostics)
         gaps = sorted(one.gaps, key=lambda gap: not gap.shown)[:_MOST_GAPS]

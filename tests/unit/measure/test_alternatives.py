@@ -136,6 +136,82 @@ def test_no_claim_stands_that_rows_without_a_value_could_undo(column):
     assert judged(holes).verdict == "none shown"
 
 
+@pytest.mark.parametrize("column", ["g", "y", "c0", "current"])
+@pytest.mark.parametrize("disparity", ["selection_rate", "selection_rate.ratio", "FNR"])
+def test_a_claim_stands_whatever_the_rows_without_a_value_hold(column, disparity):
+    """Filled in against the candidate, the rows still show what is claimed without them."""
+    data = rows([[0.3, 0.8], [0.23, 0.74]], n=6_000, seed=len(column + disparity))
+    missing = pl.int_range(pl.len()) % 300 == 0
+    holes = data.with_columns(pl.when(~missing).then(column).alias(column))
+    assert judged(holes, disparity=disparity)["c0"].shown_for == ("B",)
+    wrong, lost = pl.col("g") == "B", pl.col("c0") < pl.col("current")
+    against = {
+        "g": pl.when(lost).then(pl.lit("B")).otherwise(pl.lit("A")),
+        "c0": (~wrong).cast(int), "current": wrong.cast(int), "y": 1 - pl.col("c0"),
+    }  # fmt: skip
+    full = data.with_columns(pl.when(missing).then(against[column]).otherwise(column).alias(column))
+    assert judged(full, disparity=disparity)["c0"].shown_for == ("B",)
+
+
+def scores(n, digits, seed=0):
+    """Return rows with the scores of two models, of which the second ranks better."""
+    rng = np.random.default_rng(seed)
+    y, g, z = rng.integers(0, 2, n), rng.choice(["A", "B"], n), rng.standard_normal(n)
+    own = (0.5 + k * (y - 0.5) + 0.15 * z + 0.05 * rng.standard_normal(n) for k in (0.2, 0.25))
+    current, c0 = (each.clip(0, 1).round(digits) for each in own)
+    return pl.DataFrame({"y": y, "g": g, "current": current, "c0": c0})
+
+
+OF_SCORES = {"prediction": None, "score": "current", "threshold": 0.5, "margins": {"roc_auc": 0.01}}
+
+
+def delong(data):
+    """Return the change of the area and its standard error, from all pairs of rows."""
+    y, parts = data["y"].to_numpy(), []
+    for name in ("current", "c0"):
+        one, two = (data[name].to_numpy()[y == of] for of in (1, 0))
+        won = (one[:, None] > two) + 0.5 * (one[:, None] == two)
+        parts.append((won.mean(), won.mean(axis=1), won.mean(axis=0)))
+    error = sum(np.var(b - a, ddof=1) / len(a) for a, b in zip(parts[0][1:], parts[1][1:]))  # noqa: B905
+    return parts[1][0] - parts[0][0], np.sqrt(error)
+
+
+@pytest.mark.parametrize(
+    ("n", "digits", "close"), [(3_000, 2, 1e-12), (200, 3, 1e-12), (500, 9, 3e-4)]
+)
+def test_the_area_under_the_curve_changes_as_delong_has_it(n, digits, close):
+    data = scores(n, digits)
+    (kept,) = judged(data, **OF_SCORES)["c0"].performance
+    change, error = delong(data)
+    expected = change, change - ndtri(0.975) * error, change + ndtri(0.975) * error
+    assert (kept.change, kept.interval.low, kept.interval.high) == pytest.approx(
+        expected, abs=close
+    )
+    turned = data.with_columns((-pl.col("current", "c0") + 1).round(12))
+    again = judged(turned, score_of=0, **OF_SCORES)["c0"].performance[0]
+    assert tuple(again.interval) == pytest.approx(tuple(kept.interval), abs=1e-9)
+    each = judged(data.with_columns(k=pl.int_range(n)), person="k", **OF_SCORES)
+    assert tuple(each["c0"].performance[0].interval) == pytest.approx(
+        tuple(kept.interval), abs=1e-3
+    )
+    assert judged(data.with_columns(c0="current"), **OF_SCORES)["c0"].performance[0].change == 0
+
+
+def test_rows_without_a_score_or_an_outcome_may_undo_an_area():
+    data = scores(3_000, 2)
+    few, many = (
+        data.with_columns(pl.when(pl.int_range(pl.len()) >= n).then("c0").alias("c0"))
+        for n in (5, 150)
+    )
+    assert [judged(e, **OF_SCORES)["c0"].performance[0].shown for e in (few, many)] == [True, False]
+
+
+def test_people_whose_decisions_are_counted_cluster():
+    data = rows(BETTER).with_columns(k=pl.int_range(pl.len()) // 4)
+    found = [judged(data, **how)["c0"].gaps for how in ({"person": "k"}, {"cluster": "k"})]
+    assert found[0] == found[1]
+
+
 def test_weights_of_one_change_nothing_and_clusters_widen_intervals():
     data = rows(BETTER, OLD).with_columns(w=pl.lit(1.0), k=pl.int_range(pl.len()) // 40)
     plain, weighted = judged(data), judged(data, weight="w")
@@ -165,6 +241,10 @@ def test_a_candidate_that_was_chosen_on_other_rows_pays_for_no_other(tmp_path):
         ({"label": None}, "label: name the column of outcomes"),
         ({"reference": "others"}, "reference: name a group, or the largest"),
         ({"margins": {"disparity": 0.1}}, "by how much gaps may grow is harm"),
+        (
+            {"margins": {"roc_auc": 0.01}, "candidate": "c0", "score": "c1"},
+            "margins.roc_auc: is of scores",
+        ),
         ({"disparity": "roc_auc"}, "disparity: must be a rate of decisions"),
         ({"harm": 0.0}, "harm: must be above 0"),
         ({"looks": [2]}, "state retrained, too"),
@@ -173,7 +253,7 @@ def test_a_candidate_that_was_chosen_on_other_rows_pays_for_no_other(tmp_path):
 )
 def test_what_has_no_answer_is_refused_in_words(more, message):
     with pytest.raises(fg.SpecError, match=message):
-        judged(rows(BETTER), **more)
+        judged(rows(BETTER, *[BETTER] * ("candidate" in more)), **more)
 
 
 def test_a_search_states_what_more_of_one_recipe_could_find():
