@@ -42,6 +42,7 @@ class Format:
         return not self.of or not named or bool(named & set(self.of))
 
 
+_SEALED = ("report", "comparison", "pairs")
 FORMATS: tuple[Format, ...] = (
     Format(
         "text",
@@ -69,7 +70,7 @@ FORMATS: tuple[Format, ...] = (
         "openmetrics", "render.writers.pipelines:write_openmetrics", (".prom",), of=("monitor",)
     ),
     Format("notebook", "render.writers.html:write_notebook", tree=True),
-    Format("bundle", "sharing.sealing:bundle", (".fairgauge",), binary=True, of=("report",)),
+    Format("bundle", "sharing.sealing:bundle", (".fairgauge",), binary=True, of=_SEALED),
 )
 """Every format, in the order in which they are listed."""
 

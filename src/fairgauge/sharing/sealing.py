@@ -30,6 +30,7 @@ from typing import Any, TypeAlias
 
 from fairgauge import errors
 from fairgauge.api.audit import audit
+from fairgauge.api.comparing import compare_models
 from fairgauge.api.pairing import pairs
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
@@ -44,6 +45,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.render.grammar import english
 from fairgauge.render.words.display_names import called
 from fairgauge.results.codec import Plain, read_moment, read_word
+from fairgauge.results.comparison import Change
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report
 from fairgauge.results.shown_result import SUFFIX, load, made_now, read_saved
@@ -220,8 +222,9 @@ _FIELDS = {"schema", "counts", "from_rows", "parts", *_STATED_OF_MANIFEST}
 _MAKE = "fairgauge {} COUNTS.cube.json -o REPORT.json"
 _SIGNATURE = "the signature"  # among the changed parts of a bundle
 _MOST_LISTED = 20
-Sealed: TypeAlias = Report | PairsAudit
+Sealed: TypeAlias = Report | PairsAudit | Change
 """What follows from counts alone, and can be sealed with them."""
+_VERBS: dict[type[Sealed], str] = {Report: "audit", PairsAudit: "pairs", Change: "compare-models"}
 VerificationResult = StrEnum("VerificationResult", {
     "REPRODUCED": "reproduced", "PARTLY_REPRODUCED": "partly reproduced",
     "DIFFERENT": "different", "CHANGED": "changed", "OTHER_SIGNER": "other signer",
@@ -311,9 +314,9 @@ def seal(
 
     Parameters
     ----------
-    report : Report, PairsAudit or path
-        The report, or the audit by swapped names; of metrics of single rows alone its numbers are
-        taken as they are.
+    report : Report, PairsAudit, Change or path
+        The report, the audit by swapped names or the comparison of models; of metrics of single
+        rows alone its numbers are taken as they are.
     counts : Cube or path
         The counts that it was made of.
     path : path
@@ -347,7 +350,7 @@ def seal(
     'reproduced'
     """
     sealed, cube = load(report) if isinstance(report, (str, Path)) else report, load_counts(counts)
-    if not isinstance(sealed, (Report, PairsAudit)):
+    if not isinstance(sealed, (Report, PairsAudit, Change)):
         raise DataError(f"{display(report)} is no report")
     saved = read_saved(report) if isinstance(report, (str, Path)) else sealed.to_dict()
     if not str(path).endswith(SUFFIX):
@@ -356,26 +359,32 @@ def seal(
     return verify(path)
 
 
-def bundle(report: Report) -> bytes:
+def bundle(report: Sealed) -> bytes:
     """Return the sealed bundle of a report and of the counts that it was made of, which it has.
 
     Where rows gave it more than counts do (exact scores, metrics of single rows), the report of the
     counts is sealed.
     """
-    if report.counts is None:
+    cube = getattr(report.tally, "cube", None)
+    if cube is None:
         raise DataError(
-            "a report that was read from a file holds no counts: name them, too (fairgauge seal)"
+            "a report that was read from a file, or compares two, holds no counts: name them, too, "
+            "or seal what is compared (fairgauge seal)"
         )
-    checked = recompute(report.counts, report, report.to_dict())
-    if checked.different and isinstance(checked.again, Report):
-        report = replace(checked.again, data=report.data)
-    return _seal(report, report.counts, report.to_dict(), None, None)
+    checked = recompute(cube, report, report.to_dict())
+    if checked.different:
+        again = checked.again
+        if isinstance(again, Change):
+            report = replace(again, old=replace(again.old, source=report.data.source))
+        else:
+            report = replace(again, data=report.data)
+    return _seal(report, cube, report.to_dict(), None, None)
 
 
 def _seal(
     sealed: Sealed, cube: Cube, saved: Saved, key: str | Path | None, password: str | None
 ) -> bytes:
-    make = _MAKE.format("audit" if isinstance(sealed, Report) else sealed.KIND.name)
+    make = _MAKE.format(_VERBS[type(sealed)])
     if sealed.data.fingerprint != cube.digest:
         raise DataError(
             "the report was not made of these counts: it names the fingerprint "
@@ -458,8 +467,9 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
         try:
             cube = read_cube(bundle.parts[COUNTS].decode(), COUNTS)
             saved = read_json(bundle.parts[REPORT].decode())
-            of_pairs = isinstance(saved, dict) and saved.get("schema") == PairsAudit.KIND.schema
-            sealed = (PairsAudit if of_pairs else Report).from_dict(saved)
+            kinds = {kind.KIND.schema: kind for kind in _VERBS}
+            of = saved.get("schema") if isinstance(saved, dict) else None
+            sealed = kinds.get(str(of), Report).from_dict(saved)
             checked = recompute(cube, sealed, saved)
             changed += _unfitting(bundle.manifest, cube, sealed, checked)
         except errors.ChangedCountsError:  # with a digest in the manifest that was made to fit
@@ -493,10 +503,12 @@ def _add_comparison(
         redrawn = tuple(number for number in different if number.path in drawn)
         different = tuple(number for number in different if number.path not in drawn)
     of_manifest = (f"{name} of {MANIFEST}" for name in _STATED_OF_MANIFEST)
+    held = sealed.to_dict()
+    stated_of = [name for name in STATED if name.split(".")[0] in held]
     found = replace(
         stated, numbers=len(checked.deviations), different=different, redrawn=redrawn,
         largest_deviation=max(checked.deviations, default=0.0), from_rows=checked.from_rows,
-        not_computed=(*STATED, *of_manifest), beside=options_beside(cube, sealed.spec),
+        not_computed=(*stated_of, *of_manifest), beside=options_beside(cube, sealed.spec),
     )  # fmt: skip
     agrees = found.finding in (VerificationResult.REPRODUCED, VerificationResult.PARTLY_REPRODUCED)
     return replace(found, report=sealed if agrees else None)
@@ -572,7 +584,7 @@ def _library() -> tuple[ModuleType, Any]:
     return serialization, ed25519
 
 
-STATED = ("created", "tool.version", "data.source", "spec.document")
+STATED = ("created", "tool.version", "data.source", "old.source", "old.created", "spec.document")
 """The fields of a report that do not follow from its counts."""
 OF_ROWS_ALONE = {
     DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE, DiagnosticCode.FEATURE_DISTANCE, DiagnosticCode.SAMPLED,
@@ -638,7 +650,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
                 for side, record in ((settled, one), (other, two)):
                     side[name][i] = {k: v for k, v in record.items() if k not in open_}
     different, deviations = _compare(settled, other)
-    if isinstance(sealed, Report) and sealed.own:
+    if not isinstance(sealed, PairsAudit) and sealed.own:
         # a cube file cannot hold them, and their titles are not those of this version
         names = ", ".join(rate.name for rate in sealed.own)
         different.append(DifferentNumber("metrics", "metrics", names, _leaf_text(None)))
@@ -657,6 +669,8 @@ def _recompute(cube: Cube, sealed: Sealed, **options: object) -> Sealed:
     refuse_many_replicates(sealed.spec.get("replicates"))
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})
+    if isinstance(sealed, Change):
+        return compare_models(cube, **{**sealed.spec, **options})
     held = cube.asked.to_dict().get("task")  # which need not have been stated
     asked = {name: value for name, value in sealed.spec.items() if name != "task" or value != held}
     return audit(cube, **{**asked, **options})

@@ -1,9 +1,10 @@
-"""An audit by swapped names, sealed with the counts of its answers."""
+"""Audits by swapped names and comparisons of models, sealed with their counts."""
 
 import json
 
 import pytest
 
+import every_result
 import fairgauge as fg
 from swapped_names import ASKED, study
 
@@ -43,3 +44,26 @@ def test_a_changed_value_is_refused_and_other_counts_are(field, tmp_path):
     with pytest.raises(fg.DataError, match="was not made of these counts"):
         fg.seal(fg.pairs(table, **ASKED), others, tmp_path / "pairs.fairgauge")
     assert not (tmp_path / "pairs.fairgauge").exists()
+
+
+@pytest.mark.parametrize("margins", [{}, {"accuracy": 0.01, "disparity": 0.05}])
+def test_a_comparison_of_models_is_sealed_with_its_source_and_rows(margins, tmp_path):
+    table, question = every_result.two_models()
+    table.write_csv(tmp_path / "models.csv")
+    compared = fg.compare_models(tmp_path / "models.csv", **question, margins=margins)
+    compared.save(path := tmp_path / "models.fairgauge")
+    found = fg.verify(path)
+    assert found.finding == "reproduced"
+    assert found.report.changes == compared.changes
+    assert (found.report.data.source, found.report.data.rows) == (
+        str(tmp_path / "models.csv"),
+        5000,
+    )
+    plain = compared.to_dict()
+    plain["candidates"][0]["disparities"][0]["new"] += 0.01
+    (changed := tmp_path / "changed.json").write_text(json.dumps(plain))
+    counts = fg.count(table, **question)
+    with pytest.raises(fg.DataError, match="does not follow from the counts"):
+        fg.seal(changed, counts, tmp_path / "changed.fairgauge")
+    with pytest.raises(fg.DataError, match="holds no counts"):
+        fg.compare(*[every_result.of_loans()] * 2).save(tmp_path / "reports.fairgauge")
