@@ -374,9 +374,9 @@ def bundle(report: Sealed) -> bytes:
     checked = recompute(cube, report, report.to_dict())
     if checked.different:
         again = checked.again
-        if isinstance(again, Change):
-            report = replace(again, old=replace(again.old, source=report.data.source))
-        else:
+        if isinstance(again, Change) and isinstance(report, Change):
+            report = replace(again, old=report.old)
+        elif isinstance(again, Report) and isinstance(report, Report):
             report = replace(again, data=report.data)
     return _seal(report, cube, report.to_dict(), None, None)
 

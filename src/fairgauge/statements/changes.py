@@ -416,7 +416,7 @@ class _Changes(PageStatements):
             yield fact("widest", "refused", why=refused)
         tested = sum(e.change_p_adjusted is not None for e in c.changes)
         if tested:
-            stated = fact("interval", changes=tested, wider=c.new is None)
+            stated = fact("interval", changes=tested)
             yield replace(stated, interval=Range(0, 0, c.confidence))
         if any(not each.significant for each in self.asked):
             yield step("no_change_shown")
@@ -504,7 +504,7 @@ def _distance(one: DisparityChange) -> Range | None:
     if one.crossed or one.by == "ratio" or row is None or not row.is_share:
         return None
     if one.before is None:
-        return Range.of(one.distance_adjusted)
+        return Range.of(one.distance_interval)
     if one.interval is None:
         return None
     low, high = one.interval

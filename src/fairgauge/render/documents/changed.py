@@ -228,10 +228,9 @@ def _rows(change: Change) -> Iterator[dict[str, Any]]:
             row["candidate"] = None if change.new else candidate["name"]
             before = fields.get("before") or {}
             row |= {"old_group": before.get("group"), "old_reference": before.get("reference")}
-            for column, key in (("distance", "distance_adjusted"), ("old", "old_interval"),
-                                ("new", "new_interval")):  # fmt: skip
-                ends = fields.get(key) or {}
-                row |= {f"{column}_{end}": ends.get(end) for end in ("low", "high")}
+            for name in ("distance", "distance_adjusted", "old", "new"):
+                ends = fields.get(f"{name}_interval".replace("adjusted_interval", "adjusted")) or {}
+                row |= {f"{name}_{end}": ends.get(end) for end in ("low", "high")}
             yield row
 
 
