@@ -61,13 +61,6 @@ def test_shards_add_up_to_the_whole(rows, data):
     assert count(rows[:cut]) + count(rows[cut:]) == count(rows + last)
 
 
-@given(ROWS, st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(rows, random):
-    turned = list(rows)
-    random.shuffle(turned)
-    assert count(turned) == count(rows)
-
-
 @given(ROWS)
 def test_a_file_holds_all_of_a_cube(rows):
     cube = count(rows)

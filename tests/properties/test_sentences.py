@@ -119,20 +119,6 @@ def test_a_result_says_the_same_alone_in_every_format_and_when_it_is_read(name, 
     check_sentences(audit(name), tmp_path)
 
 
-@pytest.mark.parametrize("name", ["own metrics", "all metrics"])
-def test_a_comparison_of_reports_says_what_its_reports_say(name, tmp_path):
-    report = audit(name)
-    found = fg.compare(report, report, same_rows=True)
-    found.save(tmp_path / "comparison.json")
-    loaded = fg.load(tmp_path / "comparison.json")
-    said = {each.says for each in report.estimates}
-    assert {each.after.says for each in found.changes} <= said
-    assert [each.after.says for each in loaded.changes] == [
-        each.after.says for each in found.changes
-    ]
-    assert render(loaded) == render(found)
-
-
 def sum_of(cells: set[Any]) -> Any:
     return reduce(add, sorted(cells, key=CELLS.index))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.repository.sources import MODULES, ROOT, SOURCE, nodes_of, text_of
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
@@ -62,9 +63,9 @@ def comments(path: Path) -> Iterator[tuple[int, str]]:
                 yield token.start[0], token.string
 
 
-def template_text(path: Path) -> str:
-    """Return what a template or script shows: no tags, no code."""
-    text = text_of(path)
+def shown_text(path: Path) -> str:
+    """Return what a template, a script or a report shows: no tags, no code."""
+    text = re.sub(r"(?s)<(style|script).*?</\1>", "", text_of(path))
     if path.suffix == ".js":
         return " ".join(re.findall(r'"([^"]{4,})"', text))
     return JINJA.sub(" ", text)
@@ -95,7 +96,7 @@ def of_module(path: Path) -> Iterator[str]:
 
 
 def of_page(path: Path) -> Iterator[str]:
-    """Yield the offences of a page, each with its place."""
+    """Yield the offences of a page, each with its line."""
     for line, text in enumerate(text_of(path).splitlines(), 1):
         for each in offences(text):
             yield f"{path.relative_to(ROOT)}:{line}: {each}"
@@ -109,36 +110,21 @@ def of_catalogue() -> Iterator[str]:
             yield f"catalogue {row.name}: {each}"
 
 
-def of_template(path: Path) -> Iterator[str]:
-    """Yield the offences of a template or script, each with its place."""
-    for each in offences(template_text(path)):
+def of_shown(path: Path) -> Iterator[str]:
+    """Yield the offences of what a template, a script or an approved report shows."""
+    for each in offences(shown_text(path)):
         yield f"{path.relative_to(ROOT)}: {each}"
 
 
-def of_report(path: Path) -> Iterator[str]:
-    """Yield the offences of an approved report, each with its place."""
-    for each in offences(re.sub(r"(?s)<(style|script).*?</\1>", "", text_of(path))):
-        yield f"{path.relative_to(ROOT)}: {each}"
-
-
-def test_modules_use_the_standard_terms():
-    assert [place for path in MODULES for place in of_module(path)] == []
+@pytest.mark.parametrize(("found", "paths"), [
+    (of_module, MODULES), (of_page, PAGES), (of_shown, [*TEMPLATES, *GOLDEN]),
+])  # fmt: skip
+def test_files_use_the_standard_terms(found, paths):
+    assert [place for path in paths for place in found(path)] == []
 
 
 def test_the_catalogue_uses_the_standard_terms():
     assert list(of_catalogue()) == []
-
-
-def test_pages_use_the_standard_terms():
-    assert [place for path in PAGES for place in of_page(path)] == []
-
-
-def test_templates_use_the_standard_terms():
-    assert [place for path in TEMPLATES for place in of_template(path)] == []
-
-
-def test_approved_reports_use_the_standard_terms():
-    assert [place for path in GOLDEN for place in of_report(path)] == []
 
 
 def test_a_word_that_is_never_used_is_found():

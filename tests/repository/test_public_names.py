@@ -163,12 +163,3 @@ def test_messages_stay_short() -> None:
     with pytest.raises(fg.SpecError) as caught:
         fg.confusion("g", {f"group {i}" * 50: {"tp": -1} for i in range(1_000)})
     assert len(str(caught.value)) < 2_000
-
-
-def test_a_mistyped_name_is_put_right() -> None:
-    with pytest.raises(fg.SpecError) as caught:
-        fg.audit(fg.confusion("g", {"a": {"tp": 1}}), metrics=["true_postive_rate"])
-    assert str(caught.value) == (
-        "metrics[0]: no metric named 'true_postive_rate'. "
-        "Did you mean 'true_positive_rate'? See: fairgauge metrics"
-    )

@@ -51,16 +51,9 @@ def test_large_counts_are_exact() -> None:
 
 
 @pytest.mark.parametrize("count", [-1, 2.5, float("nan"), float("inf"), "x", None, [1]])
-def test_what_is_no_count(count: Any) -> None:
+def test_what_is_no_count_and_no_cell(count: Any) -> None:
     with pytest.raises(fg.SpecError) as caught:
-        fg.confusion("sex", {"F": {"tp": count}})
-    assert str(caught.value).startswith("sex.F.tp: must be a whole number, 0 or greater, not ")
-
-
-def test_every_mistake_is_listed() -> None:
-    with pytest.raises(fg.SpecError) as caught:
-        fg.confusion("sex", {"F": {"tpp": 1, "fp": -2}})
-    assert str(caught.value) == (
-        "sex.F.tpp: unknown cell. Did you mean 'tp'? Cells: tp, fp, fn, tn\n"
-        "sex.F.fp: must be a whole number, 0 or greater, not '-2'"
-    )
+        fg.confusion("sex", {"F": {"tpp": 1, "tp": count}})
+    cell, number = str(caught.value).split("\n")
+    assert cell == "sex.F.tpp: unknown cell. Did you mean 'tp'? Cells: tp, fp, fn, tn"
+    assert number.startswith("sex.F.tp: must be a whole number, 0 or greater, not ")

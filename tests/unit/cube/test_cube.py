@@ -177,13 +177,6 @@ def test_cells_beyond_a_machine_word():
     assert table.sums["rows"].tolist() == [1, 2]
 
 
-def test_saving_and_loading(tmp_path):
-    cube = made(["a", "b", None, True], [1, 0, 1, 0])
-    cube.save(tmp_path / "day.cube.json")
-    found = fg.load(tmp_path / "day.cube.json")
-    assert (found, found.digest) == (cube, cube.digest)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

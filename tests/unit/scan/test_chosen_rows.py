@@ -96,24 +96,17 @@ def test_every_verb_takes_conditions():
     search = {"label": "y", "prediction": "p", "features": ["sex", "race"], "rate": "fpr"}
     one, other = fg.find(FRAME, **search, **where), fg.find(kept, **search)
     assert (one.worse, one.undecided, one.overall) == (other.worse, other.undecided, other.overall)
-    models = {**BASIC, "candidate": ["s"], "score": None}
     models = {**BASIC, "candidate": "y2"}
     frame = FRAME.with_columns(y2=(COL("s") > 0.5).cast(pl.Int64))
     first = fg.compare_models(frame, **models, **where)
     second = fg.compare_models(frame.filter(COL("region") == 1), **models)
     assert [c.disparities for c in first.candidates] == [c.disparities for c in second.candidates]
     assert "Only rows with region = 1 are counted" in str(first)
-    choose = {
-        "label": "y",
-        "score": "s",
-        "threshold": 0.5,
-        "sensitive": "sex",
-        "rules": "selection_rate.ratio >= 0.5",
-    }
-    assert (
-        fg.thresholds(FRAME, **choose, **where).features == fg.thresholds(kept, **choose).features
-    )
-    assert "Only rows with region = 1" in str(fg.thresholds(FRAME, **choose, **where))
+    choose = {"label": "y", "score": "s", "threshold": 0.5, "sensitive": "sex"}
+    choose["rules"] = "selection_rate.ratio >= 0.5"
+    chosen = fg.thresholds(FRAME, **choose, **where)
+    assert chosen.features == fg.thresholds(kept, **choose).features
+    assert "Only rows with region = 1" in str(chosen)
 
 
 @pytest.mark.parametrize("text", CONDITIONS)

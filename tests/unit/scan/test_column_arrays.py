@@ -104,7 +104,3 @@ def test_lists_are_counted_like_a_frame(rows):
     assert digest(label=label, sensitive={"g": group}) == digest(
         frame, label="label", sensitive="g"
     )
-
-
-TRAIN, TEST = (FRAME.set_axis(range(i, i + len(FRAME))) for i in (100, 200))
-"""Rows taken from a larger table: the indexes have no label in common."""
