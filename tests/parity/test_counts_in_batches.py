@@ -118,37 +118,36 @@ def test_one_cube(both, monkeypatch, options, most):
     same(both(rows, **options))
 
 
-def test_whole_numbers_far_apart_and_at_the_ends_of_their_type(both):
-    rows = people().append_column("far", pa.array([-128, 127] * (len(people()) // 2), pa.int8()))
-    wide = pa.array([2**62, -(2**62)] * (len(rows) // 2), pa.int64())
-    same(both(rows.append_column("wide", wide), sensitive=["far", "wide"], intersections=[]))
+N = len(edges()) * 2
+HARD = {
+    "numbers far apart, at the ends of their type": (
+        {"far": pa.array([-128, 127] * (N // 2), pa.int8()),
+         "wide": pa.array([2**62, -(2**62)] * (N // 2), pa.int64())},
+        {"sensitive": ["far", "wide"], "intersections": []},
+    ),
+    "texts that come late, of many values": (
+        {"g": ["first"] * 2_000 + [f"late {i % 9}" for i in range(N - 2_000)]}, {},
+    ),
+    "labels of which every batch knows more": (
+        {"y": [(i // 200) / 2 for i in range(N)]},
+        {"positive": [1, 2], "sensitive": ["g"], "intersections": []},
+    ),
+    "scores of another range": (
+        {"s": [None if s is None else s * 9 - 4 for s in edges() * 2]},
+        {"score_range": (-4, 5), "threshold": 1},
+    ),
+    "no score in a batch": ({"s": [None] * 1_500 + (edges() * 2)[1_500:]}, {}),
+}  # fmt: skip
 
 
-def test_texts_that_come_late_and_of_many_values(both):
-    """First rows of one group alone, then further ones."""
+@pytest.mark.parametrize("name", HARD)
+def test_one_cube_of_hard_columns(both, name):
+    columns, options = HARD[name]
     rows = people()
-    late = ["first"] * 2_000 + [f"late {i % 9}" for i in range(len(rows) - 2_000)]
-    same(both(rows.set_column(0, "g", pa.array(late))))
-
-
-def test_values_that_come_one_by_one(both):
-    """Labels of more and more values, of which every batch knows more than the one before."""
-    rows = people()
-    labels = pa.array([(i // 200) / 2 for i in range(len(rows))])
-    asked = {"positive": [1, 2], "sensitive": ["g"], "intersections": []}
-    same(both(rows.set_column(3, "y", labels), **asked))
-
-
-def test_scores_of_another_range(both):
-    rows = people()
-    scores = pa.array([None if s is None else s * 9 - 4 for s in rows["s"].to_pylist()])
-    same(both(rows.set_column(4, "s", scores), score_range=(-4, 5), threshold=1))
-
-
-def test_all_scores_are_missing_in_a_batch(both):
-    rows = people()
-    scores = pa.array([None] * 1_500 + rows["s"].to_pylist()[1_500:], pa.float64())
-    same(both(rows.set_column(4, "s", scores)))
+    for column, values in columns.items():
+        rows = rows.drop_columns([column] if column in rows.column_names else [])
+        rows = rows.append_column(column, pa.array(values))
+    same(both(rows, **options))
 
 
 @pytest.mark.parametrize(

@@ -136,18 +136,14 @@ def test_clusters_may_have_more_values_than_groups(rows_as):
     assert sorted(cluster.sums["rows"]) == [1] * 8 + [2]
 
 
-def test_cuts_keep_their_edges_and_empty_intervals(rows_as):
+@pytest.mark.parametrize(("closed", "places"), [("right", [1, 2, 2, 4]), ("left", [2, 2, 3, 4])])
+def test_cuts_keep_their_edges_and_empty_intervals(rows_as, closed, places):
     rows = table(y=[1, 0, 1, 0, 1], x=[25, 26, 45, 46, None])
-    cube = count(rows_as(rows), label="y", sensitive={"column": "x", "cuts": [10, 25, 45, 45.5]})
-    assert cells(cube) == {(1, 1): 1, (2, 0): 1, (2, 1): 1, (4, 0): 1, (None, 1): 1}
-    assert cube.levels[cube.plan.axes[0]] == (0, 1, 2, 3, 4)
-
-
-def test_cuts_may_have_closed_left_edges(rows_as):
-    rows = table(y=[1, 0, 1, 0, 1], x=[25, 26, 45, 44.5, None])
-    cut = {"column": "x", "cuts": [10, 25, 45, 45.5], "closed": "left"}
+    cut = {"column": "x", "cuts": [10, 25, 45, 45.5], "closed": closed}
     cube = count(rows_as(rows), label="y", sensitive=cut)
-    assert cells(cube) == {(2, 1): 1, (2, 0): 2, (3, 1): 1, (None, 1): 1}
+    expected = dict.fromkeys(zip([*places, None], [1, 0, 1, 0, 1], strict=True), 1)
+    assert cells(cube) == expected
+    assert cube.levels[cube.plan.axes[0]] == (0, 1, 2, 3, 4)
 
 
 @pytest.mark.parametrize(("closed", "side"), [("left", "right"), ("right", "left")])
@@ -185,40 +181,39 @@ def test_weights_that_cannot_be_used_leave_out_their_rows(typed):
     assert cube.levels[cube.plan.axes[0]] == ("a", "b")
 
 
-def test_rows_of_weight_0_are_rows_and_no_cases(rows_as):
-    rows = table(g=["a", "a", "b", "b"], y=[1, 1, 1, 0], w=[0, 0.5, 0, 0])
-    cube = count(rows_as(rows), label="y", sensitive="g", weight="w")
-    assert cells(cube) == {("a", 1): 2, ("b", 1): 1, ("b", 0): 1}
-    assert cells(cube, "n") == {("a", 1): 1, ("b", 1): 0, ("b", 0): 0}
-    assert cells(cube, "w") == {("a", 1): 0.5, ("b", 1): 0, ("b", 0): 0}
-    assert cube.excluded == {}
+COUNTS = {"g": ["a", "b", "b", "c", "a", "c"], "y": [1, 0, 1, 1, 1, 1],
+          "n": [3, 0, None, 2, 5, None], "w": [0.5, 1, 1, None, 0, None]}  # fmt: skip
+OF_CASES = {
+    "weight 0 is of rows and no cases": (
+        {"g": ["a", "a", "b", "b"], "y": [1, 1, 1, 0], "w": [0, 0.5, 0, 0]}, {"weight": "w"},
+        {"rows": {("a", 1): 2, ("b", 1): 1, ("b", 0): 1},
+         "n": {("a", 1): 1, ("b", 1): 0, ("b", 0): 0},
+         "w": {("a", 1): 0.5, ("b", 1): 0, ("b", 0): 0}}, {},
+    ),
+    "where every row weighs something a row is a case": (
+        {"g": ["a", "b", "b"], "y": [1, 1, 0], "w": [0.5, 2, None]}, {"weight": "w"},
+        {"n": None, "w": {("a", 1): 0.5, ("b", 1): 2}}, {"missing weight": 1},
+    ),
+    "counts and weights together": (
+        COUNTS, {"count": "n", "weight": "w"},
+        {"cases": {("a", 1): 8, ("b", 0): 0}, "n": {("a", 1): 3, ("b", 0): 0},
+         "w": {("a", 1): 1.5, ("b", 0): 0}, "w2": {("a", 1): 0.75, ("b", 0): 0}},
+        {"missing count": 2, "missing weight": 2},  # rows, and cases
+    ),
+}  # fmt: skip
 
 
-def test_where_every_row_weighs_something_a_row_is_a_case(rows_as):
-    rows = table(g=["a", "b", "b"], y=[1, 1, 0], w=[0.5, 2, None])
-    cube = count(rows_as(rows), label="y", sensitive="g", weight="w")
-    assert "n" not in cube.tables[0].sums
-
-
-def test_counts_and_weights_together(rows_as):
-    rows = table(
-        g=["a", "b", "b", "c", "a", "c"], y=[1, 0, 1, 1, 1, 1], n=[3, 0, None, 2, 5, None],
-        w=[0.5, 1, 1, None, 0, None],
-    )  # fmt: skip
-    cube = count(rows_as(rows), label="y", sensitive="g", count="n", weight="w")
-    assert cells(cube, "cases") == {("a", 1): 8, ("b", 0): 0}
-    assert cells(cube, "n") == {("a", 1): 3, ("b", 0): 0}
-    assert cells(cube, "w") == {("a", 1): 1.5, ("b", 0): 0}
-    assert cells(cube, "w2") == {("a", 1): 0.75, ("b", 0): 0}
-    assert cube.excluded == {"missing count": 2, "missing weight": 2}  # rows, and cases
+@pytest.mark.parametrize("name", OF_CASES)
+def test_rows_that_count_and_weigh(rows_as, name):
+    columns, asked, sums, excluded = OF_CASES[name]
+    cube = count(rows_as(table(**columns)), label="y", sensitive="g", **asked)
+    for measure, expected in sums.items():
+        assert (cells(cube, measure) if measure in cube.tables[0].sums else None) == expected
+    assert cube.excluded == excluded
 
 
 def test_rows_without_a_count_or_weight_that_meet_a_condition(rows_as):
-    rows = table(
-        g=["a", "b", "b", "c", "a", "c"], y=[1, 0, 1, 1, 1, 1], n=[3, 0, None, 2, 5, None],
-        w=[0.5, 1, 1, None, 0, None], h=["x", "x", "x", "x", "y", "z"],
-    )  # fmt: skip
-    data = rows_as(rows)
+    data = rows_as(table(**COUNTS, h=["x", "x", "x", "x", "y", "z"]))
     asked = {"label": "y", "sensitive": "g", "count": "n", "weight": "w"}
     cube = fg.count(data, **asked, where="h = x or z")
     assert cells(cube, "cases") == {("a", 1): 3, ("b", 0): 0}
@@ -245,26 +240,17 @@ def test_rows_without_a_count_or_weight_that_meet_a_condition(rows_as):
         ("score", [0.5, 1.5], r"'k' is the score and must lie in \[0, 1\], but has 1.5"),
         ("score", [-0.1, 0.5], r"'k' is the score and must lie in \[0, 1\], but has -0.1"),
         ("score", [0.5, INF], "'k' must hold numbers, but has 'inf'"),
+        ("cut", [50.0, INF], "'k' must hold numbers, but has 'inf'"),
+        ("cut", [50.0, -INF], "'k' must hold numbers, but has '-inf'"),
+        ("cut", ["old", "40"], "column 'k' must hold numbers, but has "),
     ],
 )
 def test_numbers_that_are_not_allowed(rows_as, column, values, message):
     rows = table(g=["a", "b"], y=[1, 0], k=values)
+    cut = {"sensitive": {"column": "k", "cuts": [40]}}
+    asked = cut if column == "cut" else {"sensitive": "g", column: "k"}
     with pytest.raises(DataError, match=message):
-        count(rows_as(rows), label="y", sensitive="g", **{column: "k"})
-
-
-@pytest.mark.each_value
-@pytest.mark.parametrize("infinite", [INF, -INF])
-def test_infinite_numbers_are_in_no_interval(rows_as, infinite):
-    rows = table(g=["a", "b"], y=[1, 0], k=[50.0, infinite])
-    with pytest.raises(DataError, match=f"'k' must hold numbers, but has '{infinite}'"):
-        count(rows_as(rows), label="y", sensitive={"column": "k", "cuts": [40]})
-
-
-def test_text_where_numbers_must_be(rows_as):
-    rows = table(g=["a", "b"], y=[1, 0], k=["old", "40"])
-    with pytest.raises(DataError, match="column 'k' must hold numbers, but has "):
-        count(rows_as(rows), label="y", sensitive={"column": "k", "cuts": [40]})
+        count(rows_as(rows), label="y", **asked)
 
 
 @pytest.mark.each_value

@@ -24,11 +24,13 @@ from fairgauge.scan.input_files import read_by_spark
 ASKED = ("--label", "y", "--prediction", "p", "--sensitive", "g", "--format", "json")
 
 
+ROWS = {"y": [0, 1, 1, None] * 30, "p": [1, 0, 1] * 40, "g": ["a", "b", "a", "c", None] * 24}
+
+
 def test_spark_counts_a_file_as_duckdb_does(tmp_path):
-    rows = {"y": [0, 1, 1, None] * 30, "p": [1, 0, 1] * 40, "g": ["a", "b", "a", "c", None] * 24}
     path = tmp_path / "rows.parquet"
-    parquet.write_table(pa.table(rows), path)
-    engines.spark_frame(pa.table(rows))  # the session of the tests, or a reason to skip
+    parquet.write_table(pa.table(ROWS), path)
+    engines.spark_frame(pa.table(ROWS))  # the session of the tests, or a reason to skip
     reports = []
     for more in ((), ("--spark", "local[1]")):
         result = CliRunner().invoke(main, ["audit", str(path), *ASKED, *more])
@@ -56,34 +58,29 @@ def test_spark_reads_partitions_as_the_file_reader_does(tmp_path, values):
         read_by_spark("local[1]", [str(tmp_path)])
 
 
-def test_spark_counts_a_table_of_its_catalog_and_a_query():
-    rows = {"y": [0, 1, 1, None] * 30, "p": [1, 0, 1] * 40, "g": ["a", "b", "a", "c", None] * 24}
-    frame = engines.spark_frame(pa.table(rows))
-    frame.createOrReplaceTempView("people")
-    wanted = fg.audit(pa.table(rows), label="y", prediction="p", sensitive="g")
-    for where in (["--table", "people"], ["--query", "SELECT * FROM people;"]):
+NAMED = "spark_catalog.default.people"
+
+
+@pytest.mark.parametrize(("where", "source"), [
+    (["--table", "people"], "people"), (["--query", "SELECT * FROM people;"], "query"),
+    (["--table", NAMED], NAMED),
+])  # fmt: skip
+def test_spark_counts_a_table_of_its_catalog_and_a_query(where, source, tmp_path):
+    frame = engines.spark_frame(pa.table(ROWS))
+    wanted = fg.audit(pa.table(ROWS), label="y", prediction="p", sensitive="g")
+    if source == NAMED:
+        frame.write.option("path", str(tmp_path / "people")).saveAsTable(NAMED)
+    else:
+        frame.createOrReplaceTempView("people")
+    try:
         result = CliRunner().invoke(main, ["audit", "--spark", "local[1]", *where, *ASKED])
         assert result.exit_code == 0, result.stderr
-        report = json.loads(result.stdout)
-        assert report["data"]["fingerprint"] == wanted.data.fingerprint
-        assert report["data"]["source"] == where[1].replace("SELECT * FROM people;", "query")
+        data = json.loads(result.stdout)["data"]
+        assert (data["source"], data["fingerprint"]) == (source, wanted.data.fingerprint)
         done = CliRunner().invoke(main, ["count", "--spark", "local[1]", *where, *ASKED[:6]])
         assert done.exit_code == 0, done.stderr
-
-
-def test_spark_counts_a_table_by_its_catalog_and_schema(tmp_path):
-    rows = {"y": [0, 1, 1, None] * 30, "p": [1, 0, 1] * 40, "g": ["a", "b", "a", "c", None] * 24}
-    frame = engines.spark_frame(pa.table(rows))
-    frame.write.option("path", str(tmp_path / "people")).saveAsTable("spark_catalog.default.people")
-    wanted = fg.audit(pa.table(rows), label="y", prediction="p", sensitive="g")
-    try:
-        name = "spark_catalog.default.people"
-        result = CliRunner().invoke(main, ["audit", "--spark", "local[1]", "--table", name, *ASKED])
-        assert result.exit_code == 0, result.stderr
-        data = json.loads(result.stdout)["data"]
-        assert (data["source"], data["fingerprint"]) == (name, wanted.data.fingerprint)
     finally:
-        frame.sparkSession.sql("DROP TABLE spark_catalog.default.people")
+        frame.sparkSession.sql(f"DROP TABLE IF EXISTS {NAMED}")
 
 
 CONNECT = """

@@ -270,37 +270,35 @@ def test_mariadb_is_searched_in_batches(folder, mariadb):
             assert found[name] == expected, name
 
 
-def test_snowflake(folder):
-    """By fakesnow, in an environment of its own; columns are in capitals, as Snowflake has them."""
-    python = ROOT / ".clients" / "snowflake" / "bin" / "python"
+def by_client(client: str, library: str, rows: str) -> None:
+    """Answer the query of q.sql by a library in an environment of its own."""
+    python = ROOT / ".clients" / client / "bin" / "python"
     if not python.exists():
-        missing("fakesnow", "tests/prepare")
+        missing(library, "tests/prepare")
+    script = ROOT / "tests" / "clients" / f"{client}_query.py"
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    subprocess.run([python, script, "q.sql", rows, "cells.csv"], check=True, env=environment)
+
+
+def test_snowflake(folder):
+    """By fakesnow; columns are in capitals, as Snowflake has them."""
     pq.write_table(ROWS, "rows.parquet")
     query("snowflake")
     capitals = Path("columns.txt").read_text(encoding="utf-8").upper()
     Path("columns.txt").write_text(capitals, encoding="utf-8")
     flags = ["--columns", "columns.txt", "-c", "audit.json", "--table", "people", "-o", "q.sql"]
     assert fairgauge("count", "--show-sql", "--dialect", "snowflake", *flags).exit_code == 0
-    script = ROOT / "tests" / "clients" / "snowflake_query.py"
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    command = [python, script, "q.sql", "rows.parquet", "cells.csv"]
-    subprocess.run(command, check=True, env=environment)
+    by_client("snowflake", "fakesnow", "rows.parquet")
     assert counted() == fg.count(ROWS, **ASKED)
 
 
 def test_bigquery(folder):
     """By ZetaSQL, Google's own implementation of its SQL (`make thorough`)."""
-    python = ROOT / ".clients" / "bigquery" / "bin" / "python"
-    if not python.exists():
-        missing("ZetaSQL", "tests/prepare")
     rows = ROWS.slice(0, 100)
     texts = rows.to_pylist()
     (folder / "rows.json").write_text(json.dumps(texts, default=str), encoding="utf-8")
     (folder / "q.sql").write_text(query("bigquery"), encoding="utf-8")
-    script = ROOT / "tests" / "clients" / "bigquery_query.py"
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    command = [python, script, "q.sql", "rows.json", "cells.csv"]
-    subprocess.run(command, check=True, env=environment)
+    by_client("bigquery", "ZetaSQL", "rows.json")
     assert counted() == fg.count(rows, **ASKED)
 
 
