@@ -7,6 +7,9 @@ choice of what is published discloses nothing either.
 
 The attacker of `fairgauge.stats.disclosure` is run over what is to be published, together with what
 was published of the same history before; a rounding that it defeats is replaced by the other one.
+A name is published where at least ``min_cell`` rows have it, and where some number that is
+published of it is not 0: that so many have it narrows no range then. The first table of a history
+decides which.
 Any table that agrees with everything published could have been published as the same numbers, so
 what the attacker infers from ranges is all that can be ruled out.
 
@@ -19,6 +22,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +31,7 @@ from fairgauge.checks.coded_numbers import coded_numbers
 from fairgauge.checks.missingness_checks import copied_rows, left_out_groups
 from fairgauge.checks.rows import with_accepted
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
-from fairgauge.cube.plan import is_of_answers
+from fairgauge.cube.plan import GROUPED, is_of_answers
 from fairgauge.enums import Level, Role, Task
 from fairgauge.errors import CubeError, DataError, display, listing, quote
 from fairgauge.question.conditions import NOT
@@ -49,8 +53,9 @@ def protect(
     """Return counts from which no cell can be inferred to have 1 to ``min_cell`` - 1 persons.
 
     Every count is rounded at random, without bias, to one of the two nearest multiples of
-    ``min_cell``; nothing exact is kept. The random numbers are secret, so that protecting the same
-    counts twice gives different ones: publish one result, and name it where more is published.
+    ``min_cell``; nothing exact is kept. Groups and strata of fewer rows are not named: their rows
+    count as rows without a group. The random numbers are secret, so that protecting the same counts
+    twice gives different ones: publish one result, and name it where more is published.
 
     Parameters
     ----------
@@ -70,7 +75,8 @@ def protect(
     Raises
     ------
     CubeError
-        The counts cannot be protected: the message names what stands in the way.
+        The counts cannot be protected: the message names what stands in the way, such as a feature
+        of which no group is large enough.
     DataError
         ``min_cell`` is no whole number of at least 2, a path leads to no cube, or no rounding
         withstands the attacker.
@@ -104,12 +110,13 @@ def protect_counts(
     cube: Cube, min_cell: int, earlier: Sequence[Cube], random: np.random.Generator
 ) -> Cube:
     """Return protected counts of what `protect` has checked, by given random numbers."""
-    cube = _drop_code_tables(cube)
+    cube = _without_small_groups(_drop_code_tables(cube), min_cell, earlier)
     table = _complete_table(cube)
     counts = np.append(table.cases, [float(n) for n in cube.excluded.values()])
     reasons = np.arange(len(counts)) >= len(table.codes)  # a reason that is listed has some rows
     before = [_ranges_before(each, cube, table) for each in earlier]
-    published = _round_counts(counts, min_cell, before, reasons & (counts > 0), random)
+    named = [table.codes[:, i] for i, axis in enumerate(table.axes) if axis.role in GROUPED]
+    published = _round_counts(counts, min_cell, before, reasons & (counts > 0), named, random)
     return _replace_counts(cube, table, published, min_cell)
 
 
@@ -127,9 +134,41 @@ def _replace_counts(cube: Cube, table: CountTable, published: Array, min_cell: i
     )
 
 
+def _without_small_groups(cube: Cube, min_cell: int, earlier: Sequence[Cube]) -> Cube:
+    # names of few people are missing values; intervals are named by the question, not by people
+    table, levels = cube.tables[0], dict(cube.levels)
+    for axis in filter(lambda each: each.role in GROUPED and not each.bins, table.axes):
+        known = earlier[0].levels[axis] if earlier else levels[axis]
+        named = [
+            value in known and cases >= min_cell
+            for value, cases in zip(levels[axis], cube.cases_by_level[axis], strict=False)
+        ]
+        if not any(named):
+            raise CubeError(
+                f"these counts cannot be protected: no value of {quote(axis.column)} has "
+                f"{min_cell:,} rows or more; recode it into larger groups (recode, --recode), or "
+                "count without it"
+            )
+        place = np.append(np.where(named, np.cumsum(named) - 1, -1), -1)
+        table = table.recoded(axis, place)
+        levels[axis] = tuple(compress(levels[axis], named))
+    return replace(cube, tables=(table,), levels=levels)
+
+
+def _of_nobody(published: Array, named: Sequence[Index]) -> Mask:
+    # the cells of names of which every number that is published is 0; ``named``: codes of cells
+    found = np.zeros(len(published), dtype=bool)
+    for codes in named:
+        empty = np.bincount(codes + 1, published[: len(codes)]) == 0
+        empty[0] = False  # of those without a name
+        found[: len(codes)] |= empty[codes + 1]
+    return found
+
+
 def _round_counts(
-    counts: Array, base: int, before: Sequence[Limits], occurs: Mask, random: np.random.Generator
-) -> Array:
+    counts: Array, base: int, before: Sequence[Limits], occurs: Mask, named: Sequence[Index],
+    random: np.random.Generator,
+) -> Array:  # fmt: skip
     # Whether a rounding is accepted depends on nothing but what is published, and any rounding may
     # be drawn first, so that every table that agrees with what is published could have given it.
     # ``before``: the ranges of every cell in earlier tables; ``occurs``: cells known to have
@@ -151,10 +190,12 @@ def _round_counts(
     below, above = base * (counts // base), base * -(-counts // base)
     defeated_below, defeated_above = learned(below), learned(above)
     drawn = disclosure.rounded_randomly(counts, base, random)
+    while (nobody := _of_nobody(drawn, named)).any():
+        drawn = np.where(nobody, disclosure.rounded_randomly(counts, base, random), drawn)
     safe = np.where(defeated_below, above, np.where(defeated_above, below, drawn))
     other = np.where(safe == below, above, below)
     safe = np.where(learned_if_repeated(safe), other, safe)
-    lost = learned(safe) | learned_if_repeated(safe)
+    lost = learned(safe) | learned_if_repeated(safe) | _of_nobody(safe, named)
     if lost.any():
         raise DataError(
             f"{int(lost.sum()):,} of {len(counts):,} cells cannot be protected beside what was "

@@ -29,7 +29,8 @@ def table(counts):
 def dense(cube, measure="n"):
     """Return the counts of a cube by group and label, and the names of its groups and labels."""
     groups, labels = ([str(v) for v in cube.levels[axis]] for axis in cube.tables[0].axes)
-    counts = np.zeros((len(groups), len(labels)))
+    unnamed = int((cube.tables[0].codes[:, 0] < 0).any())  # the last row
+    counts = np.zeros((len(groups) + unnamed, len(labels)))
     counts[tuple(cube.tables[0].codes.T)] = cube.tables[0].sums[measure]
     return counts, groups, labels
 
@@ -57,15 +58,23 @@ def test_no_table_that_agrees_gives_a_small_cell_away(seed):
     for _ in range(50 if EVERY_CASE else 20):
         min_cell = int(random.integers(2, 5))
         cube = table(random.poisson(random.choice([0.5, 2, 6]), (2, 2)) + np.eye(2, dtype=int))
+        totals = dense(cube)[0].sum(axis=1)
+        if (totals < min_cell).all():
+            with pytest.raises(CubeError, match=f"no value of 'g' has {min_cell} rows or more"):
+                protect_counts(cube, min_cell, [], random)
+            continue
         safe = protect_counts(cube, min_cell, [], random)
-        published, _, _ = dense(safe)
+        published, named, _ = dense(safe)
+        assert named == [f"g{i}" for i, n in enumerate(totals) if n >= min_cell]
         every = np.array(
             list(itertools.product(*(possible(n, min_cell) for n in published.ravel())))
         ).reshape(-1, *published.shape)
-        # every value that is listed occurs
-        occurring = (every.sum(axis=1) > 0).all(axis=1) & (every.sum(axis=2) > 0).all(axis=1)
+        # every label that is listed occurs, and every group that is named has so many rows
+        occurring = (every.sum(axis=1) > 0).all(axis=1)
+        occurring &= (every[:, : len(named)].sum(axis=2) >= min_cell).all(axis=1)
         every = every[occurring]
-        assert (every == dense(cube)[0]).all(axis=(1, 2)).any()
+        true = sorted(dense(cube)[0].tolist(), key=lambda cells: sum(cells) < min_cell)
+        assert (every == true).all(axis=(1, 2)).any()
         for learned in (every.reshape(len(every), -1), every.sum(axis=1), every.sum(axis=2)):
             for values in learned.T:
                 assert not is_learned(values.tolist(), min_cell)
@@ -78,7 +87,7 @@ def test_two_tables_of_one_history_give_nothing_away(seed):
     random = np.random.default_rng(seed)
     for _ in range(20 if EVERY_CASE else 8):
         min_cell = int(random.integers(2, 7))
-        first = random.poisson(random.choice([1, 5]), (2, 2)) + 1
+        first = random.poisson(random.choice([1, 5]), (2, 2)) + np.array([[min_cell], [1]])
         second = first + random.poisson(random.choice([0, 2, 8]), (2, 2))
         before = protect_counts(table(first), min_cell, [], random)
         try:
@@ -86,6 +95,7 @@ def test_two_tables_of_one_history_give_nothing_away(seed):
         except DataError as error:
             assert "cannot be protected" in str(error)  # noqa: PT017
             continue
+        assert dense(after)[1] == dense(before)[1]  # of which one may be large enough now
         for n, m in zip(dense(before)[0].ravel(), dense(after)[0].ravel(), strict=True):
             pairs = [
                 (one, two)
