@@ -100,7 +100,7 @@ class Problem(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        path = self.path.replace("\n", r"\n")  # keys of a file, which end no line of ours
+        path = "".join(c if c.isprintable() else repr(c)[1:-1] for c in self.path)  # of a file
         return f"{path}: {self.message}" if path else self.message
 
 

@@ -26,6 +26,7 @@ from fairgauge.object_stores import MOST_SAVED, explain_store_errors, filesystem
 from fairgauge.question.specification import refuse_named_files
 from fairgauge.results.monitor_results import IN_MEMORY
 from fairgauge.scan.identifiers import CLUSTER_KEY
+from fairgauge.values import read_json
 
 NEW_HISTORY = "for another question, count the rows of all periods again, in a new history"
 COUNTS = "counts.cube.json"
@@ -159,7 +160,7 @@ class History:
         if text is None:
             return None
         try:
-            saved = json.loads(text)[_SPEC_SCHEMA]
+            saved = read_json(text)[_SPEC_SCHEMA]
             refuse_named_files(saved)
             return read_monitor_spec(saved, self._baseline)
         except (ValueError, KeyError, TypeError) as error:
@@ -176,9 +177,14 @@ class History:
         if self._store.read(_SPEC) != text:
             self._store.replace(_SPEC, text)
 
-    def _baseline(self, digest: str) -> Cube | None:
-        text = self._store.read(_baseline_file(digest)) if digest.startswith("sha256:") else None
-        return None if text is None else read_cube(text, _baseline_file(digest))
+    def _baseline(self, digest: str) -> Cube:
+        # the counts of a digest: what somebody sent names no other file
+        kept = _DIGEST.fullmatch(digest) is not None
+        text = self._store.read(_baseline_file(digest)) if kept else None
+        cube = None if text is None else read_cube(text, _baseline_file(digest))
+        if cube is None or cube.digest != digest:
+            raise DataError(f"the history holds no counts of the baseline {quote(digest)}")
+        return cube
 
     def trying(self, period: Period, cube: Cube) -> History:
         """Return this history as it would be with other counts of a period; nothing is stored."""
@@ -234,6 +240,7 @@ def _baseline_file(digest: str) -> str:
     return f"_baseline={digest.removeprefix('sha256:')[:32]}/{COUNTS}"
 
 
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"})
 _URL = re.compile(r"[a-z][a-z0-9+.\-]+://", re.IGNORECASE)
 

@@ -142,7 +142,7 @@ SETTINGS: dict[str, tuple[OptionType, str]] = {
 
 def read_monitor_spec(
     asked: MonitorSpec | Mapping[str, object] | str | Path,
-    baselines: Callable[[str], Cube | None] | None = None,
+    baselines: Callable[[str], Cube] | None = None,
     options: Mapping[str, object] | None = None,
 ) -> MonitorSpec:
     """Read what a monitor is asked: a file, or its keys, which options of an audit override.
@@ -159,9 +159,8 @@ def read_monitor_spec(
 
     def load_baseline(of: object) -> BaselineCounts:
         source = str(of)
-        kept = baselines(source) if baselines is not None else None
-        beside = folder / source
-        cube = kept if kept is not None else load(beside if beside.exists() else source)
+        beside = folder / source if (folder / source).exists() else Path(source)  # no address
+        cube = load(beside) if baselines is None else baselines(source)
         if not isinstance(cube, Cube):
             raise DataError(f"{quote(of)} is no cube of counts; fairgauge count makes one")
         return BaselineCounts(Path(source).name, cube)

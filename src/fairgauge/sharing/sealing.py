@@ -88,10 +88,14 @@ class Bundle:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Return the parts that do not fit their digest, are missing, added, or there twice."""
+        """Return the parts that do not fit their digest, are missing, added, or there twice.
+
+        One that is neither counts nor a report is added, though the manifest has its digest.
+        """
         digests = self.manifest["parts"]
         names = {*digests, *self.parts}
         wrong = {n for n in names if digests.get(n) != digest(self.parts.get(n, b"absent"))}
+        wrong |= names - {COUNTS, REPORT}
         return tuple(sorted(wrong.union(self.ambiguous)))
 
 
@@ -166,7 +170,9 @@ def unpack(path: str | Path) -> Bundle:
         raise DataError(f"{none}: its manifest lists no {' and no '.join(sorted(missing))}")
     try:
         tool, libraries = _texts(manifest["tool"]), _texts(manifest["libraries"])
-        made_by = {"name": tool["name"], "version": read_word(tool["version"])}
+        made_by = {"name": tool.pop("name"), "version": read_word(tool.pop("version"))}
+        if tool:
+            raise ValueError  # noqa: TRY301
         libraries = {name: read_word(of) for name, of in libraries.items()}
         origin: dict[str, object] = {"tool": made_by, "libraries": libraries}
         origin["created"] = read_moment(manifest["created"])
@@ -708,7 +714,8 @@ def _compare(saved: Saved, again: Saved) -> tuple[list[DifferentNumber], dict[st
     # the relative deviation of everything else
     different, deviations = [], {}
     for path, subject, one, other in _leaves(saved, again):
-        if path in STATED or path.startswith("spec.document."):
+        is_stated = path in STATED or path.startswith("spec.document.")
+        if is_stated and not isinstance(one, (dict, list)):
             continue
         deviation = _deviation(one, other)
         if deviation is not None and deviation <= _TOLERANCE:
@@ -723,7 +730,8 @@ def _leaves(one: Saved, other: Saved) -> Iterator[_Leaf]:
         left, right = one.get(section), other.get(section)
         if section == "spec" and left is not None and right is not None:
             right = {k: v for k, v in right.items() if k in left or v != _default_option(k)}
-        yield from _pair_leaves(section, left, right, "")
+        # no section of ours has a full stop in its name, as paths have
+        yield from _pair_leaves(quote(section) if "." in section else section, left, right, "")
 
 
 def _default_option(name: str) -> object:
@@ -752,7 +760,7 @@ def _deviation(one: object, other: object) -> float | None:
         return 0.0 if one is other else None
     if one == other:
         return 0.0
-    whole = isinstance(one, int) and isinstance(other, int)
+    whole = isinstance(one, int) or isinstance(other, int)
     if whole or not (isinstance(one, (int, float)) and isinstance(other, (int, float))):
         return None
     return abs(one - other) / max(abs(one), abs(other), 1e-3)

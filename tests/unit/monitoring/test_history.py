@@ -110,6 +110,28 @@ def test_what_is_asked_is_kept_with_its_baseline(tmp_path):
     first, again = fg.monitor(history, spec), fg.monitor(history)
     assert replace(first, created="", spec={}) == replace(again, created="", spec={})
     assert first.periods == ("2026-01-02", "2026-01-03")
+    # what somebody sent names the file of a digest alone, and holds what it is of
+    cube(40).save(outside := tmp_path / "counts.cube.json")
+    (tmp_path / "history" / "_baseline=x").mkdir()
+    text = (tmp_path / "history" / "_monitor.json").read_text()
+    digest = spec.baselines[0].cube.digest
+    assert digest in text
+    for named in (
+        str(outside),
+        "sha256:x/../..",
+        "http://127.0.0.1:9/a.cube.json",
+        cube(40).digest,
+    ):
+        (tmp_path / "history" / "_monitor.json").write_text(text.replace(digest, named))
+        with pytest.raises(fg.FairgaugeError, match="holds no counts of the baseline"):
+            _ = fg.History(tmp_path / "history").spec
+    (tmp_path / "history" / "_monitor.json").write_text(text)
+    kept_in = tmp_path / "history" / f"_baseline={digest.removeprefix('sha256:')[:32]}"
+    cube(40).save(kept_in / "counts.cube.json")
+    with pytest.raises(fg.FairgaugeError, match="holds no counts of the baseline"):
+        _ = fg.History(tmp_path / "history").spec
+    with pytest.raises(fg.SpecError, match="no file 'http:/127"):
+        read_monitor_spec(asked(near | {"of": "http://127.0.0.1:9/a.cube.json"}))
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,34 @@ def test_a_changed_part_is_named(sealed, name):
     assert found.changed == (name,)
 
 
+@pytest.mark.parametrize("name", ["report.html", "../../evil", "counts.cube.json.sig"])
+def test_a_part_that_is_neither_counts_nor_a_report_is_named(sealed, name):
+    """A page of other numbers stood in a bundle that was reproduced, and signed."""
+
+    def add(parts):
+        parts[name] = b"no report"
+        manifest = json.loads(parts[MANIFEST])
+        manifest["parts"][name] = digest(parts[name])
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(sealed, add)
+    found = fg.verify(sealed)
+    assert (found.finding, found.changed) == (VerificationResult.CHANGED, (name,))
+
+
+@pytest.mark.parametrize("change", [
+    lambda report: report.update({"spec.document.verdict": "PASS"}),
+    lambda report: report["data"].update(source=["PASS"]),
+    lambda report: report["data"].update(source={"a": "PASS"}),
+    lambda report: report["data"].update(rows=report["data"]["rows"] + 1e-8),
+])  # fmt: skip
+def test_what_is_stated_is_a_text_in_its_place(sealed, change):
+    try:
+        assert forged(sealed, change).finding is VerificationResult.DIFFERENT
+    except fg.DataError as error:
+        assert "cannot compute" in str(error)  # noqa: PT017 - or it is refused
+
+
 def test_statements_are_compared_with_what_follows_from_the_counts(tmp_path):
     """A changed number alone differs; so does a changed statement."""
     hired = {"p": [1] * 30 + [0] * 70 + [1] * 60 + [0] * 40, "g": ["f"] * 100 + ["m"] * 100}
