@@ -140,13 +140,6 @@ def test_cells_without_a_number(text, empty):
     assert read_number(text) is None
 
 
-def test_tables_of_one_file_and_of_a_folder(tmp_path):
-    (tmp_path / "one.md").write_text(MARKDOWN + "\n" + MARKDOWN, encoding="utf-8")
-    (tmp_path / "two.csv").write_text(CSV, encoding="utf-8")
-    (tmp_path / "notes.pdf").write_bytes(b"%PDF")
-    assert [table.source for table in check(tmp_path).tables] == ["one.md", "one.md", "two.csv"]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

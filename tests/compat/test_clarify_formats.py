@@ -76,11 +76,6 @@ def test_folder_of_files_in_a_bucket(folder: Any, expected: dict[str, Any]) -> N
     assert found_in(found) == expected
 
 
-def test_data_named_beside_the_configuration(folder: Any, expected: dict[str, Any]) -> None:
-    asked = config(dataset_uri=None, predicted_label="predicted", methods=both())
-    assert found_in(folder.clarify(asked, "--dataset", "data.csv")) == expected
-
-
 def test_facets_and_predictions_row_by_row(folder: Any, expected: dict[str, Any]) -> None:
     folder.csv("plain.csv", [("visits", "label"), *((i % 7, r[1]) for i, r in enumerate(ROWS))])
     folder.csv("facets.csv", [("facet",), *((r[0],) for r in ROWS)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import polars as pl
@@ -104,16 +103,3 @@ def test_what_is_ignored_is_said(bucket: Any) -> None:
     notices = bucket.notes
     assert "shap, pdp (explanations are out of scope)" in notices
     assert "predictor: ignored, because fairgauge calls no model" in notices
-
-
-def test_pandas_is_not_needed(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    found = bucket.clarify(CSV, "--map", "s3://bucket=.")
-    assert values(found, "pre", "Gender")["CI"] == 0.0
-
-
-def test_a_missing_extra_is_one_line(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jmespath", None)
-    bucket.json("c.json", LINES)
-    message = bucket.fails("clarify", "c.json", "--map", "s3://bucket=.")
-    assert "pip install 'fairgauge[cloud-formats]'" in message.splitlines()[-1]

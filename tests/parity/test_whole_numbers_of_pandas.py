@@ -43,13 +43,6 @@ def test_groups_that_are_whole_numbers_are_counted_alike(numbers):
     assert counted(pd.DataFrame(columns)) == counted(pl.DataFrame(columns))
 
 
-@pytest.mark.parametrize("groups", [127, 128, 129])
-def test_as_many_groups_as_a_byte_holds_are_counted(groups):
-    """127 groups ended in an OverflowError, and of 128 two were counted as one."""
-    table = {"g": np.arange(groups).repeat(2), "p": np.tile([0, 1], groups)}
-    assert counted(pd.DataFrame(table)) == counted(pl.DataFrame(table))
-
-
 @pytest.mark.parametrize("role", ["strata", "cluster", "person", "label"])
 def test_years_may_have_every_role(role):
     columns = {"g": [*"ab"] * 100, "p": [0, 1, 1, 0] * 50, "year": [2023, 2024] * 100}

@@ -1,8 +1,5 @@
 """Metrics of a user's own: used wherever a name is, shown where they are unknown, refused aloud."""
 
-import json
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,8 +7,6 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.catalogue.across import comparisons_of
-from fairgauge.render import names, render
-from fairgauge.results.report import Report
 
 ALL = fg.TP + fg.FP + fg.FN + fg.TN
 NONZERO = (fg.TP + fg.FP, fg.TP + fg.FN, fg.TN + fg.FP, fg.TN + fg.FN)
@@ -99,19 +94,6 @@ def test_every_comparison_can_be_named_given_and_ruled(metric):
     ruled = fg.audit(fg.confusion("sex", COUNTS), rules=rules, **asked)
     assert {v.metric for v in ruled.verdicts} == set(names)
     assert {str(v.outcome) for v in ruled.verdicts} == {"pass"}
-
-
-def test_a_report_is_the_same_where_the_definition_is_unknown():
-    rules = [fg.rule(MATTHEWS.compared("difference"), between=(-0.9, 0.9))]
-    report = audited([*EVERY, "matthews.largest_gap", "AD"], rules=rules)
-    text = report.to_json()
-    read = Report.from_dict(json.loads(text))
-    assert read == report
-    assert read.to_json() == text
-    assert pickle.loads(pickle.dumps(report)) == report
-    assert read["matthews.difference", "sex", "F"] == report["matthews.difference", "sex", "F"]
-    for name in names("report"):
-        assert render(read, name) == render(report, name), name
 
 
 @pytest.mark.parametrize("name", ["accuracy", "recall", "AD", "standard", "disparate_impact"])

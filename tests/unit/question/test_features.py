@@ -4,12 +4,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import fairgauge as fg
-
-AGES = st.lists(st.integers(38, 42) | st.none(), min_size=12, max_size=30)
 
 
 def table(ages):
@@ -21,24 +17,6 @@ def table(ages):
     older = frame.age >= 40
     frame["older"] = older.map({True: "[40, inf)", False: "[-inf, 40)"}).where(frame.age.notna())
     return frame
-
-
-@given(AGES)
-def test_a_cut_is_the_column_that_it_makes(ages):
-    frame = table(ages)
-    asked = {
-        "label": "y",
-        "prediction": "p",
-        "features": ["x"],
-        "metrics": ["DI", "RD", "FT", "CI"],
-    }
-    cut = fg.audit(frame, sensitive=fg.cut("age", 40, closed="left"), **asked)
-    column = fg.audit(frame, sensitive="older", **asked)
-    values = {(e.metric, e.group): (e.value, e.status) for e in column.estimates}
-    for each in cut.estimates:
-        if (each.metric, each.group) in values:  # an empty interval is a group of a cut alone
-            assert (each.value, each.status) == values[each.metric, each.group]
-    assert {g.group: g.n for g in cut.groups if g.n} == {g.group: g.n for g in column.groups}
 
 
 def test_both_edges_in_a_cube_are_two_questions():

@@ -641,14 +641,11 @@ def test_the_command_lists_and_describes_and_an_unknown_name_is_refused():
     first = [line.split()[0] for line in listed.output.splitlines() if not line.startswith(" ")]
     assert first == list(kit_names())
     assert find_kit("us-lending").status in " ".join(listed.output.split())
-    one = CliRunner().invoke(main, ["presets", "nyc-ll144"])
-    assert "6 RCNY 5-300 to 5-304" in one.output
     nydfs = find_kit("nydfs-cl7-2024")
     shown = " ".join(CliRunner().invoke(main, ["presets", nydfs.name]).output.split())
     for text in (nydfs.period, nydfs.read, nydfs.in_force.isoformat(), "metrics (of amounts)"):
         assert text in shown
-    wrong = CliRunner().invoke(main, ["presets", "nyc"])
-    assert wrong.exit_code == 2
+    assert CliRunner().invoke(main, ["presets", "nyc"]).exit_code == 2
     with pytest.raises(fg.SpecError, match="Did you mean 'nyc-ll144'"):
         fg.audit(applicants(), preset="nyc-144", prediction="ok", sensitive="sex")
 

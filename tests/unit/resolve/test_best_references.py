@@ -11,8 +11,6 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import ClassKind, Outcome
 
-RATES = {"Black": (0.415, 0.820), "White": (0.240, 0.602), "Other": (0.168, 0.495)}
-
 
 def groups(column: str, **numbers: Any) -> pl.DataFrame:
     rows = [(group, number) for group, every in numbers.items() for number in every]
@@ -21,19 +19,6 @@ def groups(column: str, **numbers: Any) -> pl.DataFrame:
 
 def references(report: fg.Report) -> dict[str, tuple[str | None, str]]:
     return {e.metric: (e.group, str(e.reference)) for e in report.estimates}
-
-
-def risks(rates: dict[str, tuple[float, float]] = RATES, n: int = 600) -> dict[str, Any]:
-    """Return the question of people of whom so many are held risky, by their outcome."""
-    rows = [
-        (group, y, int(i < n * rate))
-        for group, each in rates.items() for y, rate in enumerate(each) for i in range(n)
-    ]  # fmt: skip
-    data = pl.DataFrame(rows, schema=["race", "reoffended", "high_risk"], orient="row")
-    return {
-        "data": data, "label": "reoffended", "prediction": "high_risk", "positive": 1,
-        "favourable": "negative", "sensitive": "race", "reference": "best",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("favourable", "best"), [("lower", "B"), ("higher", "A")])
@@ -52,21 +37,6 @@ def test_the_best_median_is_a_median(favourable, best):
     found = references(report)
     assert found["median_label.difference"][1] == found["median_label.ratio"][1] == best
     assert found["mean_label.difference"][1] != best
-
-
-@pytest.mark.parametrize("composite", ["average_absolute_odds", "worst_odds"])
-def test_the_interval_of_a_composite_is_of_its_own_pairs(composite):
-    """It was that of the pairs of whichever other metric was asked for before."""
-
-    def of(metrics: Any) -> list[tuple[Any, ...]]:
-        found = fg.audit(**risks(), metrics=metrics, rules=f"{composite} <= 0.33")
-        assert all(e.interval for e in found.estimates if e.metric.startswith("true_positive"))
-        every = [e for e in found.estimates if e.metric == composite]
-        pairs = [(e.group, str(e.reference), e.value, e.interval, e.p_value) for e in every]
-        return [*pairs, *((each.outcome,) for each in found.verdicts)]
-
-    for beside in ("standard", "true_positive_rate", "false_positive_rate.difference"):
-        assert of([beside, composite]) == of([composite, beside]) == of(composite)
 
 
 def test_the_worst_class_of_a_group_is_one_of_its_own():

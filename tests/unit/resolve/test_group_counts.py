@@ -52,12 +52,6 @@ def test_several_value_sets() -> None:
     assert report["DPL", "race", "W"].rate_reference == pytest.approx(2 / 4)
 
 
-def test_cuts_are_intervals_closed_above() -> None:
-    report = audit(sensitive=fg.cut("age", [40, 60]))
-    assert sizes(report) == {"(-inf, 40]": 3, "(40, 60]": 2, "(60, inf)": 2}
-    assert report.data.excluded == {"missing age": 1}
-
-
 def test_intersections_are_the_combinations_that_occur() -> None:
     report = audit(sensitive=["race"], intersections=[("race", "sex")])
     found = {g.group: g.n for g in report.groups if g.feature == "race*sex"}
