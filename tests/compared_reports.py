@@ -1,7 +1,5 @@
 """Pairs of reports for the tests of comparisons."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import fairgauge as fg

@@ -1,7 +1,5 @@
 """What all tests share: where the material beside the repository is, and small tables of counts."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

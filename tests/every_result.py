@@ -1,7 +1,5 @@
 """One result of every kind that has a first page, each small and of made-up rows."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from functools import cache

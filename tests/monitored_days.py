@@ -1,7 +1,5 @@
 """Small histories of counts, and the question that they answer."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any
 

@@ -4,8 +4,6 @@ A skip is right on a contributor's machine and hides a gap in CI, where ``tests/
 everything: on Linux in CI (CI=true), where all of it can be installed, the test fails instead.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Servers of objects on this machine: S3 (moto's), Google Cloud Storage and Azure (emulators)."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

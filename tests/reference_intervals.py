@@ -3,8 +3,6 @@
 Nothing of the library takes part: what `fg.audit` reports is held against these.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

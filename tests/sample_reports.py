@@ -1,7 +1,5 @@
 """Reports for the tests of the renderers: small, printed elsewhere, or hostile."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from functools import cache

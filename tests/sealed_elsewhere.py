@@ -5,8 +5,6 @@ tests/sealed_elsewhere.py seal FOLDER
 tests/sealed_elsewhere.py verify FOLDER     exit code 1: a number is not reproduced
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

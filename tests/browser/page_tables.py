@@ -1,7 +1,5 @@
 """Random tables and questions for the page that audits a file, and its script in Node."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Consistent audits, printed in the styles that publishers use, and faults planted in them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 

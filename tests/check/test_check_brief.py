@@ -1,7 +1,5 @@
 """The brief of a check of published tables: its errors, and the lowest ratio as people."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows and configurations that the tests of other systems' files share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 CELLS = ((1, 1), (1, 0), (0, 1), (0, 0))

@@ -1,7 +1,5 @@
 """The services' own libraries, each in a virtual environment that ``tests/prepare`` makes."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Folders of files as other systems have them, and the rows of a real monitoring run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

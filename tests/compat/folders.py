@@ -1,7 +1,5 @@
 """Folder: files as other systems have them, and what the commands make of them."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Blocks of an ``analysis.json`` beside smclarify's."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

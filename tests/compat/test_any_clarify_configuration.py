@@ -1,7 +1,5 @@
 """Whatever a configuration holds, it is run or refused with paths; nothing else ever happens."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Bad configurations give every mistake with its path; good ones from the guides are accepted."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

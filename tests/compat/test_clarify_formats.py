@@ -1,7 +1,5 @@
 """The same rows in every format and place that a configuration can name give the same numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Configurations in the manner of the public guides run as they are, but for where the data is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

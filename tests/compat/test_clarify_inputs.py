@@ -1,7 +1,5 @@
 """Where a job's data start, which columns it reads, and what it says of what is not there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bias drift: the service's rule on its own printed runs."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

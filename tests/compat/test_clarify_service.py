@@ -1,7 +1,5 @@
 """Numbers that the real service printed come out of ``fairgauge clarify``, in its spelling."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The flip test by an index is the one by all pairs, whatever the order of the rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The moving guides name metrics that exist; tests/docs runs their code."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

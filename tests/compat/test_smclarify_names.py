@@ -1,7 +1,5 @@
 """smclarify's names: their arguments, their guesses, and their errors."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from typing import Any

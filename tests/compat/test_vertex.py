@@ -1,7 +1,5 @@
 """Vertex AI's own example to the last digit, every shape of slices, every form of predictions."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from typing import Any

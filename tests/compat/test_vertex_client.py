@@ -1,7 +1,5 @@
 """Bias configurations that Vertex AI's own client writes select the rows that they describe."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -11,8 +11,6 @@ A block is run by its kind:
 A line of three dots stands for any lines.
 """
 
-from __future__ import annotations
-
 import contextlib
 import doctest
 import io

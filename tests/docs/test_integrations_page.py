@@ -1,7 +1,5 @@
 """The page on integrations: its YAML is read, and its names are real."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

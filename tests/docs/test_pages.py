@@ -4,8 +4,6 @@ After an intended change, run with FAIRGAUGE_UPDATE_GOLDEN=1 and read the diff. 
 are run in tests/parity, with the engines; the one on plug-ins in tests/repository.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

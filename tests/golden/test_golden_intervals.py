@@ -10,8 +10,6 @@ Of each design every sixteenth interval is kept, by a hash of what it is of, so 
 small and yet holds intervals of every metric.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import zlib

@@ -4,8 +4,6 @@ Disparities are ratios of the group's rate to the reference's, as ours; a group 
 there and no comparison here.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

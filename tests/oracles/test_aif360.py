@@ -4,8 +4,6 @@ Order: unprivileged minus (over) privileged, that is group minus (over) referenc
 denominator is 0 aif360 takes 0; there we are undefined and the oracle is not to be trusted.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

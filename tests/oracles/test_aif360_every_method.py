@@ -4,8 +4,6 @@ Order: unprivileged minus (over) privileged is group minus (over) reference here
 groups are of all rows, or of all values of the attribute.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@
 it is read where it lies beside the repository.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

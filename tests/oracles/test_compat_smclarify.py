@@ -4,8 +4,6 @@ The oracle files say how each was asked (``setup``, ``call``); columns, blocks, 
 descriptions, values and errors must all be as they were.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import re

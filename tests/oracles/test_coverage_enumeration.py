@@ -4,8 +4,6 @@ The grid and its numbers are those of the coverage page of the documentation: 48
 n_d in 20, 50, 200, 2000; n_a = n_d or 4 n_d; p_a in .02, .1, .5; p_d = p_a or 0.6 p_a.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import product
 

@@ -3,8 +3,6 @@
 Only the rows of the two groups count, group a is the group and b its reference.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Published figures: ProPublica's COMPAS tables, Berkeley 1973, Boston's mortgages."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

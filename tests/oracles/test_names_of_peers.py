@@ -1,7 +1,5 @@
 """Every metric that the oracle files name is in the table of names."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

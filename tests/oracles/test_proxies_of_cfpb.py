@@ -1,7 +1,5 @@
 """The rows that the CFPB's BISG script writes for its own test data, as they are printed."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 `fractions.Fraction` is the arithmetic here: nothing of the library under test takes part.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

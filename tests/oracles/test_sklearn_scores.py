@@ -5,8 +5,6 @@ can be off, and their exact number must lie within it; everything else must be t
 all scores lie on edges of bins (compas: tenths) nothing is off at all.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

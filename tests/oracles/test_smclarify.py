@@ -4,8 +4,6 @@ The expected values were computed with smclarify 0.5 (see the ``meta`` of each o
 compares rows and belongs to another test.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import math

@@ -1,7 +1,5 @@
 """smclarify's flip test on hmda, exactly; elsewhere its own ties make it depend on row order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import fairgauge as fg

@@ -6,8 +6,6 @@ Agresti and Caffo's and Katz's limits and of Fisher's (plain and mid-p) and Barn
 counterpart: no metric uses these methods (`NOT_IMPLEMENTED`).
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

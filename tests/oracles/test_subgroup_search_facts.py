@@ -5,8 +5,6 @@ sizes and two counts, of AIF360's bias scan (Apache-2.0) the formula of its scor
 (BSD-3) what it prints of a table of ours. No table of theirs is here.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

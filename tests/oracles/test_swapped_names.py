@@ -1,7 +1,5 @@
 """Audits by swapped names, held against crossed random effects of statsmodels."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """What is vendored is what stands beside the repository: the same numbers, the same counts."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -4,8 +4,6 @@ Each entry is run through the public line (`fg.confusion` or a table with a coun
 `fg.audit`), or stands in `LATER` with the command that it belongs to. Nothing is skipped silently.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Dates and times are compared the same whatever engine reads them."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 import numpy as np

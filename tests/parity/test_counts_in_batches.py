@@ -1,7 +1,5 @@
 """Scores of large Parquet files are counted by numpy in batches: the same cube as by DuckDB."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from decimal import Decimal

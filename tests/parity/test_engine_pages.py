@@ -1,7 +1,5 @@
 """The code of every page about an engine runs as it stands."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tables of a lakehouse are counted as their rows, and reports state which version was read."""
 
-from __future__ import annotations
-
 import os
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """The history of a monitor as a table that is partitioned by period."""
 
-from __future__ import annotations
-
 from engines import spark_session
 
 import fairgauge as fg

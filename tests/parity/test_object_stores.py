@@ -1,7 +1,5 @@
 """Objects of stores are counted as the files they are: same cubes, few bytes, one clear message."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import http.client

@@ -1,7 +1,5 @@
 """Rows are read once, however many features are asked; and too many values are told early."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """People counted from their rows: every engine counts what a table of people has."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 

@@ -1,7 +1,5 @@
 """Probabilities of groups are counted alike by every engine, in any parts."""
 
-from __future__ import annotations
-
 import duckdb
 import numpy as np
 import pandas as pd

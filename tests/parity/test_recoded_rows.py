@@ -1,7 +1,5 @@
 """Recoded while they are counted, rows give the counts of rows that were recoded before."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

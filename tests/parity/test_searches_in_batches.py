@@ -1,7 +1,5 @@
 """Searches of rows that every engine reads in batches, against those of counts of all features."""
 
-from __future__ import annotations
-
 import duckdb
 import numpy as np
 import pyarrow as pa

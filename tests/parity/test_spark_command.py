@@ -1,7 +1,5 @@
 """``fairgauge audit --spark``: the report of a file is the same, whichever engine counts it."""
 
-from __future__ import annotations
-
 import ast
 import json
 import socket

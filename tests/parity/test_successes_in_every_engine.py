@@ -1,7 +1,5 @@
 """Rows of successes and cases: every engine counts what a table of the cases has."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 

@@ -1,7 +1,5 @@
 """Queries for warehouses run where an engine exists, and their answers make the same cube."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import json

@@ -1,7 +1,5 @@
 """Databases and clusters count where the rows are: one scan, one shuffle, only cells come back."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import subprocess

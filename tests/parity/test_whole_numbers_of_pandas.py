@@ -1,7 +1,5 @@
 """Columns of whole numbers of every width are counted alike by pandas and by polars."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

@@ -1,7 +1,5 @@
 """What is said of a metric is the same alone and beside others, in any order (invariant 3)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ One audit of a random table computes every metric that applies: of two groups ea
 the other, so exchanging the sides needs no second audit.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import cache

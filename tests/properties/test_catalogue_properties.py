@@ -4,8 +4,6 @@ What is expected is derived from the row's own cells in exact fractions; the ari
 takes no part in it. Those of the comparisons are in `test_audit_properties`, on whole audits.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from fractions import Fraction

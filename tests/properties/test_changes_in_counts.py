@@ -1,7 +1,5 @@
 """What changes, as counts of people: what readers take from them is the true change."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 

@@ -4,8 +4,6 @@ Tables of a report state percentages without a sign below "selected", difference
 other groups and shares of people, beside counts: read as counts and selection rates they are wrong.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -18,6 +16,7 @@ from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.render import render
+from fairgauge_check.check_result import Check
 
 HIRING: dict[str, Any] = {"prediction": "approved", "positive": "yes", "sensitive": ["sex", "race"]}
 WEIGHTED = {"sensitive": "sex", "weight": "age"}
@@ -80,7 +79,7 @@ def tables_of(text: str) -> Iterator[str]:
 
 
 @cache
-def checked(table: str) -> fg.Check | None:
+def checked(table: str) -> Check | None:
     """Return the check of a table, None where it is refused with what to do."""
     try:
         return fg.check(table)

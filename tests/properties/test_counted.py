@@ -1,7 +1,5 @@
 """`counted` adds up to all rows, and agrees with a plain group-by over them, from every source."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

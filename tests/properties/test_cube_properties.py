@@ -1,7 +1,5 @@
 """Cubes of one plan are a commutative monoid, and counting shards is counting the whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

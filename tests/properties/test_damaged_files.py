@@ -4,8 +4,6 @@ As a script it tries N files of each of five kinds in this process:
 ``python -m tests.properties.test_damaged_files SEED N``, which names those that end wrongly.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

@@ -3,8 +3,6 @@
 A fail stays a fail. One table, one question for each verb, and one mistake for each check.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Every significant disparity that is asked for is a finding, and opposite ones are both stated."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

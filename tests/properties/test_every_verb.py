@@ -5,8 +5,6 @@ engine, shards, the scale of weights and a column of counts are how a table is w
 holds. `test_invariants.py` holds them over every metric of an audit.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

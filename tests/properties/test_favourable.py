@@ -1,7 +1,5 @@
 """What is favourable turns everything: the same question of the other value has the same answer."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Findings are results: the same ones, in the same order, in every format and after loading."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -5,8 +5,6 @@ what belongs together still does. Those that are not read so, such as our words,
 halving.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

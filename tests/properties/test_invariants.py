@@ -5,8 +5,6 @@ so that they hold whatever the internals look like. Every audit of the propertie
 all metrics, but those of several classes: for every third one, unless every case is tried.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -4,8 +4,6 @@
 is asked for alone, rows are clustered, and a rate is held against its complement.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

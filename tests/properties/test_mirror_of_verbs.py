@@ -4,8 +4,6 @@ Invariant 2 of the architecture for the verbs beside `audit` (`test_mirror.py`):
 changes its sign and a ratio is inverted, with their limits; p-values and verdicts stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Histories that mean the same come to the same: values, intervals, evidence, states, findings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """No output about gaps states that anything explains, causes or justifies one."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

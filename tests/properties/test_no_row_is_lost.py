@@ -4,8 +4,6 @@ Rows of invented tables are laid out as CSV and Markdown are, with endings, gaps
 page breaks. One ratio is wrong, so that a check which finds no error did not read it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest
@@ -13,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
+from fairgauge_check.check_result import Check
 
 HEADER = ("Category", "n", "Selected", "Selection rate", "Impact ratio")
 NAMES = ("Asian", "Black", "Two or more", "White (not Hispanic)", "Age 40 and over", "Under 40")
@@ -63,7 +62,7 @@ def laid_out(rows: Sequence[Sequence[str]], layout: str, gap: str, at: int) -> s
     return "\n".join(lines[:at]) + f"\n{gap}" + "\n".join(lines[at:]) + "\n\n"
 
 
-def checked(text: str) -> fg.Check | None:
+def checked(text: str) -> Check | None:
     """Return a check; None where it is refused with what to do."""
     try:
         return fg.check(text, rules=RULE)
@@ -71,7 +70,7 @@ def checked(text: str) -> fg.Check | None:
         return None
 
 
-def named(found: fg.Check, text: str) -> bool:
+def named(found: Check, text: str) -> bool:
     """Return whether a row is named as not read, or the table below a gap that it is in."""
     return any(text in each.reason or "the table " in each.reason for each in found.unread)
 

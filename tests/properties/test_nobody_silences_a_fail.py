@@ -5,8 +5,6 @@ at random. What is added may change what a group is compared with (all others, t
 that a FAIL near its limit may become undecided; against a named reference nothing may change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from typing import Any

@@ -5,8 +5,6 @@ group, a column or a value that decides nothing, further categories, strata, ite
 become undecided where more is tested, or where the rows of a group change what it is compared with.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

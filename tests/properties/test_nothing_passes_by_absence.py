@@ -4,8 +4,6 @@ Invariant 4 of the architecture over all verbs, through the command line too: it
 never 0, so that no pipeline goes on because there was nothing to see.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

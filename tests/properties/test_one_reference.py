@@ -1,7 +1,5 @@
 """Who is the reference has one answer, whichever verb or page is asked (invariant 3)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Everything that a file may hold names the metric of a module that stands beside it.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

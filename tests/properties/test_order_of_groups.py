@@ -1,7 +1,5 @@
 """Groups have the order of their bands, or of their type, everywhere; no number depends on it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """Places and lists: no pass where nobody stated them, and the right numbers where somebody did."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

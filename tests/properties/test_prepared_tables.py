@@ -4,8 +4,6 @@ Each of these is an audit twice: with an option, and without it of a table whose
 what the option makes of them. They are crossed with what a row stands for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias

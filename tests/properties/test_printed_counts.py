@@ -1,7 +1,5 @@
 """Every count that a report prints was counted: never a rate times a number."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

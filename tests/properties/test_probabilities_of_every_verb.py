@@ -3,8 +3,6 @@
 A command that is new has to be entered here.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -4,8 +4,6 @@ Twice as long a text may take about twice the CPU time; four times is that of a 
 backtracks. The times are compared with each other, and with no limit in seconds.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import suppress

@@ -5,8 +5,6 @@ names that are our own words, that hold our separators, that read alike once the
 any alphabetical order. Ties that names might decide are in `test_references_tied.py`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import cache

@@ -4,8 +4,6 @@ Invariant 1 of the architecture for the verbs beside those of `test_renaming.py`
 unique as a text, so that a whole result can be put back into the first words.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The n of a metric of several rates is its rows; a small part of them is named where it limits."""
 
-from __future__ import annotations
-
 import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st

@@ -4,8 +4,6 @@ Probabilities of 0 and 1 make every estimate that of the recorded groups, so tha
 the groups of other rows could give are enumerated without the product.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

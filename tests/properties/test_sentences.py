@@ -5,8 +5,6 @@ then depend on where they are asked: not for a metric of one's own, and not wher
 are scoring rates.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from functools import cache, reduce

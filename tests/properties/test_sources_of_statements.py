@@ -1,7 +1,5 @@
 """Every number that a statement states stands in the result where its sources say."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

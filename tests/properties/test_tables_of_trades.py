@@ -4,8 +4,6 @@ Each kind makes a table with what it is about, or a clean one beside it, with co
 shapes that nobody asks for: losses, sorted numbers, a permutation, groups of equal size.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

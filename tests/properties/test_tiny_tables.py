@@ -4,8 +4,6 @@ What it answers can be written and read again, and is stated in words: one row i
 an end that the data do not bound is no "inf".
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

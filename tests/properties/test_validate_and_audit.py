@@ -1,7 +1,5 @@
 """`fairgauge validate` accepts what `audit` accepts, up to errors that need labels counted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The files of the repository, each read and parsed once for all rules about them."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

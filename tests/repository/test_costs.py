@@ -1,7 +1,5 @@
 """No cost that is the same on every machine grows unnoticed; `bench/costs.toml` states them."""
 
-from __future__ import annotations
-
 import tomllib
 
 from bench.costs import FILE, measured

@@ -1,7 +1,5 @@
 """The page on coverage shows what was measured, and the measurements are those of the designs."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

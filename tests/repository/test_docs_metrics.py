@@ -1,7 +1,5 @@
 """Every metric is on a reference page."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

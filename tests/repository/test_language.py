@@ -1,7 +1,5 @@
 """The language of reports: the field's standard terms, and none of the words that replace them."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

@@ -3,8 +3,6 @@
 A test of a rule lists every file that breaks it, so that one run shows all there is to mend.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import importlib

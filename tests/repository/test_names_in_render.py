@@ -1,7 +1,5 @@
 """What reports show of a metric is decided by its row of the catalogue, not by its name."""
 
-from __future__ import annotations
-
 import ast
 
 from tests.repository.sources import SOURCE, nodes_of

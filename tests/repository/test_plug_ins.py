@@ -1,7 +1,5 @@
 """Plug-ins: the example of the documentation, installed, and ours, which help does not import."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

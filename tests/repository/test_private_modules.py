@@ -1,7 +1,5 @@
 """The contract of private modules finds both mistakes, in a graph made for it."""
 
-from __future__ import annotations
-
 import pytest
 from grimp import ImportGraph
 from tests.repository.private_modules import PrivateModules

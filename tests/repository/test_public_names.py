@@ -1,7 +1,5 @@
 """The public names: exactly these, each explained with an example that runs."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import inspect

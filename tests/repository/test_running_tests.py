@@ -1,7 +1,5 @@
 """How the tests are run: each once, none left out, and nothing is installed unasked."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import runpy

@@ -1,7 +1,5 @@
 """Help comes at once: nothing heavy is imported before it is needed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

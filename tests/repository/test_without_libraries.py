@@ -3,8 +3,6 @@
 What needs a library ends with the line that installs it, and everything else does its work.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

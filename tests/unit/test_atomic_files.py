@@ -1,7 +1,5 @@
 """Files that are written whole and created exclusively, by threads and by processes."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """How sure the metrics of single rows are: limits, p-values, sentences, and why there are none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Copies of rows are private, and gone when the process ends, however it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

@@ -1,7 +1,5 @@
 """Values: one canonical form, one name, and matching across types."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """One vocabulary: an argument means the same in every verb, in Python and on the command line."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

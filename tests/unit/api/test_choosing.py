@@ -1,7 +1,5 @@
 """Every way through the questions ends in a specification that runs and judges what it names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

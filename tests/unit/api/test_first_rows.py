@@ -1,7 +1,5 @@
 """What rows show before they are counted: the median score."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

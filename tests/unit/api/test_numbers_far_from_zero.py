@@ -1,7 +1,5 @@
 """Numbers far from 0: what is added to all of them changes no interval of a difference."""
 
-from __future__ import annotations
-
 import duckdb
 import numpy as np
 import polars as pl

@@ -1,7 +1,5 @@
 """Across groups: gaps, ratios and spreads where some group is undefined; criteria; epsilon."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

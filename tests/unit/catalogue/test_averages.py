@@ -1,7 +1,5 @@
 """Several classes: averages over them, kappa, the worst of them; every number by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from typing import Any

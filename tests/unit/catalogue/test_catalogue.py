@@ -1,7 +1,5 @@
 """The parts of the catalogue: sums of cells, divisions, distances, and finding rows by name."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

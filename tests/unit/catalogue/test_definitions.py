@@ -5,8 +5,6 @@ in the project's semantics (C1 ... C38), each in both profiles where they differ
 rows; C23 to C27, C30 (as files), C33 to C36 and C38 concern configuration files and drift.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

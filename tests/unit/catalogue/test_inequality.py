@@ -1,7 +1,5 @@
 """Benefits and standardised differences; every number by hand."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Metrics of single rows: rankings by hand, ties included; neighbours by brute force."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

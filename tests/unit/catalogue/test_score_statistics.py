@@ -1,7 +1,5 @@
 """Scores: bounds of binned numbers hold, turning is exact."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

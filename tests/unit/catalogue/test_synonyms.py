@@ -1,7 +1,5 @@
 """Other tools' names: each finds a number of ours, or says why there is none; none misleads."""
 
-from __future__ import annotations
-
 import pytest
 
 import fairgauge as fg

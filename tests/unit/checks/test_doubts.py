@@ -1,7 +1,5 @@
 """A planted mistake leaves no pass, changes no number, and is closed where it is accepted."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mistakes that no check finds are named, with their rows, by what every result shows."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

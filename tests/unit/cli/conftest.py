@@ -1,7 +1,5 @@
 """The command line, in this process or in one of its own, beside a table of 40 loans."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

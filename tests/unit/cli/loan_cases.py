@@ -1,7 +1,5 @@
 """A table of 40 loans, and the flags that audit it."""
 
-from __future__ import annotations
-
 # label, prediction, sex, region -> rows; F: tp 6 fp 2 fn 4 tn 8, M: tp 12 fp 3 fn 1 tn 4
 CELLS = {
     ("yes", "yes", "F", "n"): 6,

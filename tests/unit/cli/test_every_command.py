@@ -1,7 +1,5 @@
 """What holds of every option of every command: help from one table, nothing given twice."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

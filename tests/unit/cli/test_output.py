@@ -1,7 +1,5 @@
 """Where results go: whole or not at all, never over an input; streams, signals, last resorts."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

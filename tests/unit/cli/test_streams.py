@@ -1,7 +1,5 @@
 """The command line at a terminal: colours, its width, and questions that are broken off."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

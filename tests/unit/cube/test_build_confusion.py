@@ -1,7 +1,5 @@
 """`fg.confusion`: a cube of counts that are already known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

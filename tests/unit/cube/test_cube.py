@@ -1,7 +1,5 @@
 """The cube: canonical values and order, adding, saving, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import operator
 from decimal import Decimal

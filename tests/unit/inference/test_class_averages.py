@@ -1,7 +1,5 @@
 """Averages over classes and kappa: one statistic has one interval, whatever it is called."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

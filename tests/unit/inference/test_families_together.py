@@ -1,7 +1,5 @@
 """Intervals that hold together are of the groups of a feature over all rows, never of a stratum."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

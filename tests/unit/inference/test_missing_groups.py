@@ -1,7 +1,5 @@
 """Rows without a group: what they could change, by every assignment there is."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Rows without a label or a prediction: what they could change, by every value there is."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 

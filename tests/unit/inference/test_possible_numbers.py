@@ -1,7 +1,5 @@
 """Numbers that are no shares: no assignment of the rows without a group leaves their bounds."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Regressions of weighted rows, and what says that data are insufficient for a rate of a group."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Means adjusted for strata of which some hold one row of a side."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -3,8 +3,6 @@
 Groups of one audit are the data sets, each with its own rows.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

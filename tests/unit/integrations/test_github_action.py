@@ -1,7 +1,5 @@
 """The GitHub Action: its script is run as the action runs it, and its inputs reach the script."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Of several thresholds or classes with one outcome, a verdict shows the worst."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

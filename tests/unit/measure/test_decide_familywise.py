@@ -1,7 +1,5 @@
 """Verdicts that hold together: Holm at the limits of the rules."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 

@@ -1,7 +1,5 @@
 """What reports of equal groups open with: at most one in twenty with a difference."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.needs import EVERY_CASE

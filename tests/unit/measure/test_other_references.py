@@ -1,7 +1,5 @@
 """A pass is withheld where the reference, which nothing judges, would fail the rule."""
 
-from __future__ import annotations
-
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 

@@ -1,7 +1,5 @@
 """A ratio of means that are not both above 0 has no value, and no rule on it is evaluated."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Groups below the smallest size asked for decide nothing, and say which side they are."""
 
-from __future__ import annotations
-
 import pytest
 
 import fairgauge as fg

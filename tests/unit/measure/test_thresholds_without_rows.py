@@ -1,7 +1,5 @@
 """Rows that lack something take no part in a choice of thresholds, and no pass rests on that."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A rule does not pass by counting as unfavourable what may be favourable, or no outcome."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Integer weights are duplicated rows, for counts, scores and regressions; strata turn signs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

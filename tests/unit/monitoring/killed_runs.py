@@ -7,8 +7,6 @@ After each, nothing that was there is lost or half-written, and the same command
 ``killed_runs.py FOLDER``
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

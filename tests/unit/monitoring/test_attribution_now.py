@@ -1,7 +1,5 @@
 """What an alarm states of the present: an interval that the alarm did not choose."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.monitored_days import asked, cube, day_names

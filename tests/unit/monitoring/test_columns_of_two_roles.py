@@ -1,7 +1,5 @@
 """A column of groups that is also a stratum is counted once: every finding is as without strata."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A file that holds the rows of an earlier period is found before its labels come, and after."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Half or twice the rows of a day are found from the eighth day on, where days vary little."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.monitored_days import QUESTION, day_names

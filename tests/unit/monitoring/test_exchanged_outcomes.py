@@ -1,7 +1,5 @@
 """Values of labels or predictions that are exchanged: a model that is worse than guessing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """A doubled day of the first days is not green, whatever gaps are before it."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is wrong with a feed is found on its day, and leaves nothing green."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Labels that come for all groups but one, or for rows of one decision alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

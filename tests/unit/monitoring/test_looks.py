@@ -1,7 +1,5 @@
 """Looks at a history change nothing: every later answer is as if nobody had looked."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The states of a monitor, and how OpenMetrics and JUnit distinguish them."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Labels that stop coming: a monitor waits for them, and is never green without them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The rows of every period: excluded ones, and periods that hold the same counts."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The last period without a value: undefined with a reason, never the value of an earlier one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

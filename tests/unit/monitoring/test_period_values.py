@@ -1,7 +1,5 @@
 """The values of label and prediction in every period: another coding is no quiet day."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

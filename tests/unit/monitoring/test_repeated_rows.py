@@ -1,7 +1,5 @@
 """Rows that a feed repeats in every period, and changes that last, leave no green monitor."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Nights of feeds that do not change: no finding, nothing new and no alarm in any of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

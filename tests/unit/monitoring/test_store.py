@@ -1,7 +1,5 @@
 """A history in an object store: an S3-compatible server on this machine."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Two groups that are each compared with the other are one comparison with one share of alpha."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Words of several languages for people of unknown category, and for outcomes of no decision."""
 
-from __future__ import annotations
-
 import cProfile
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Every language states what English does, of the same sides, and no Python file states texts."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The best group is the best by the metric's own number, and both parts of a mean have the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

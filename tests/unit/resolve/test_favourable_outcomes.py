@@ -1,7 +1,5 @@
 """Which outcome is favourable: guards of presets, the best group, and who fails a rule."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

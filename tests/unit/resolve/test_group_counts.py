@@ -1,7 +1,5 @@
 """Tally: groups, value sets, cuts, intersections, strata, references, and what is left out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

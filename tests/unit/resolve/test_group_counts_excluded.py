@@ -2,8 +2,6 @@
 
 But they count among the rows that a minimum is a share of."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Rows without a group that are stated to be ignorable are shared within each outcome."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Labels and predictions in other words, or all alike: neither is passed over in silence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

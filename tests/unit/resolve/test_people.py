@@ -1,7 +1,5 @@
 """People: which of their decisions counts, what is refused, and what a report states."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from hypothesis import assume, given

@@ -1,7 +1,5 @@
 """Groups tied for the reference: the one with most rows is taken, and the tie is stated."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

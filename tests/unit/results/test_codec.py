@@ -1,7 +1,5 @@
 """The codec: whatever a result holds is saved, keeps to its schema and comes back as it was."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import math

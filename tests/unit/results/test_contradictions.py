@@ -3,8 +3,6 @@
 Written against the public API alone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import html
 import io

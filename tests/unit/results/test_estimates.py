@@ -1,7 +1,5 @@
 """Estimates and groups: what they hold, how they are found, and how they come back from JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

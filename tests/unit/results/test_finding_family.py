@@ -1,7 +1,5 @@
 """Findings state the tests with which theirs is judged together."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

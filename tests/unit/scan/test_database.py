@@ -1,7 +1,5 @@
 """Databases that are read: how a connection ends."""
 
-from __future__ import annotations
-
 import gc
 import sqlite3
 import threading

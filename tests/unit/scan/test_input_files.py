@@ -1,7 +1,5 @@
 """Files as people have them: right numbers, or one clear message."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import re

@@ -1,7 +1,5 @@
 """Numbers in files, however they are written, are the same numbers in counts and in rows."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Several files are one table: whatever types and names its parts have, the same rows count."""
 
-from __future__ import annotations
-
 import random
 from decimal import Decimal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Long scans show how far they are, to people only; and an interrupt ends them at once."""
 
-from __future__ import annotations
-
 import io
 import signal
 import subprocess

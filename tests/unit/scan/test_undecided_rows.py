@@ -1,7 +1,5 @@
 """Rows of which nobody knows whether they meet a condition are counted, stated and warned of."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

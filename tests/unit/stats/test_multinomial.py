@@ -1,7 +1,5 @@
 """Statistics of a joint table: influences, intervals that equal statistics share, and draws."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import NamedTuple
 

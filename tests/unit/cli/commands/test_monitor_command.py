@@ -1,7 +1,5 @@
 """``fairgauge monitor``: forty days of a loop, a shift on the twentieth, and what goes wrong."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import re

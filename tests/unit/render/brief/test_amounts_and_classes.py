@@ -1,7 +1,5 @@
 """First pages of amounts, of several classes, and of groups that nobody recorded."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The brief of an audit: who is worse off, in the user's words, and never the reverse."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

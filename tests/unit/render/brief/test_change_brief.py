@@ -1,7 +1,5 @@
 """What changed, between reports or models: who is worse off, which way it went, what decides."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

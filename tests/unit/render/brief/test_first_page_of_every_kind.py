@@ -1,7 +1,5 @@
 """Every kind of result begins with a first page in words, the same in every format."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from functools import cache

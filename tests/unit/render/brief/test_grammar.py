@@ -1,7 +1,5 @@
 """What people are called, and how counts, numbers and intervals of them are printed."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from fractions import Fraction

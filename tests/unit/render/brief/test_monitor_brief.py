@@ -1,7 +1,5 @@
 """A monitor: which limit was left since when, how many people that concerns, in which words."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,7 +1,5 @@
 """What a reader without statistics asks of the first page, and whether it has the answer."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A choice of thresholds: what it changes, at what cost, how certain, and against whom."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

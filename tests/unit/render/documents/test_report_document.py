@@ -1,7 +1,5 @@
 """What a report shows first, which groups and intervals its numbers are of, and what it marks."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Reports as PDF: printed by a real browser where there is one, and what is reported without."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
