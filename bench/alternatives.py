@@ -2,8 +2,8 @@
 
 ``python -m bench.alternatives thresholds|candidates|surveys|retrainings|check [SETS]`` prints the
 tables of docs/coverage.md. Sets are judged many at a time by the intervals and the procedure of
-the product (``surveys`` by the product itself); ``check`` holds some of them against
-`fairgauge.thresholds` and `fairgauge.alternatives` themselves.
+the product; ``check`` holds some of them against `fairgauge.thresholds` and
+`fairgauge.alternatives` themselves.
 """
 
 from __future__ import annotations
@@ -14,23 +14,35 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
 
 import fairgauge as fg
 from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.inference.claims import shown_claims
-from fairgauge.inference.paired_changes import disparity_changes
-from fairgauge.measure.choose_thresholds import change_of
+from fairgauge.inference.paired_areas import changed_area
+from fairgauge.inference.paired_changes import StatisticChange, disparity_changes, statistic_change
+from fairgauge.inference.possible import PossiblePairs, furthest
+from fairgauge.measure.alternatives import worst_limit
+from fairgauge.measure.choose_thresholds import _interval_of
+from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.stats.contrasts import mover_ratio
 from fairgauge.stats.intervals import critical, wilson
-from fairgauge.stats.paired import distance_limits, paired_difference
+from fairgauge.stats.paired import (
+    ClusterCounts,
+    PairedTable,
+    distance,
+    distance_limits,
+    paired_difference,
+)
 from fairgauge.stats.retrainings import better_share
 
 Hold = Callable[[float], np.ndarray]
 _LEVEL, _BINS, _CHUNK = 0.95, 100, 100
 
 
-def holm(hold: Hold, sets: int, claims: int) -> np.ndarray:
+def holm(hold: Hold, sets: int, claims: int | np.ndarray) -> np.ndarray:
     """Apply `shown_claims` to every set at once: ``hold`` returns an array (sets, claims)."""
     held: dict[float, np.ndarray] = {}
 
@@ -40,7 +52,8 @@ def holm(hold: Hold, sets: int, claims: int) -> np.ndarray:
         return held[level][row]
 
     rows = (lambda level, k=k: at(level, k) for k in range(sets))
-    return np.stack([shown_claims(row, claims, _LEVEL)[0] for row in rows])
+    many = np.broadcast_to(claims, sets).tolist()
+    return np.stack([shown_claims(*each, _LEVEL)[0] for each in zip(rows, many, strict=True)])
 
 
 # ---- thresholds
@@ -194,103 +207,195 @@ MODELS = (
 )  # fmt: skip
 
 
-def decided(design: Models, rng: np.random.Generator, size: int = 1) -> tuple[np.ndarray, ...]:
-    """Return the groups, labels, decisions in use and those of candidates, of one set.
+@dataclass(frozen=True)
+class Drawn:
+    """Rows of one set: ``old`` and ``new`` are decisions, or scores that are decided at a cut."""
 
-    So many rows after one another are a cluster, whose rows are decided alike.
-    """
+    group: np.ndarray
+    label: np.ndarray
+    old: np.ndarray
+    new: np.ndarray
+    second: np.ndarray  # a feature that all models treat alike
+    weight: np.ndarray
+    cluster: np.ndarray
+    known: np.ndarray  # whether the group is
+
+
+CLUSTER, BINS = 5, 2_002
+
+
+def drawn(design: Models, kind: str, seed: int) -> Drawn:
+    """Return rows; clustered ones are decided alike."""
+    rng = np.random.default_rng(seed)
     n, every = design.n, np.array([design.old, *design.models])
-    group, label = (
-        rng.choice(len(design.shares), n, p=design.shares),
-        (rng.random(n) < 0.6).astype(int),
-    )
+    group = rng.choice(len(design.shares), n, p=design.shares)
+    label = (rng.random(n) < 0.6).astype(int)
     base, limit = rng.standard_normal(n), ndtri(every)[:, group, label]
-    if size > 1:
-        base = (base + np.repeat(rng.standard_normal(-(-n // size)), size)[:n]) / np.sqrt(2)
+    if kind == "clusters":
+        shared = np.repeat(rng.standard_normal(-(-n // CLUSTER)), CLUSTER)[:n]
+        base = (base + shared) / np.sqrt(2)
     alike = np.full(len(every), design.alike)
     alike[0] = design.like_old or design.alike
     own = rng.standard_normal((len(every), n))
     latent = np.sqrt(alike)[:, None] * base + np.sqrt(1 - alike)[:, None] * own
     chosen = (latent < limit).astype(int)
-    return group, label, chosen[0], chosen[1:]
+    if kind == "AUC":  # of a score in thousandths, decided at .5: by how far it is below the limit
+        chosen = np.clip(np.rint(500 + 100 * (limit - latent)), 0, 1000).astype(int)
+    known = np.ones(n, dtype=bool)
+    if kind == "10 % without a group":
+        known = rng.random(n) >= 0.1
+    elif kind == "10 % of those who lose without a group":
+        lose = (group == 1) * (chosen[0] - chosen[1:].mean(axis=0)) + rng.random(n) / 1e3
+        known[np.argsort(lose)[-n // 10 :]] = False
+    second, weight = rng.integers(0, 3, n), np.ones(n)
+    if kind == "weights":
+        weight = rng.lognormal(0, 0.5, n)
+    return Drawn(
+        group, label, *(chosen[0], chosen[1:]), second, weight, np.arange(n) // CLUSTER, known
+    )
 
 
-def judged_sets(design: Models, seeds: range) -> np.ndarray:
-    """Return which claims are shown of some sets: (sets, candidates, groups but the first)."""
-    groups, size = len(design.shares), len(design.models)
-    tables = np.zeros((len(seeds), size, groups, 3, 2, 2))
-    for k, seed in enumerate(seeds):
-        group, label, old, new = decided(design, np.random.default_rng(seed))
-        place = ((group * 3 + 1 - label) * 2 + 1 - old) * 2
+@dataclass(frozen=True)
+class Judged:
+    """Of some sets: which claims are shown, and what holds of the candidate that gains most."""
+
+    shown: np.ndarray  # (sets, candidates)
+    covered: np.ndarray  # (sets,)
+
+
+def judged_sets(design: Models, seeds: range, kind: str = "") -> Judged:
+    """Judge some sets by the intervals and the claims of `fairgauge.alternatives`."""
+    sets = [drawn(design, kind, seed) for seed in seeds]
+    size, groups = len(design.models), len(design.shares)
+    features = [groups] + [3] * (kind == "two features")
+    # weights, squares and cases by set, candidate, group, label and both decisions; the last groups
+    # are all rows and, where some are not known, those without a group
+    tables = np.zeros((3, len(sets), size, sum(features) + 2, 3, 2, 2))
+    areas, clusters = [], []
+    for k, of in enumerate(sets):
+        old, new = (
+            (each >= 500 if kind == "AUC" else each).astype(int) for each in (of.old, of.new)
+        )
         for j, own in enumerate(new):
-            cells = np.bincount(place + 1 - own, minlength=groups * 12)
-            tables[k, j] = cells.reshape(groups, 3, 2, 2)
-    flat = tables.reshape(-1, groups, 3, 2, 2)
-    whole = np.stack([flat.sum(axis=1)] * 3)
-    accuracy = change_of(find_rate("accuracy"), whole).difference
-    metric = find_metric(design.metric)
-    changes = []
-    for j in range(1, groups):
-        sides = np.concatenate([flat[:, j], flat[:, 0]])
-        changes.append(disparity_changes(
-            metric, change_of(metric.of, np.stack([sides] * 3)), inside=False))  # fmt: skip
-    few = flat.sum(axis=(2, 3, 4)) < 20
-    shape = len(seeds), size * (groups - 1)
+            cell = (2 * (1 - of.label) + 1 - old) * 2 + 1 - own
+            held = [of.known & (of.group == g) for g in range(groups)]
+            held += [of.second == h for h in range(3)] if len(features) > 1 else []
+            held += [np.ones_like(of.known), ~of.known]
+            powers = of.weight, of.weight**2, np.ones(len(cell))
+            for g, rows in enumerate(held):
+                for m, power in enumerate(powers if kind == "weights" else powers[2:]):
+                    counted = np.bincount(cell[rows], power[rows], 12).reshape(3, 2, 2)
+                    tables[np.s_[m if kind == "weights" else np.s_[:]], k, j, g] = counted
+                if kind == "clusters":
+                    clusters.append(ClusterCounts(of.cluster[rows], cell[rows], powers[2][rows]))
+            if kind == "AUC":
+                codes = [2 * of.old + 1, 2 * of.new[j] + 1]
+                every = PairedTable(*tables[:, k, j, -2][:, None])
+                ones = np.ones(len(cell))
+                areas.append(changed_area(codes, of.label == 1, ones, ones, None, every))
+    width = tables.shape[3]
+    flat = tables.reshape(3, -1, width, 3, 2, 2)
+    metric, n = find_metric(design.metric), flat.shape[1]
+
+    def change(rate: Statistic, at: list[int]) -> StatisticChange:
+        cells = np.concatenate([flat[:, :, g] for g in at], axis=1)
+        of = [clusters[i * width + g] for g in at for i in range(n)] if clusters else None
+        table = PairedTable(*cells, clusters=of, cluster_count=-(-design.n // CLUSTER))
+        models = (_interval_of(rate, cells.sum(axis=axis)) for axis in (-1, -2))
+        return statistic_change(rate, table, *models)
+
+    pairs = [(g, 0) for g in range(1, groups)]
+    pairs += [(groups + h, groups) for h in (1, 2)] if len(features) > 1 else []
+    changes = [
+        disparity_changes(metric, change(metric.of, [*pair]), inside=False) for pair in pairs
+    ]
+    accuracy = change(find_rate("accuracy"), [width - 2]).difference
+    few = flat[2].sum(axis=(2, 3, 4))[:, [g for g, _ in pairs]] < 20
+    claimed = np.stack([c.models[0].value < 0 for c in changes], axis=1) & ~few
+    claims = claimed.reshape(len(sets), -1).sum(axis=1)
     harm = 0.02 if metric.by == "difference" else -np.log1p(-0.02)
+    reach = np.zeros((n, len(pairs)))
+    if kind.endswith("without a group"):
+        possible = PossiblePairs(*_states(flat[2]))
+        ends = [
+            furthest(*(possible.limits(metric.of, np.arange(n) * 2 + g, missing=m) for g in (1, 0)))
+            for m in (True, False)
+        ]
+        reach[:, 0] = np.maximum(ends[0] - ends[1], 0)
 
     def hold(level: float) -> np.ndarray:
-        z = np.full(len(flat), critical(level))
-        kept = accuracy.at(z)[0] > -0.01
-        most = np.stack([distance_limits(c.shift.at(z), c.level.at(z))[1] for c in changes], axis=1)
-        worse_off = np.stack([c.models[0].value < 0 for c in changes], axis=1)
+        z = critical(level)
+        kept = accuracy.at(np.full(n, z))[0] > -0.01
+        if areas:
+            least = [of.change.difference.at(z)[0].item() - of.reach for of in areas]
+            kept = np.array(least) > -0.01
+        most = np.stack([
+            worst_limit(
+                distance(c.shift.value, c.level.value),
+                distance_limits(c.shift.at(np.full(n, z)), c.level.at(np.full(n, z)))[1],
+                reach[:, p], np.minimum(*c.rows), z)
+            for p, c in enumerate(changes)], axis=1)  # fmt: skip
         harmed = ~(most < harm)
         others = harmed.sum(axis=1, keepdims=True) - harmed
-        return (kept[:, None] & (most < 0) & worse_off & (others == 0) & ~few[:, 1:]).reshape(shape)
+        return (kept[:, None] & (most < 0) & claimed & (others == 0)).reshape(len(sets), -1)
 
-    return holm(hold, *shape).reshape(len(seeds), size, groups - 1)
+    shown = holm(hold, len(sets), claims).reshape(len(sets), size, -1)
+    first, at = changes[0], np.arange(len(sets)) * size
+    chosen = first.shift.value.reshape(len(sets), size).argmax(axis=1)
+    before, after = (np.array([design.old, *design.models])[:, g] @ [0.4, 0.6] for g in (1, 0))
+    gap = np.log(before / after) if metric.by == "ratio" else before - after
+    low, high = (np.empty(n), np.empty(n))
+    for many in set(claims.tolist()):
+        ends = first.shift.at(np.full(n, critical(1 - (1 - _LEVEL) / max(many, 1))))
+        of = np.repeat(claims == many, size)
+        low[of], high[of] = (end[of] for end in ends)
+    truth = (gap[1:] - gap[0])[chosen]
+    return Judged(shown, (low[at + chosen] <= truth) & (truth <= high[at + chosen]))
 
 
-# ---- what has no simulation of many sets at a time: `fairgauge.alternatives` itself
+def _states(cases: np.ndarray) -> tuple[np.ndarray, ...]:
+    # of every table two groups, and rows of neither that may be of either; no outcome is missing
+    n = len(cases)
+    states = np.zeros((n, 3, 3, 3, 3))
+    states[:, :, :, :2, :2] = cases[:, [0, 1, -1]]
+    known = np.concatenate([states[:, :2].reshape(-1, 3, 3, 3), np.zeros((1, 3, 3, 3))])
+    sides = np.zeros((n, 4 * n + 1), dtype=bool)
+    for g in (0, 1):
+        sides[np.arange(n), 2 * np.arange(n) + g] = True
+    yes = np.array([True, False])
+    return known, states[:, 2], sides, OutcomeMasks(yes, yes)
 
-SURVEYS = ("weights", "clusters", "two features", "10 % without a group", "ratios")
-K10 = {
-    "at the margin, same gap, or turned round": Models("", _mixed(10)),
-    "one is better by 4 pp": Models("", [BETTER] + [OLD] * 9, true=1),
-}
+
+# ---- weights, clusters, ...: what is drawn and judged otherwise
+
+SURVEYS = ("weights", "clusters", "two features", "10 % without a group",
+           "10 % of those who lose without a group", "ratios", "AUC")  # fmt: skip
 
 
-def surveyed(kind: str, design: Models, seed: int) -> tuple[bool, bool, bool]:
-    """Return whether a wrong candidate and whether a right one is shown, and coverage.
+def _area(model: list[list[float]]) -> float:
+    # of scores with these shares above the cut, in groups of .7 and .3
+    at, share = ndtri(np.array(model)), np.array(Models.shares)
+    return float(share @ ndtr((at[:, None, 1] - at[None, :, 0]) / np.sqrt(2)) @ share)
 
-    The last is of the simultaneous interval of the candidate whose gap shrinks most.
-    """
-    rng, size = np.random.default_rng(seed), 5
-    group, label, old, new = decided(design, rng, size if kind == "clusters" else 1)
-    columns = {f"model_{j}": each for j, each in enumerate(new)}
-    rows = pl.DataFrame({"g": group, "y": label, "old": old, **columns}).with_columns(
-        g=pl.col("g").cast(pl.String),
-        h=pl.Series(rng.choice(["a", "b", "c"], design.n)),
-        w=pl.Series(rng.lognormal(0, 0.5, design.n)),
-        cluster=pl.Series(np.arange(design.n) // size),
-    )
-    if kind.endswith("group"):
-        rows = rows.with_columns(g=pl.when(pl.Series(rng.random(design.n) >= 0.1)).then("g"))
-    features = ["g", "h"] if kind == "two features" else ["g"]
-    found = fg.alternatives(
-        rows, label="y", prediction="old", positive=1, candidate="model_*", sensitive=features,
-        reference={"g": "0"} | ({"h": "a"} if len(features) > 1 else {}),
-        disparity=f"selection_rate.{'ratio' if kind == 'ratios' else 'difference'}",
-        **{"weights": {"weight": "w"}, "clusters": {"cluster": "cluster"}}.get(kind, {}),
-    )  # fmt: skip
-    shown = [bool(one.shown_for) for one in found.candidates]
-    gaps = [next(gap for gap in one.gaps if gap.feature == "g") for one in found.candidates]
-    chosen = max(range(len(gaps)), key=lambda k: gaps[k].change or 0)
-    of = [np.array(each) @ [0.4, 0.6] for each in (design.old, design.models[chosen])]
-    before, after = (b / a if kind == "ratios" else b - a for a, b in of)
-    truth = after / before if kind == "ratios" else after - before
-    interval = gaps[chosen].simultaneous
-    covered = interval is not None and interval.low <= truth <= interval.high
-    return any(shown[design.true :]), any(shown[: design.true]), covered
+
+def _at_margin_of_area() -> list[list[float]]:
+    # a smaller gap, as of AT_MARGIN, and an area that is .01 less
+    def model(wrongly: float) -> list[list[float]]:
+        return [OLD[0], [wrongly, (0.507333 - 0.4 * wrongly) / 0.6]]
+
+    return model(brentq(lambda x: _area(model(x)) - _area(OLD) + 0.01, 0.05, 0.45))
+
+
+def surveys(kind: str, size: int) -> tuple[Models, Models]:
+    """Return a design in which no candidate is both, and one in which the first is."""
+    wrong = _mixed(size) if size > 2 else [AT_MARGIN] * size
+    if kind == "AUC":
+        wrong = [_at_margin_of_area() if each == AT_MARGIN else each for each in wrong]
+    if kind == "ratios":  # turned round into as large a one
+        wrong = [[[0.3, 0.8], [0.5, 1.0]] if each == TURNED else each for each in wrong]
+    metric = "selection_rate.ratio" if kind == "ratios" else Models.metric
+    return (Models("none is", wrong, metric=metric),
+            Models("one is", [BETTER] + [OLD] * (size - 1), true=1, metric=metric))  # fmt: skip
 
 
 # ---- retrainings
@@ -339,20 +444,34 @@ def _check() -> None:
             cut = of.threshold if of is not None and of.outcome == "pass" else None
             found = cut == design.today, cut not in (None, design.today)
             assert found == (today[seed], another[seed]), (design.name, seed, cut)
-    for design in MODELS:
+    others = [(kind, each) for kind in SURVEYS for each in surveys(kind, 10)]
+    for kind, design in [*(("", each) for each in MODELS), *others]:
         seeds = range(4 if len(design.models) < 20 else 1)
-        shown = judged_sets(design, seeds)
+        shown = judged_sets(design, seeds, kind).shown
         for seed in seeds:
-            group, label, old, new = decided(design, np.random.default_rng(seed))
-            named = {f"c{j:03}": each for j, each in enumerate(new)}
-            rows = pl.DataFrame({"g": group, "y": label, "old": old, **named})
+            of = drawn(design, kind, seed)
+            named = {f"c{j:03}": each for j, each in enumerate(of.new)}
+            rows = pl.DataFrame({"g": of.group, "y": of.label, "old": of.old, **named})
+            rows = rows.with_columns(
+                g=pl.when(pl.Series(of.known)).then(pl.col("g").cast(pl.String)),
+                h=pl.Series(of.second).cast(pl.String),
+                w=pl.Series(of.weight),
+                cluster=pl.Series(of.cluster),
+            )
+            how: dict = {"prediction": "old", "sensitive": "g", "reference": {"g": "0"}}
+            if kind == "two features":
+                how |= {"sensitive": ["g", "h"], "reference": {"g": "0", "h": "0"}}
+            elif kind in ("weights", "clusters"):
+                how |= {"weight": "w"} if kind == "weights" else {"cluster": "cluster"}
+            elif kind == "AUC":
+                rows = rows.with_columns(pl.col("old", "^c...$") / 1_000)
+                how |= {"prediction": None, "score": "old", "threshold": 0.5}
+                how["margins"] = {"roc_auc": 0.01}
             found = fg.alternatives(
-                rows.with_columns(g=pl.col("g").cast(pl.String)), label="y", prediction="old",
-                positive=1, candidate="c*", sensitive="g", reference={"g": "0"},
-                disparity=design.metric,
-            )  # fmt: skip
+                rows, label="y", positive=1, candidate="c0*", disparity=design.metric, **how
+            )
             ours = [[gap.shown for gap in one.gaps] for one in found.candidates]
-            assert ours == shown[seed].tolist(), (design.name, seed)
+            assert ours == shown[seed].tolist(), (design.name, kind, seed, ours, shown[seed])
     print("the same as fairgauge.thresholds and fairgauge.alternatives")
 
 
@@ -366,15 +485,22 @@ def main(what: str, sets: int) -> None:
     for of in MODELS if what == "candidates" else ():
         many = sets if len(of.models) < 20 else max(sets // 10, 1)
         parts = [range(k, min(k + _CHUNK, many)) for k in range(0, many, _CHUNK)]
-        shown = np.concatenate([judged_sets(of, part) for part in parts]).any(axis=2)
+        shown = np.concatenate([judged_sets(of, part).shown for part in parts]).any(axis=2)
         wrong, right = shown[:, of.true :].any(axis=1), shown[:, : of.true].any(axis=1)
         power = _share(right) if of.true else ""
         print(f"| {of.name} | {many:,} | {_share(wrong)} | {power} |", flush=True)
     for kind in SURVEYS if what == "surveys" else ():
-        for name, each in K10.items():
-            found = np.array([surveyed(kind, each, seed) for seed in range(sets)]).T
-            wrong, right, covered = map(_share, found)
-            print(f"| {kind}: {name} | {sets:,} | {wrong} | {right} | {covered} |", flush=True)
+        for size in (1, 2, 10, 100):
+            many, found = sets if size < 20 else max(sets // 10, 1), []
+            for of in surveys(kind, size):
+                parts = [range(k, min(k + _CHUNK, many)) for k in range(0, many, _CHUNK)]
+                each = [judged_sets(of, part, kind) for part in parts]
+                shown = np.concatenate([e.shown for e in each]).any(axis=2)
+                found += [shown[:, of.true :].any(axis=1), shown[:, : of.true].any(axis=1)]
+                found.append(np.concatenate([e.covered for e in each]))
+            wrong, _, covered, other, right, of_right = map(_share, found)
+            texts = f"{wrong}, {other} | {right} | {covered}, {of_right}"
+            print(f"| {kind}, K = {size} | {many:,} | {texts} |", flush=True)
     for name, draw in GAPS.items() if what == "retrainings" else ():
         ever, fixed = exceeded(draw, sets)
         print(f"| {name} | {sets:,} | {100 * ever:.1f} | {100 * fixed:.1f} |", flush=True)

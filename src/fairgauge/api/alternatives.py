@@ -111,7 +111,7 @@ def alternatives(
         message = f"there are {many} retrainings, and it was planned to look at {listing(looks)}"
         refuse(problems_where((bool(looks) and many not in looks, "looks", message)))
         search = further_search(
-            found.candidates, found.metric.neutral, found.confidence, assumes, len(looks)
+            found.candidates, found.metric.neutral, found.confidence, assumes, tuple(looks)
         )
         return replace(found, search=search)
     first = _search(chosen_on, asked, disparity, harm)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -57,6 +59,22 @@ def area_change(
     if outcome.turned is not None:
         scores = [axis.bins - 1 - codes for axis, codes in zip((score, other), scores, strict=True)]
     units = counted.codes_of([cluster])[:, 0] if cluster else None
+    return changed_area(scores, positive, weights, squares, units, table, unknown)
+
+
+def changed_area(
+    scores: Sequence[Index],
+    positive: Mask,
+    weights: Array,
+    squares: Array,
+    units: Index | None,
+    table: PairedTable,
+    unknown: float = 0.0,
+) -> AreaChange:
+    """Return what becomes of the area of cells with both scores, beside ``unknown`` rows without.
+
+    ``scores``: the codes of both; ``units``: the cluster of each cell.
+    """
     areas, slopes, hidden = zip(*(_area(each, positive, weights) for each in scores), strict=True)
     a, b, both = (
         _covariance(x, y, positive, weights, squares, units)

@@ -61,9 +61,13 @@ def judge_alternatives(
 
 
 @quiet
-def _worst(value: ArrayLike, limit: ArrayLike, reach: ArrayLike, n: ArrayLike, z: float) -> Array:
-    # the upper limit of a change, whatever rows hold that may move it by ``reach``: each moves it
-    # by 1 / n at most, and adds the square to the variance
+def worst_limit(
+    value: ArrayLike, limit: ArrayLike, reach: ArrayLike, n: ArrayLike, z: float
+) -> Array:
+    """Return the upper limit of a change, whatever rows hold that may move it by ``reach``.
+
+    Each of them moves it by 1 / n at most, and adds the square to the variance.
+    """
     value, limit, reach, n = floats(value, limit, reach, n)
     wider = np.hypot(limit - value, z * np.sqrt(reach / n))
     return np.asarray(np.where(reach > 0, value + wider + reach, limit))
@@ -122,7 +126,7 @@ class _TestedCandidate:
             ).T
             if self.metric.by == "ratio":  # a row moves the logarithm by that part of the rate
                 n *= self.least_rate
-            high.append(np.nan_to_num(_worst(value, most, batch.reach, n, z), nan=np.inf))
+            high.append(np.nan_to_num(worst_limit(value, most, batch.reach, n, z), nan=np.inf))
         return np.concatenate(low), np.concatenate(high)
 
     def _kept(self, z: float) -> list[tuple[bool, bool]]:
@@ -133,7 +137,9 @@ class _TestedCandidate:
             if batch.gain is not None:
                 low, high = (float(end[0]) for end in batch.gain.at(np.array([z])))
                 value = batch.gain.value[0]
-                low = -_worst(-value, -low, batch.reach, batch.tests[0].change.n or 0, z).item()
+                low = -worst_limit(
+                    -value, -low, batch.reach, batch.tests[0].change.n or 0, z
+                ).item()
             margin = batch.tests[0].margin
             found.append((low > -margin, high < -margin))
         return found

@@ -18,7 +18,7 @@ def further_search(
     neutral: float,
     confidence: float,
     assumes: Assumed,
-    looks: int,
+    looks: tuple[int, ...],
 ) -> Search | None:
     """Return what more could find; None where no candidate is as good and has its gaps.
 
@@ -32,7 +32,7 @@ def further_search(
     if not np.isfinite(gaps).any():
         return None
     best = int(gaps.argmin())
-    held = {"any": None, "planned": looks, "fixed": 1}[assumes]
+    held = {"any": None, "planned": len(looks), "fixed": 1}[assumes]
     share, least = better_share(size, 1 - confidence, held), float(gaps[best])
     return Search(
         n=size,
@@ -44,6 +44,7 @@ def further_search(
         regret=min(_regret(candidates, best, neutral), _most(candidates[best], neutral)),
         records_p=records_p(gaps),
         assumes=assumes,
+        looks=looks,
     )
 
 

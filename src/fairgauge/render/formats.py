@@ -42,7 +42,7 @@ class Format:
         return not self.of or not named or bool(named & set(self.of))
 
 
-_SEALED = ("report", "comparison", "pairs")
+_SEALED = ("report", "comparison", "pairs", "alternatives")
 FORMATS: tuple[Format, ...] = (
     Format(
         "text",

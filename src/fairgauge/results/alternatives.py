@@ -116,7 +116,8 @@ class Search:
     ``chance_of_better``: by how many more, the probability that one of them beats the best.
     ``curve``: the mean of the smallest gap of j retrainings, for j = 1, 2, ...
     ``bound``: upper bound of the mean gain of one more retraining, as measured on these rows;
-    ``bound_of_ten``: of the best of ten more. ``assumes``: when they hold.
+    ``bound_of_ten``: of the best of ten more. ``assumes``: when they hold; ``looks``: the numbers
+    at which it was planned to look.
     ``regret``: how much smaller the gap of another one measured may truly be than that of the best.
     ``records_p``: p-value of as many records in the order of training, if the order means nothing.
     """
@@ -130,6 +131,7 @@ class Search:
     regret: Finite
     records_p: Share
     assumes: Assumed
+    looks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from fairgauge import errors
+from fairgauge.api.alternatives import alternatives
 from fairgauge.api.audit import audit
 from fairgauge.api.comparing import compare_models
 from fairgauge.api.pairing import pairs
@@ -44,6 +45,7 @@ from fairgauge.question.specification import COLUMNS, refuse_named_files
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.grammar import english
 from fairgauge.render.words.display_names import called
+from fairgauge.results.alternatives import Alternatives
 from fairgauge.results.codec import Plain, read_moment, read_word
 from fairgauge.results.comparison import Change
 from fairgauge.results.name_swaps import PairsAudit
@@ -228,9 +230,11 @@ _FIELDS = {"schema", "counts", "from_rows", "parts", *_STATED_OF_MANIFEST}
 _MAKE = "fairgauge {} COUNTS.cube.json -o REPORT.json"
 _SIGNATURE = "the signature"  # among the changed parts of a bundle
 _MOST_LISTED = 20
-Sealed: TypeAlias = Report | PairsAudit | Change
+Sealed: TypeAlias = Report | PairsAudit | Change | Alternatives
 """What follows from counts alone, and can be sealed with them."""
-_VERBS: dict[type[Sealed], str] = {Report: "audit", PairsAudit: "pairs", Change: "compare-models"}
+_VERBS: dict[type[Sealed], str] = {
+    Report: "audit", PairsAudit: "pairs", Change: "compare-models", Alternatives: "alternatives",
+}  # fmt: skip
 VerificationResult = StrEnum("VerificationResult", {
     "REPRODUCED": "reproduced", "PARTLY_REPRODUCED": "partly reproduced",
     "DIFFERENT": "different", "CHANGED": "changed", "OTHER_SIGNER": "other signer",
@@ -320,9 +324,9 @@ def seal(
 
     Parameters
     ----------
-    report : Report, PairsAudit, Change or path
-        The report, the audit by swapped names or the comparison of models; of metrics of single
-        rows alone its numbers are taken as they are.
+    report : Report, PairsAudit, Change, Alternatives or path
+        The report, the audit by swapped names, the comparison of models or the search for
+        alternatives; of metrics of single rows alone its numbers are taken as they are.
     counts : Cube or path
         The counts that it was made of.
     path : path
@@ -356,7 +360,7 @@ def seal(
     'reproduced'
     """
     sealed, cube = load(report) if isinstance(report, (str, Path)) else report, load_counts(counts)
-    if not isinstance(sealed, (Report, PairsAudit, Change)):
+    if not isinstance(sealed, Sealed):
         raise DataError(f"{display(report)} is no report")
     saved = read_saved(report) if isinstance(report, (str, Path)) else sealed.to_dict()
     if not str(path).endswith(SUFFIX):
@@ -384,6 +388,8 @@ def bundle(report: Sealed) -> bytes:
             report = replace(again, old=report.old)
         elif isinstance(again, Report) and isinstance(report, Report):
             report = replace(again, data=report.data)
+        elif isinstance(again, Alternatives):
+            report = replace(again, data=replace(again.data, source=report.data.source))
     return _seal(report, cube, report.to_dict(), None, None)
 
 
@@ -391,10 +397,11 @@ def _seal(
     sealed: Sealed, cube: Cube, saved: Saved, key: str | Path | None, password: str | None
 ) -> bytes:
     make = _MAKE.format(_VERBS[type(sealed)])
-    if sealed.data.fingerprint != cube.digest:
+    named = sealed.fingerprint if isinstance(sealed, Alternatives) else sealed.data.fingerprint
+    if named != cube.digest:
         raise DataError(
             "the report was not made of these counts: it names the fingerprint "
-            f"{sealed.data.fingerprint[:19]}..., they have {cube.digest[:19]}..."
+            f"{named[:19]}..., they have {cube.digest[:19]}..."
         )
     if sealed.version != __version__ or saved["schema"] != sealed.KIND.schema:
         raise DataError(
@@ -656,7 +663,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
                 for side, record in ((settled, one), (other, two)):
                     side[name][i] = {k: v for k, v in record.items() if k not in open_}
     different, deviations = _compare(settled, other)
-    if not isinstance(sealed, PairsAudit) and sealed.own:
+    if isinstance(sealed, (Report, Change)) and sealed.own:
         # a cube file cannot hold them, and their titles are not those of this version
         names = ", ".join(rate.name for rate in sealed.own)
         different.append(DifferentNumber("metrics", "metrics", names, _leaf_text(None)))
@@ -677,6 +684,16 @@ def _recompute(cube: Cube, sealed: Sealed, **options: object) -> Sealed:
         return pairs(cube, **{**sealed.spec, **options})
     if isinstance(sealed, Change):
         return compare_models(cube, **{**sealed.spec, **options})
+    if isinstance(sealed, Alternatives):
+        if sealed.chosen_on is not None:
+            raise DataError(
+                "its candidate was chosen on other rows, which these counts do not hold"
+            )
+        more: dict[str, Any] = {"disparity": sealed.disparity, "harm": sealed.harm}
+        if (search := sealed.search) is not None:
+            fixed = search.assumes == "fixed"
+            more |= {"retrained": True, "looks": search.looks, "fixed_number": fixed}
+        return alternatives(cube, **{**sealed.spec, **more, **options})
     held = cube.asked.to_dict().get("task")  # which need not have been stated
     asked = {name: value for name, value in sealed.spec.items() if name != "task" or value != held}
     return audit(cube, **{**asked, **options})

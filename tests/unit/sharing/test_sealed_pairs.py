@@ -67,3 +67,25 @@ def test_a_comparison_of_models_is_sealed_with_its_source_and_rows(margins, tmp_
         fg.seal(changed, counts, tmp_path / "changed.fairgauge")
     with pytest.raises(fg.DataError, match="holds no counts"):
         fg.compare(*[every_result.of_loans()] * 2).save(tmp_path / "reports.fairgauge")
+
+
+@pytest.mark.parametrize("more", [
+    {}, {"retrained": True}, {"retrained": True, "looks": [1, 2]},
+    {"disparity": "FPR", "harm": 0.1},
+    {"retrained": True, "fixed_number": True, "margins": {"recall": 0.02}},
+])  # fmt: skip
+def test_a_search_for_alternatives_is_sealed_with_its_counts(more, tmp_path):
+    table, question = every_result.two_models()
+    question = {key: value for key, value in question.items() if key != "metrics"}
+    found = fg.alternatives(table, **question, **more)
+    found.save(path := tmp_path / "search.fairgauge")
+    assert fg.verify(path).finding == "reproduced"
+    plain = found.to_dict()
+    plain["candidates"][0]["gaps"][0]["shown"] ^= True
+    (changed := tmp_path / "changed.json").write_text(json.dumps(plain))
+    with pytest.raises(fg.DataError, match="does not follow from the counts"):
+        fg.seal(changed, fg.count(table, **question), tmp_path / "changed.fairgauge")
+    other = table.head(4_000)
+    chosen = fg.alternatives(table, **question, chosen_on=other)
+    with pytest.raises(fg.DataError, match="chosen on other rows"):
+        chosen.save(tmp_path / "chosen.fairgauge")
