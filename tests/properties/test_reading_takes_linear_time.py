@@ -103,9 +103,14 @@ def test_texts_of_a_question_and_replicates_of_a_file_have_a_limit(tmp_path):
     ):
         with pytest.raises(fg.SpecError, match="holds 1,001 numbers; it may have 1,000"):
             fg.audit(ROWS, **{"label": "y", "sensitive": "g"} | asked)
-    spec.write_text("replicates = 1000000")
-    with pytest.raises(fg.SpecError, match="may ask for 100,000, not 1,000,000; state more"):
-        fg.audit(ROWS, config=spec, label="y", sensitive="g")
+    for asked, most in (("replicates = 1000000", 100_000), (f"threshold = {many[:101]}", 100)):
+        spec.write_text(asked)
+        with pytest.raises(fg.SpecError, match=rf"may ask for {most:,}, not \d.*; state more"):
+            fg.audit(ROWS, config=spec, label="y", sensitive="g")
+    cube = fg.count(ROWS, score="y", label="y", sensitive="g", threshold=many[:101])
+    with pytest.raises(fg.SpecError, match="threshold: a file may ask for 100, not 101"):
+        fg.audit(cube)
+    assert len(fg.audit(cube, threshold=many[:101]).spec["threshold"]) == 101
     counts = fg.count(ROWS, label="y", sensitive="g", replicates=MOST_REPLICATES + 1)
     counts.save(tmp_path / "a.cube.json")
     held = fg.load(tmp_path / "a.cube.json")

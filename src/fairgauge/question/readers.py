@@ -121,15 +121,21 @@ def plain_fields(value: Any) -> dict[str, Any]:
     }
 
 
-LONGEST, MOST_NUMBERS, MOST_REPLICATES = 1_000, 1_000, 100_000
-"""The most characters of a text of a question, thresholds or cuts, and replicates of a file."""
+LONGEST, MOST_NUMBERS = 1_000, 1_000
+"""The most characters of a text of a question, and thresholds or cuts."""
+MOST_REPLICATES, MOST_THRESHOLDS = 100_000, 100
+"""The most that a file may ask for."""
 
 
-def refuse_many_replicates(asked: object) -> None:
-    """Refuse more replicates than a file may ask for: its reader may state them."""
-    if is_number(asked) and asked > MOST_REPLICATES:
-        message = f"a file may ask for {MOST_REPLICATES:,}, not {asked:,}"
-        raise SpecError(Problem("replicates", f"{message}; state more yourself (--replicates)"))
+def refuse_costly(replicates: object, thresholds: object) -> None:
+    """Refuse more than a file may ask for, which costs more than it is long: its reader may."""
+    listed = len(thresholds) if isinstance(thresholds, (list, tuple)) else 0
+    for name, asked, most in (
+        ("replicates", replicates, MOST_REPLICATES), ("threshold", listed, MOST_THRESHOLDS),
+    ):  # fmt: skip
+        if is_number(asked) and asked > most:
+            message = f"a file may ask for {most:,}, not {asked:,}; state more yourself (--{name})"
+            raise SpecError(Problem(name, message))
 
 
 def _texts_in(value: object) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from fairgauge.errors import Problem, SpecError, display, refuse
 from fairgauge.question.kits import find_kit, open_kit
 from fairgauge.question.options import BY_NAME, Options
-from fairgauge.question.readers import Location, items, parse, refuse_many_replicates
+from fairgauge.question.readers import Location, items, parse, refuse_costly
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | None"  # a specification file, or its keys
 MONITOR = "monitor"  # the table of a specification file that `fairgauge.monitor` alone reads
@@ -80,7 +80,7 @@ def read_options(path: str | Path) -> dict[str, object]:
     if str(options.get("schema", "")).startswith("fairgauge."):
         message = "is a saved result of fairgauge, not a specification; fairgauge.load reads it"
         raise SpecError(Problem(str(path), message))
-    refuse_many_replicates(options.get("replicates"))
+    refuse_costly(options.get("replicates"), options.get("threshold"))
     folder = Path(path).parent
     if options.get("recode"):
         options["recode"] = [

@@ -74,8 +74,9 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
             problems.append(_unknown_option(name))
         elif value is not None and (name in _LONG or not readers.refuse_long(value, at[name])):
             given[name] = BY_NAME[name].type.read(value, at[name])
-    if base is not None and "replicates" not in given:
-        readers.refuse_many_replicates(base.replicates)
+    if base is not None:
+        of_base = (None if e in given else getattr(base, e) for e in ("replicates", "threshold"))
+        readers.refuse_costly(*of_base)
     misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
     if spec.prediction is not None and "threshold" not in given:

@@ -40,7 +40,7 @@ from fairgauge.errors import DataError, FairgaugeError, display, needing, quote
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_object
 from fairgauge.question.kits import find_kit
 from fairgauge.question.options import BY_NAME
-from fairgauge.question.readers import refuse_many_replicates
+from fairgauge.question.readers import refuse_costly
 from fairgauge.question.specification import COLUMNS, refuse_named_files
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.grammar import english
@@ -679,7 +679,7 @@ def _recompute(cube: Cube, sealed: Sealed, **options: object) -> Sealed:
     if isinstance(preset := sealed.spec.get("preset"), str):
         find_kit(preset)  # which opens no file that the report names
     refuse_named_files(sealed.spec)
-    refuse_many_replicates(sealed.spec.get("replicates"))
+    refuse_costly(sealed.spec.get("replicates"), sealed.spec.get("threshold"))
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})
     if isinstance(sealed, Change):
