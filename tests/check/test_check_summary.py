@@ -1,7 +1,5 @@
 """A folder of published tables: how many ratios are decided, faults by kind, what is not read."""
 
-import json
-
 import pytest
 from click.testing import CliRunner
 from stated_headers import check
@@ -72,27 +70,6 @@ def test_a_folder_without_any_table_is_an_error(tmp_path):
     (tmp_path / "README.md").write_text("# Sources\n", encoding="utf-8")
     with pytest.raises(fg.DataError, match=r"no table can be read: README\.md"):
         check(tmp_path)
-
-
-def test_all_formats_show_the_summary(folder, tmp_path_factory):
-    out = tmp_path_factory.mktemp("out")
-    files = [out / f"check.{suffix}" for suffix in ("html", "md", "json", "txt")]
-    found = run(
-        folder,
-        "--rule",
-        "selection_rate.ratio >= 0.8",
-        *(part for file in files for part in ("-o", file)),
-    )
-    assert found.exit_code == 1
-    summary = "Of 8 ratios, 1 passes, 1 fails"
-    assert summary in found.output
-    assert "Only with --full" in " ".join(found.output.split())
-    assert summary in files[0].read_text(encoding="utf-8")
-    assert summary in files[1].read_text(encoding="utf-8")
-    assert "Not shown" not in files[3].read_text(encoding="utf-8")
-    plain = json.loads(files[2].read_text(encoding="utf-8"))
-    assert sum(plain["decisions"].values()) == 8
-    assert plain["unread"][1]["source"] == "who.csv"
 
 
 def test_files_of_one_name_in_two_folders_are_apart(tmp_path):

@@ -364,11 +364,6 @@ PUBLISHED = [
 HEAD = ("Group", "n", "Selected", "Selection rate", "Impact ratio")
 
 
-def as_markdown(rows: list[tuple[Any, ...]]) -> str:
-    lines = [HEAD, ["---"] * len(HEAD), *rows]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
-
-
 def as_csv(rows: list[tuple[Any, ...]]) -> str:
     return "\n".join(",".join(map(str, line)) for line in [HEAD, *rows]) + "\n"
 
@@ -376,23 +371,3 @@ def as_csv(rows: list[tuple[Any, ...]]) -> str:
 def as_html(rows: list[tuple[Any, ...]]) -> str:
     cells = ["".join(f"<td>{cell}</td>" for cell in line) for line in [HEAD, *rows]]
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in cells)}</table>"
-
-
-def checked(text: str, suffix: str, folder: Path) -> tuple[Any, ...]:
-    """Return what a check finds and computes, in the order of the groups' names."""
-    (folder / f"table.{suffix}").write_text(text, encoding="utf-8")
-    (table,) = fg.check(folder / f"table.{suffix}").tables
-    faults = sorted((fault.code, fault.row and fault.row[1]) for fault in table.faults)
-    numbers = sorted((group.name, group.ratio, group.p_value or 0.0) for group in table.groups)
-    return table.reference, table.numbers_checked, faults, numbers
-
-
-@pytest.mark.parametrize(
-    ("suffix", "write"), [("md", as_markdown), ("csv", as_csv), ("html", as_html)]
-)
-def test_a_check_does_not_see_how_a_table_is_written(
-    suffix: str, write: Callable[..., str], tmp_path: Path
-) -> None:
-    expected = checked(as_markdown(PUBLISHED), "md", tmp_path)
-    assert expected[2]
-    assert checked(write(PUBLISHED[::-1]), suffix, tmp_path) == expected

@@ -22,8 +22,6 @@ QUESTION: dict[str, Any] = {
     "label": "label", "prediction": "prediction", "positive": 1, "sensitive": "group",
 }  # fmt: skip
 FEW = 12
-NOTHING_TO_CHECK = "group,selected,selection rate\nA,3,50%\nB,4,20%\n"
-"""Rates that follow from no other printed number."""
 
 
 def flags(**options: Any) -> list[str]:
@@ -87,24 +85,6 @@ def of_pairs(folder: Path) -> tuple[list[str], int]:
     return [found.verdict.value, *(each.verdict.value for each in found.differences)], code
 
 
-def of_check(folder: Path) -> tuple[list[str], int]:
-    (folder / "table.csv").write_text(NOTHING_TO_CHECK, encoding="utf-8")
-    found = fg.check(folder / "table.csv")
-    assert found.numbers_checked == 0
-    assert found.exit_code == 3
-    return [found.verdict.value], exit_code("check", str(folder / "table.csv"))
-
-
-def of_checked_limit(folder: Path) -> tuple[list[str], int]:
-    """No ratio can be held against a limit: rates alone have no rows."""
-    text = "group,selection rate\nA,50%\nB,20%\n"
-    (folder / "table.csv").write_text(text, encoding="utf-8")
-    found = fg.check(folder / "table.csv", rules=[RULE])
-    assert all(each.outcome == "not_evaluated" for each in found.verdicts)
-    code = exit_code("check", str(folder / "table.csv"), f"--rule={RULE}")
-    return [found.verdict.value], code
-
-
 def of_thresholds(folder: Path) -> tuple[list[str], int]:
     asked = {"label": "label", "score": "score", "positive": 1, "sensitive": "group"}
     asked["threshold"] = 0.5
@@ -161,9 +141,9 @@ GOOD = {
 }  # fmt: skip
 """Verdicts on which somebody would go ahead."""
 VERBS: dict[str, Callable[[Path], tuple[list[str], int]]] = {
-    "audit": of_audit, "find": of_search, "why": of_gaps, "pairs": of_pairs, "check": of_check,
-    "check with a rule": of_checked_limit, "thresholds": of_thresholds, "compare": of_reports,
-    "compare_models": of_models, "monitor": of_monitor,
+    "audit": of_audit, "find": of_search, "why": of_gaps, "pairs": of_pairs,
+    "thresholds": of_thresholds, "compare": of_reports, "compare_models": of_models,
+    "monitor": of_monitor,
 }  # fmt: skip
 
 

@@ -46,28 +46,6 @@ def test_without_strata_controls_are_the_strata(loans):
     assert one.gaps == other.gaps
 
 
-def test_the_command_takes_controls(loans, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    loans.write_csv(tmp_path / "loans.csv")
-    controls = ["--control", "ltv:80,90", "--control", "purpose"]
-    question = [
-        "loans.csv", "--prediction", "approved", "--positive", "1", "--sensitive", "race",
-        "--strata", "branch", *controls,
-    ]  # fmt: skip
-    reference = ["--reference", "race=W", "--format", "json"]
-
-    def run(*arguments):
-        done = CliRunner().invoke(main, arguments, catch_exceptions=False)
-        assert done.exit_code == 0, done.stderr
-        (tmp_path / "why.json").write_text(done.stdout, encoding="utf-8")
-        return fg.load(tmp_path / "why.json") if done.stdout else None
-
-    found = run("why", *question, *reference)
-    assert found.gaps[0].controls == ("ltv", "purpose")
-    run("count", *question, "-o", "loans.cube.json")
-    assert run("why", "loans.cube.json", *controls, *reference).gaps == found.gaps
-
-
 def test_regressions_of_several_gaps_are_tested_together():
     """Of seven groups without a difference two had "a difference remains" by themselves."""
     random = np.random.default_rng(3)

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 import fairgauge as fg
@@ -71,25 +70,6 @@ def test_the_smd_of_fair_lending_divides_by_the_deviation_of_all_applicants(grou
     deviation = np.concatenate(every).std()
     assert found.value == pytest.approx(100 * (yes / n - others / m) / deviation, rel=1e-12)
     assert found.interval.low < found.value < found.interval.high
-
-
-def test_the_smd_of_fair_lending_of_weighted_rows_is_that_of_repeated_ones() -> None:
-    """Its value; the interval rests on the effective number of rows."""
-    rows = pl.DataFrame(
-        {
-            "race": [*"abcabcabc"],
-            "yes": [1, 1, 1, 0, 0, 0, 1, 0, 0],
-            "n": [30, 20, 60, 25, 20, 10, 15, 35, 5],
-            "person": [1, 2, 3, 4, 5, 6, 1, 2, 3],
-        }
-    )
-    asked = {"prediction": "yes", "positive": 1, "sensitive": "race", "reference": {"race": "c"}}
-    values = {}
-    for options in ({"count": "n"}, {"weight": "n"}, {"weight": "n", "cluster": "person"}):
-        report = fg.audit(rows, metrics="selection_smd_overall", **asked, **options)
-        values[str(options)] = [each.value for each in report.estimates]
-    first, *others = values.values()
-    assert all(each == pytest.approx(first, rel=1e-12) for each in others)
 
 
 def test_an_index_of_inequality_has_an_interval_but_no_p_value() -> None:

@@ -5,7 +5,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.catalogue._synonyms import NAMES, Name, lookup_key
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.catalogue.lookup import BUILT_IN, find_metric, find_rate
+from fairgauge.catalogue.lookup import find_metric, find_rate
 
 ROWS = {row.name: row for row in (*RATES, *METRICS)}
 
@@ -51,22 +51,3 @@ def test_signs_that_differ_must_be_chosen() -> None:
     )
     with pytest.raises(fg.SpecError, match=r"AD .* or vertex\.accuracy_difference .*one of them"):
         fg.rule("accuracy difference", between=(-0.1, 0.1))
-
-
-@pytest.mark.parametrize(
-    ("name", "ours"),
-    [
-        ("Treatment Equality", "TE"),
-        ("Specificity Difference", "SD"),
-        ("disparate_impact", "DI"),
-        ("statistical_parity_difference", "selection_rate.difference"),
-        ("demographic_parity_difference", "selection_rate.largest_gap"),
-        ("fpr_disparity", "false_positive_rate.ratio"),
-        ("average_odds_difference", "average_odds.difference"),
-        ("DCAcc", "DCA"),
-        ("DPPTL", "vertex.dpptl"),
-    ],
-)
-def test_the_same_number_needs_no_choice(name: str, ours: str) -> None:
-    (found,) = BUILT_IN.expand([name])
-    assert found.name == ours

@@ -24,17 +24,18 @@ ROWS = st.lists(
 def frame(rows, names=lambda who: f"id-{who}"):
     who, y, sex, race = zip(*rows, strict=True)
     data = {"who": [names(each) for each in who], "y": y, "sex": sex, "race": race}
-    return pl.DataFrame(data)
+    return pl.DataFrame(data | {"n": [1 + ord(each) % 3 for each in race]})
 
 
-@given(ROWS, st.permutations(range(6)), st.randoms())
-def test_neither_identifiers_nor_their_order_nor_that_of_rows_shows(rows, renamed, random):
-    counted = fg.count(frame(rows), **ASKED)
+@given(ROWS, st.permutations(range(6)), st.randoms(), st.sampled_from([None, "weight", "count"]))
+def test_neither_identifiers_nor_their_order_nor_that_of_rows_shows(rows, renamed, random, role):
+    asked = ASKED | ({role: "n"} if role else {})
+    counted = fg.count(frame(rows), **asked)
     assert "id-" not in counted.to_json()
     shuffled = random.sample(rows, len(rows))
-    other = fg.count(frame(shuffled, lambda who: f"{renamed[who]}@example.org"), **ASKED)
+    other = fg.count(frame(shuffled, lambda who: f"{renamed[who]}@example.org"), **asked)
     assert other.digest == counted.digest
-    assert fg.audit(counted).estimates == fg.audit(frame(rows), **ASKED).estimates
+    assert fg.audit(counted).estimates == fg.audit(frame(rows), **asked).estimates
 
 
 @given(ROWS, ROWS)

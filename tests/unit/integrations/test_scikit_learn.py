@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_validate
+from sklearn.model_selection import TunedThresholdClassifierCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -100,20 +100,6 @@ def test_a_threshold_is_tuned_by_it():
     ).fit(NUMBERS, LABEL, sex=SEX)
     scores = tuned.cv_results_["scores"]
     assert tuned.best_score_ == max(scores) > min(scores)
-
-
-@pytest.mark.usefixtures("routing")
-def test_a_grid_search_chooses_by_it():
-    search = GridSearchCV(
-        LogisticRegression(),
-        {"C": [1e-4, 1.0]},
-        scoring=fg.scorer("selection_rate.difference", sensitive="sex"),
-        cv=3,
-    )
-    search.fit(NUMBERS, LABEL, sex=SEX)
-    scores = search.cv_results_["mean_test_score"]
-    assert search.best_score_ == max(scores)
-    assert scores[0] != scores[1]
 
 
 def test_a_group_without_a_value_is_no_score():

@@ -122,12 +122,6 @@ def test_strata_hold_a_column_fixed() -> None:
     assert report.data.excluded["missing stratum"] == 1
 
 
-def test_missing_values_are_a_group_when_asked() -> None:
-    report = audit(sensitive="race", missing="group")
-    assert sizes(report)["(missing)"] == 1
-    assert report.data.excluded == {}
-
-
 def test_one_group_alone_is_compared_with_nobody() -> None:
     report = fg.audit(TABLE.assign(one="x"), label="y", sensitive="one", metrics="DPL")
     (estimate,) = report.estimates

@@ -24,27 +24,6 @@ def test_the_list_names_every_row_within_80_columns(run):
     assert places == sorted(places)
 
 
-def test_one_metric_explained(run):
-    assert (
-        run("metrics", "Recall Difference (RD)").stdout
-        == """\
-RD: Recall Difference
-  meaning      how much less often the group's observed positives are predicted
-               positive
-  formula      [TP / (TP + FN)]_a - [TP / (TP + FN)]_d   where d is the group
-               and a its reference
-  range        -1 to 1; 0 means no difference
-  reading      above 0, the group has more false negatives among its observed
-               positives
-  edge cases   undefined when the denominator of either side is 0
-  needs        a label and a prediction
-  other tools  Clarify: RD, Recall Difference (RD), Recall Difference
-  defined in   Amazon SageMaker Clarify guide, RD
-  set          clarify
-"""
-    )
-
-
 def test_every_row_is_explained():
     for row in ROWS:
         entry = fg.metric(row.name)
