@@ -33,20 +33,6 @@ def test_propublica_from_rows(table: Any, audited: Any, groups: Any) -> None:
             assert round(100 * found[group].rates[name].value, 2) == percent
 
 
-def test_propublica_as_we_are_asked_it(audited: Any, groups: Any) -> None:
-    """With "does not reoffend" as the positive label, errors change their names, not their size."""
-    found = groups(audited("compas_pred", "race", 0))
-    for group, rates in PROPUBLICA.items():
-        assert (
-            round(100 * found[group].rates["false_negative_rate"].value, 2)
-            == (rates["false_positive_rate"])
-        )
-        assert (
-            round(100 * found[group].rates["false_positive_rate"].value, 2)
-            == (rates["false_negative_rate"])
-        )
-
-
 def published(shared: Any, of: str) -> dict[str, Any]:
     found = shared.oracle("literature.json")["compas_propublica"][of]
     return {group: each for group, each in found.items() if "tn" in each}

@@ -161,26 +161,6 @@ def test_bounds_are_tight_where_scores_are_rounded(table: Any) -> None:
     assert not any(errors)
 
 
-def test_chi_square_and_impact_ratio(shared: Any, audited: Any, ledger: Any) -> None:
-    """The impact ratio is the selection rate over the highest."""
-    book = ledger("scikit-learn and scipy")
-    title = "impact_ratio(selection_rate / max selection_rate)"
-    for name in TABLES:
-        for key, results in shared.oracle(f"{name}__sklearn.json")["results"].items():
-            for columns, entry in results.items():
-                if columns in ("overall", "pairs"):
-                    continue
-                report = audited(
-                    name, columns, positive_of(key), reference="best", metrics="DI", min_n=1
-                )
-                for group, expected in entry[title].items():
-                    if expected != 1:
-                        feature = columns.replace("|", "*")
-                        ours = report["DI", feature, group.replace("|", " & ")].value
-                        book.same(ours, expected, f"{name} {columns} {group}")
-    book.settle(20)
-
-
 def test_each_class_of_three(shared: Any, table: Any, ledger: Any) -> None:
     """The area under the curve of each class against the rest, from that class's score."""
     book, name = ledger("scikit-learn and scipy"), "compas_multiclass_pred"

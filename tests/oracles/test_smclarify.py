@@ -4,10 +4,8 @@ The expected values were computed with smclarify 0.5 (see the ``meta`` of each o
 compares rows and belongs to another test.
 """
 
-import ast
 import json
 import math
-import re
 from collections import Counter
 from typing import Any
 
@@ -33,19 +31,6 @@ NUMBERS = 1556
 """Numbers in all reports, those of `ROW_METRICS` apart."""
 
 ROW_METRICS = {"FT"}
-PERFORMANCE = {
-    "Accuracy": "accuracy",
-    "Proportion of Positive Predictions in Labels": "selection_rate",
-    "Proportion of Negative Predictions in Labels": "rejection_share",
-    "True Positive Rate / Recall": "true_positive_rate",
-    "True Negative Rate / Specificity": "true_negative_rate",
-    "Acceptance Rate / Precision": "positive_predictive_value",
-    "Rejection Rate": "negative_predictive_value",
-    "Conditional Acceptance": "conditional_acceptance",
-    "Conditional Rejection": "conditional_rejection",
-    "F1 Score": "f1",
-}
-"""All ten names of smclarify's model performance block."""
 
 
 def close(ours: float | None, theirs: Any) -> bool:
@@ -158,49 +143,3 @@ def test_nothing_is_left_out(shared: Any) -> None:
     ]
     assert len([name for name in names if name not in ROW_METRICS]) == NUMBERS
     assert set(names) - {metric.name for metric in METRICS} <= ROW_METRICS
-
-
-@pytest.mark.parametrize("oracle", [name for name in TABLES if "pred" in name])
-def test_basic_statistics_and_performance(shared: Any, oracle: str) -> None:
-    frame = load(shared, oracle)
-    found = shared.oracle(f"{oracle}.json")
-    checked = 0
-    for entry in found["reports"]:
-        report, name_of = audit(frame, entry, oracle)
-        groups = {g.group: g for g in report.groups if g.stratum is None}
-        for block in entry["basic_post"]["value"]:
-            group = groups[name_of(block["value_or_threshold"])]
-            theirs = {m["name"]: m["value"] for m in block["metrics"]}
-            assert close(group.share, theirs["proportion"])
-            assert close(group.rates["base_rate"].value, theirs["observed_label_distribution"][0])
-            cells = [group.counts[c] / group.n for c in ("tp", "fp", "fn", "tn")]
-            assert all(map(close, cells, theirs["confusion_matrix"])), (entry["id"], group.group)
-            checked += 3
-    assert checked >= 9
-
-
-@pytest.mark.parametrize("oracle", [name for name in TABLES if "pred" in name])
-def test_model_performance(shared: Any, oracle: str) -> None:
-    frame = load(shared, oracle).assign(everyone="all")
-    found = shared.oracle(f"{oracle}.json")
-    assert found["performance"]
-    for each in found["performance"]:
-        positive = ast.literal_eval(re.findall(r"\[[^\[\]]*\]", each["call"])[-1])
-        entry = found["reports"][0]
-        report = fg.audit(
-            frame,
-            label=entry["label"],
-            prediction=entry["predicted"],
-            positive=fg.above(positive[0]) if "regression" in oracle else positive,
-            sensitive="everyone",
-            metrics=list(PERFORMANCE.values()),
-            profile="clarify",
-        )
-        (group,) = report.groups
-        names = [metric["name"] for metric in each["value"]["model_performance_metrics"]]
-        assert names == list(PERFORMANCE)
-        for metric in each["value"]["model_performance_metrics"]:
-            ours = group.rates[PERFORMANCE[metric["name"]]].value
-            assert close(ours, metric["value"]), metric
-        cells = [group.counts[c] / group.n for c in ("tp", "fp", "fn", "tn")]
-        assert all(map(close, cells, each["value"]["binary_confusion_matrix"]))

@@ -10,11 +10,11 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 
 import fairgauge as fg
 from fairgauge.stats._roots import rates_given_difference
-from fairgauge.stats.signed_roots import hypergeometric_tail, lower_end, signed_root
+from fairgauge.stats.signed_roots import hypergeometric_tail, lower_end
 
 
 @pytest.mark.parametrize(
@@ -43,18 +43,6 @@ def test_the_subgroup_of_compas_that_divexplorer_prints_has_its_difference():
     # at the critical value of all 952 subgroups of the table, of any depth
     low = lower_end(69, 224, 228, 3_139, 3.879) * (1 - 224 / 3_363)
     assert low == pytest.approx(0.116, abs=5e-4)
-
-
-def test_the_root_is_that_of_the_likelihood_of_two_binomials():
-    rng = np.random.default_rng(3)
-    for n1, n2, p in ((30, 400, 0.1), (200, 900, 0.5), (25, 5_000, 0.02)):
-        x1, x2 = rng.binomial(n1, p * 1.8), rng.binomial(n2, p)
-        pooled = (x1 + x2) / (n1 + n2)
-        g = stats.chi2_contingency(
-            [[x1, n1 - x1], [x2, n2 - x2]], correction=False, lambda_="log-likelihood"
-        ).statistic
-        assert signed_root(x1, n1, x2, n2) ** 2 == pytest.approx(g)
-        assert np.sign(signed_root(x1, n1, x2, n2)) == np.sign(x1 / n1 - pooled)
 
 
 def _bias_scan(x: float, n: float, rate: float) -> float:
@@ -101,22 +89,6 @@ def test_restricted_rates_are_those_of_published_intervals(counts, ends):
         n = n1 + n2
         deviation = math.sqrt((p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2) * n / (n - 1))
         assert (x1 / n1 - x2 / n2 - end) / deviation == pytest.approx(expected, abs=8e-4)
-
-
-@pytest.mark.parametrize("tolerance", [-0.3, 0.02, 0.2])
-def test_the_root_of_a_tolerance_is_that_of_the_likelihood_maximised_by_another_way(tolerance):
-    for x1, n1, x2, n2 in ((56, 70, 48, 80), (9, 10, 3, 10), (5, 56, 0, 29), (0, 10, 0, 20)):
-
-        def unlikely(p2, x1=x1, n1=n1, x2=x2, n2=n2):
-            return -stats.binom.logpmf(x1, n1, p2 + tolerance) - stats.binom.logpmf(x2, n2, p2)
-
-        ends = (max(0, -tolerance) + 1e-12, min(1, 1 - tolerance) - 1e-12)
-        best = optimize.minimize_scalar(
-            unlikely, bounds=ends, method="bounded", options={"xatol": 1e-12}
-        ).fun
-        free = stats.binom.logpmf(x1, n1, x1 / n1) + stats.binom.logpmf(x2, n2, x2 / n2)
-        root = float(signed_root(x1, n1, x2, n2, tolerance))
-        assert root**2 == pytest.approx(2 * (free + best), abs=1e-6)
 
 
 def test_sizes_and_errors_are_those_that_sliceline_prints():

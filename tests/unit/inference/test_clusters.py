@@ -204,13 +204,6 @@ def test_clusters_of_one_row_are_rows_with_t():
     )
 
 
-def test_interval_and_p_value_agree():
-    rows = tied(9, icc=0.05, clusters=60)
-    p = ask(rows, metrics="SD")["SD", "g", "a"].p_value
-    touching = ask(rows, metrics="SD", confidence=1 - p)["SD", "g", "a"]
-    assert min(abs(touching.low), abs(touching.high)) == pytest.approx(0, abs=1e-6)
-
-
 def test_shards_add_up_to_all_rows(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef")
     rows = tied(11, crossed=True)

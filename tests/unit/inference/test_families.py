@@ -7,7 +7,6 @@ from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference import uncertainty
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.intervals import critical
 
@@ -38,21 +37,3 @@ def test_a_single_comparison_is_simultaneous_by_itself():
         assert each.simultaneous == each.interval
     for each in audit({"a": 120, "b": 130}, reference={"g": "a"}).estimates:
         assert each.simultaneous == each.interval
-
-
-def test_limits_that_hold_together_are_computed_once_for_all_groups(monkeypatch):
-    """They were computed once for each group: a minute for a thousand groups."""
-    computed = []
-    original = uncertainty.contrast_interval
-
-    def counted(*asked):
-        computed.append(asked)
-        return original(*asked)
-
-    monkeypatch.setattr(uncertainty, "contrast_interval", counted)
-    calls = []
-    for groups in (3, 30):
-        computed.clear()
-        audit({f"g{i}": 100 + i for i in range(groups)}, metrics="selection_rate.difference")
-        calls.append(len(computed))
-    assert calls[0] == calls[1] > 1

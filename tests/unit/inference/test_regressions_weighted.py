@@ -78,21 +78,6 @@ def test_a_weighted_mean_has_the_variance_of_its_influences():
     assert [*found.interval] == pytest.approx([float(end) for end in limits], rel=1e-6)
 
 
-def test_kappa_is_one_number_of_all_classes():
-    rng = np.random.default_rng(2)
-    data = pl.DataFrame({name: rng.choice(list("xyz"), 300) for name in ("y", "p")}).with_columns(
-        g=pl.Series(rng.choice(["a", "b"], 300))
-    )
-    metrics = ["cohen_kappa.difference", "accuracy.difference"]
-    report = fg.audit(
-        data, label="y", prediction="p", sensitive="g", task="multiclass", metrics=metrics
-    )
-    scopes = {e.class_scope.kind for e in report.estimates if e.metric == metrics[0]}
-    assert scopes == {"none"}
-    assert {g.class_scope.kind for g in report.groups if "cohen_kappa" in g.rates} == {"none"}
-    assert len({e.class_scope.kind for e in report.estimates if e.metric == metrics[1]}) == 4
-
-
 def moments(error, weight):
     """Return weighted sums of one side whose labels are 0."""
     n, zero = weight.sum(1), np.zeros(1)

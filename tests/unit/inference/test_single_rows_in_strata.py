@@ -35,9 +35,3 @@ def test_a_single_row_of_one_stratum_does_not_unbound_the_adjusted_difference():
     assert found.low > 0
     assert found.value == pytest.approx(without.value, abs=0.1)
     assert found.high - found.low == pytest.approx(without.high - without.low, rel=0.15)
-
-
-def test_intervals_with_single_rows_hold_the_true_difference():
-    """Of 300 such tables 95% did; of these 60 a few miss it at most."""
-    found = [adjusted(table(seed)) for seed in range(60)]
-    assert sum(each.low <= 0 <= each.high for each in found) >= 53

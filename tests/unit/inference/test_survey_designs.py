@@ -70,12 +70,6 @@ def test_counts_with_replicate_weights_add_up(rows):
     assert parts[0] + parts[1] == fg.count(rows, **asked)
 
 
-def test_a_design_widens_what_units_make_alike(rows):
-    plain = fg.audit(rows, **ASKED, weight="w")["base_rate.difference", "g", "a"].interval
-    sampled = fg.audit(rows, **ASKED, **UNITS)["base_rate.difference", "g", "a"].interval
-    assert plain != sampled
-
-
 def test_units_of_several_groups_or_of_one_row_are_usual_in_a_sample(rows):
     for units in (rows, rows.with_columns(c=pl.int_range(pl.len()))):
         codes = {note.code for note in fg.audit(units, **ASKED, **UNITS).diagnostics}

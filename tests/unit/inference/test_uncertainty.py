@@ -104,15 +104,6 @@ def test_bayes_is_jeffreys():
     assert np.allclose((each.low, each.high), np.quantile(drawn, [0.025, 0.975]), atol=0.006)
 
 
-def test_the_bootstrap_is_multinomial():
-    asked = {"metrics": "DPPL", "method": "bootstrap", "replicates": 20_000}
-    found = pair((300, 0, 700, 0), (200, 0, 800, 0), **asked)
-    each = found["DPPL", "g", "a"]
-    half = Z * math.sqrt(0.3 * 0.7 / 1000 + 0.2 * 0.8 / 1000)
-    assert (each.low, each.high) == pytest.approx((-0.1 - half, -0.1 + half), abs=0.0015)
-    assert each.interval.methods == (M.BOOTSTRAP,)
-
-
 # one-sided, unbounded and undefined
 
 
@@ -120,12 +111,6 @@ def test_a_ratio_over_a_rate_of_0_is_unbounded_above():
     found = pair((20, 0, 10, 20), (0, 0, 10, 40), metrics="DI")["DI", "g", "a"]
     assert (found.value, found.high) == (math.inf, math.inf)
     assert 1 < found.low < math.inf
-
-
-def test_what_is_undefined_has_no_interval():
-    found = pair((0, 0, 0, 20), (20, 5, 5, 20), metrics="RD")["RD", "g", "a"]
-    assert (found.value, found.interval, found.p_value) == (None, None, None)
-    assert found.status is Status.UNDEFINED
 
 
 # too few
@@ -377,15 +362,6 @@ def test_a_further_group_makes_no_p_value_smaller(groups):
 
 
 # randomness, methods, refusals
-
-
-def test_draws_follow_the_seed_and_nothing_else():
-    def low(seed, metrics):
-        cells = ((40, 16, 10, 40), (30, 18, 20, 40))
-        return pair(*cells, metrics=metrics, seed=seed)["GE"].low
-
-    assert low(0, "GE") == low(0, ["KL", "GE"])
-    assert low(0, "GE") != low(1, "GE")
 
 
 def test_score_limits_are_of_shares_alone():

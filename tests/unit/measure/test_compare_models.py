@@ -42,16 +42,6 @@ def test_random_decisions_are_a_trade_off():
     assert found.performance is Performance.INFERIOR
 
 
-def test_pairing_makes_intervals_narrower_than_two_reports():
-    metric = "selection_rate.difference"
-    found = of(compared("fairer")["fairer"], metric)
-    options = {k: v for k, v in QUESTION.items() if k != "prediction"} | {"metrics": metric}
-    old, new = (fg.audit(PEOPLE, prediction=p, **options) for p in ("current", "fairer"))
-    apart = next(c for c in fg.compare(old, new, same_rows=False).changes if c.group == found.group)
-    width, unpaired = (np.diff(tuple(each.interval))[0] for each in (found, apart))
-    assert 1.5 < unpaired / width < 5
-
-
 def test_clusters_of_repeated_rows_widen_intervals_by_the_root():
     copied = pl.concat([PEOPLE.with_row_index("id")] * 4)
     once = of(compared("fairer")["fairer"], "selection_rate.difference").interval

@@ -105,13 +105,6 @@ def test_what_got_worse_comes_first(months):
     assert [each for each, _ in order] == sorted((each for each, _ in order), reverse=True)
 
 
-def test_values_are_those_of_the_reports(months):
-    old, new = pairs.months()
-    for each in months.changes:
-        assert each.old == old[each.metric, each.feature, each.group].value
-        assert each.new == new[each.metric, each.feature, each.group].value
-
-
 RATIO = ["selection_rate.ratio >= 0.8"]
 GROUPS = {"W": {"tp": 800, "fn": 200}, "B": {"tp": 700, "fn": 300}, "A": {"tp": 300, "fn": 700}}
 
@@ -299,12 +292,6 @@ def test_the_same_counts_are_no_comparison_unless_they_are_meant(stated, asked, 
     found = fg.compare(old, spec(old, **asked), same_rows=stated)
     assert (found.why_incomplete, found.exit_code) == (why, 3 if why else 0)
     assert ("a copy of the other" in " ".join(str(found).split())) is bool(why)
-
-
-def test_different_rows_give_intervals(months):
-    assert not months.same_rows
-    assert months.refused is None
-    assert all(each.interval for each in months.changes)
 
 
 # --- asked differently ---------------------------------------------------------------------------

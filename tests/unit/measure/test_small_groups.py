@@ -31,14 +31,6 @@ def test_a_small_group_is_not_evaluated() -> None:
     assert verdict.says.count("n = 100 in the group, below the minimum of 200") == 1
 
 
-def test_a_share_is_of_the_rows_with_a_known_group() -> None:
-    sizes = SIZES | {"c": 99}
-    below = fg.audit(counts_of(sizes), min_share=0.1, metrics=["DI"])["DI", "g", "c"]
-    above = fg.audit(counts_of(sizes), min_share=0.05, metrics=["DI"])["DI", "g", "c"]
-    assert below.status is Status.TOO_FEW
-    assert above.status is Status.OK
-
-
 @pytest.mark.parametrize(
     ("minimum", "status"),
     [

@@ -198,6 +198,30 @@ def test_a_fault_takes_no_alarm_back(fault: str) -> None:
     assert monitored(FAULTS[fault][1], rules=rules).exit_code == 1
 
 
+@pytest.mark.parametrize("column", ["label", "prediction"])
+@pytest.mark.parametrize(("first", "last"), [(7, 7), (0, 4)])
+def test_days_with_exchanged_values_are_found(column: str, first: int, last: int) -> None:
+    """They were found only where not one prediction equalled the label."""
+    report = monitored(lambda r: r.assign(**{column: 1 - r[column]}), first, 10, until=last + 1)
+    found = named(report, HistoryProblem.COPIED_LABEL)
+    assert [(each.period, each.last) for each in found] == [(NAMES[first], NAMES[last])]
+
+
+def test_classes_that_are_shifted_are_found() -> None:
+    rng = np.random.default_rng(1)
+    question = {"label": "label", "prediction": "prediction", "sensitive": "sex"}
+    counts, names = {}, np.array(["low", "mid", "top"])
+    for t, name in enumerate(NAMES[:8]):
+        label = rng.integers(0, 3, 300)
+        given = np.where(rng.random(300) < 0.7, label, rng.integers(0, 3, 300))
+        given = (given + (t == 6)) % 3
+        rows = {"sex": rng.choice(["F", "M"], 300), "label": names[label]}
+        counts[name] = fg.count(rows | {"prediction": names[given]}, **question)
+    rule = {"metric": "accuracy.difference", "between": [-0.5, 0.5]}
+    report = fg.monitor(counts, question | {"monitor": {"rules": [rule]}})
+    assert [(e.problem, e.period) for e in report.findings] == [("copied label", NAMES[6])]
+
+
 @pytest.mark.parametrize("accepted", ["vanished_value", "vanished value:prediction"])
 def test_what_departs_is_closed_by_its_code(accepted: str) -> None:
     spoil, first = FAULTS["a group all approved"][1], BAD - 5

@@ -68,7 +68,9 @@ GAP = {"metric": "selection_rate.largest_gap", "at_most": 0.1}
 OF_ALL = {"metric": "selection_rate.ratio", "at_least": 0.8}
 ONE_GROUP = "compares nothing in sex: it is defined in fewer than two groups."
 NOTHING_COMPARED = {
-    "misspelt": (days(2, 0, 0.1), asked(OF_ALL | {"groups": "Fem"}), "which no period has."),
+    "misspelt": (
+        days(2, 0, 0.1), asked(OF_ALL | {"groups": "f"}), "which no period has. Did you mean F?",
+    ),
     "misspelt beside a rule that decides": (
         days(2, 9, 0.4), asked(OF_ALL | {"groups": "Fem"}, "selection_rate.ratio >= 0.1"),
         "which no period has.",

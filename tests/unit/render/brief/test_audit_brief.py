@@ -10,7 +10,6 @@ from tests.every_result import LOAN_WORDS, RISK_WORDS
 from tests.selected_groups import selected
 
 import fairgauge as fg
-import sample_reports
 from fairgauge.render import render
 from fairgauge.render.document import document as report_document
 
@@ -227,26 +226,6 @@ def test_a_difference_that_disappears_is_headed_so() -> None:
     assert str(report.brief().headline) == (
         "Women were admitted less often than men, but after adjusting for dept no difference is "
         "shown on average"
-    )
-
-
-def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
-    """In department A women were admitted 20 points more often: no difference is an average."""
-    report = sample_reports.berkeley()
-    assert str(report.brief().headline).endswith(
-        "but after adjusting for Dept no difference is shown on average, and it varies over strata"
-    )
-    assert str(report.brief().found[1]) == (
-        "After adjusting for Dept no difference is shown on average. In Dept A (82 of 100 women, "
-        "62 of 100 men) the reverse is shown; in the other 5 no difference is shown (all 6 tested "
-        "together)."
-    )
-    assert str(report.brief().certainty[1]) == (
-        "Women, adjusted for Dept: between 1 fewer and 5 more of 100 had Admit = Admitted (95% CI)."
-    )
-    assert str(report.brief().steps[0]) == (
-        "Analyst: see how the difference divides over Dept, with intervals (fairgauge why, with "
-        "the same --strata)."
     )
 
 
