@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from fairgauge.checks.coded_numbers import coded_numbers
@@ -210,17 +211,19 @@ def _same_reading_groups(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     # one of several spellings of a category that has others is noted alone, unless it may be
     # misspelt itself: a value that is not recoded is then nearly the same
-    for column, value in ((e.column, str(e.value)) for e in cube.seen(Observation.UNSEEN)):
+    unseen = sorted(cube.seen(Observation.UNSEEN), key=lambda each: each.column)
+    for column, values in groupby(unseen, key=lambda each: each.column):
         axes = [axis for axis in cube.plan.axes if axis.column == column and not axis.bins]
         known = {name_of(v): n for axis in axes for v, n in levels_with_cases(cube, axis)}
         left = cube.seen(Observation.CONDITION, column)
         every = {str(each.value): each.rows for each in left} | known
         recoding, path = spec.recoding(column), f"recode.{column}"
-        names = recoding.names if recoding else ()
+        names, category_of = (recoding.names, recoding.category_of) if recoding else ((), {})
         left_over = {(column, name): n for name, n in every.items() if name not in names}
-        if closest(value, [name for _, name in left_over]) is not None:
-            yield from unmatched_value(path, value, left_over)
-        else:
-            found = unmatched_name(path, value, known)
-            spelt_otherwise = recoding and recoding.category_of.get(value) in known
-            yield replace(found, level=Level.NOTE) if spelt_otherwise else found
+        for value in (str(each.value) for each in values):
+            if closest(value, [name for _, name in left_over]) is not None:
+                yield from unmatched_value(path, value, left_over)
+            else:
+                found = unmatched_name(path, value, known)
+                spelt_otherwise = category_of.get(value) in known
+                yield replace(found, level=Level.NOTE) if spelt_otherwise else found

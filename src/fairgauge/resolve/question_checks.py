@@ -141,9 +141,9 @@ def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 yield from unmatched_value(f"negative[{i}]", name_of(value), others)
     axes = [a for a in cube.plan.axes if a.role is Role.FEATURE and not a.cuts]
     levels = [(a.column, *level) for a in axes for level in levels_with_cases(cube, a)]
+    others = {(c, name_of(v)): n for c, v, n in levels if not is_one_of(v, spec.unknown)}
     for i, value in enumerate(() if spec.where else spec.unknown):  # other rows may have them
         if not is_one_of(value, [level for _, level, _ in levels]):
-            others = {(c, name_of(v)): n for c, v, n in levels if not is_one_of(v, spec.unknown)}
             yield from unmatched_value(f"unknown[{i}]", name_of(value), others)
     for column, called in ({} if spec.where else spec.words.groups).items():
         known = {name_of(level) for of, level, _ in levels if of == column}

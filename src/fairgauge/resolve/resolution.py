@@ -42,14 +42,14 @@ class AskedMetric:
 def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
     """Return the metrics that are asked for, each once; of the standard ones those possible."""
     asked: dict[str, AskedMetric] = {}
-    problems = []
-    named = [*((f"metrics[{i}]", name) for i, name in enumerate(spec.metrics))]
+    problems, catalogue = [], spec.catalogue
+    named = [(f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)]
     if "standard" in spec.metrics and spec.score and not spec.decision and task is Task.BINARY:
         named.append(("metrics", "mean_score.difference"))
     for i, rule in enumerate(spec.rules):
         named += [(f"rules[{i}].metric", rule.own or rule.metric)] if rule.definition else []
     for path, name in named:
-        for metric in spec.catalogue.expand([name]):
+        for metric in catalogue.expand([name]):
             obstacle = _obstacle(metric, cube, spec, task)
             if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
                 problems.append(Problem(path, _class_error(metric, "compares classes", spec)))
