@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import openpyxl
 import pytest
 from tests import every_result
 
 import fairgauge as fg
 import sample_reports
+from fairgauge.render import render
 from fairgauge.render.page import first_page, rule_grid
+from fairgauge.results.estimates import Estimate, is_significant
+from fairgauge.start.records import replace
 from fairgauge.statements.audit import audit_page
 from fairgauge.statements.compared import inverse
 
@@ -94,3 +98,62 @@ def test_every_interval_of_a_page_is_its_number_s_own(report: Report) -> None:
     for each in stated:
         if each.code != "interval":  # which is about all of them
             assert any(np.allclose((each.interval.low, each.interval.high), of) for of in own)
+
+
+def _otherwise(each: Estimate | None) -> Estimate | None:
+    # with another simultaneous interval, on the same side of no difference
+    if each is None or each.simultaneous is None or each.interval is None:
+        return each
+    (low, high), own, size = each.simultaneous, each.interval, 0.1
+    size += abs(high - low) / 7
+    ends = {"low": low - size, "high": high + 2 * size}
+    if is_significant(each):
+        ends = {"low": (low + own.low) / 2, "high": (high + own.high) / 2}
+    return replace(each, simultaneous=replace(each.simultaneous, **ends))
+
+
+def _with_other_simultaneous(report: Report) -> Report:
+    def of(finding: Any) -> Any:
+        made: dict[str, Any] = {
+            name: _otherwise(getattr(finding, name)) for name in ("estimate", "beside", "adjusted")
+        }
+        for name in ("others", "others_beside"):
+            made[name] = tuple(map(_otherwise, getattr(finding, name)))
+        return replace(finding, **made)
+
+    estimates = tuple(map(_otherwise, report.estimates))
+    return replace(report, estimates=estimates, findings=tuple(map(of, report.findings)))
+
+
+FORMATS = [("text", {}), ("text", {"full": True}), ("markdown", {"full": True}), ("csv", {}),
+           ("junit", {})]  # fmt: skip
+REPORTS_OF_STOCK = {
+    name: lambda name=name: every_result.result(name)
+    for name in every_result.RESULTS
+    if name != "hostile" and isinstance(every_result.result(name), fg.Report)
+}
+
+
+@pytest.mark.parametrize("name", REPORTS_OF_STOCK | REPORTS)
+def test_simultaneous_intervals_stand_in_their_own_column_alone(name: str, tmp_path: Any) -> None:
+    """Whatever they are, no other number of any format changes: each has its own interval."""
+    report: Report = (REPORTS_OF_STOCK | REPORTS)[name]()
+    both = report, _with_other_simultaneous(report)
+    for format_, options in FORMATS:
+        assert len({render(each, format_, **options) for each in both}) == 1
+    assert both[0].to_pandas().equals(both[1].to_pandas())
+    title, column = "CI for all comparisons together", set[int]()
+    for lines in zip(*(render(each, "html").split("\n") for each in both), strict=True):
+        if title in lines[0]:
+            column = {[title in of for of in lines[0].split("<th ")[1:]].index(True)}
+        cells = zip(*(line.split("<td>") for line in lines), strict=True)
+        assert {i for i, (one, two) in enumerate(cells) if one != two} <= column
+    held = list[dict[tuple[str, str], object]]()
+    for each in both:
+        each.save(tmp_path / "report.xlsx")
+        book = openpyxl.load_workbook(tmp_path / "report.xlsx")
+        found = {(of.title, cell.coordinate): cell for of in book for row in of for cell in row}
+        held.append({place: cell.value for place, cell in found.items()})
+    differ = {place for place in held[0] if held[0][place] != held[1].get(place)}
+    columns = {(sheet, cell.rstrip("0123456789")) for sheet, cell in differ}
+    assert {held[0][sheet, f"{letter}1"] for sheet, letter in columns} <= {title}
