@@ -1,8 +1,10 @@
 """Every number that a statement states stands in the result where its sources say."""
 
+import json
 import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -100,3 +102,84 @@ def test_statements_of_a_first_page_agree_with_its_tables(name: str) -> None:
         ends = estimate.simultaneous
         assert ends is None or not min(ends) <= estimate.definition.neutral <= max(ends)
         assert s.harm is None or s.who.rate != s.than.rate
+
+
+def of_verdicts(plain: dict[str, Any], key: str = "verdicts", name: str = "outcome") -> Counter:
+    return Counter(str(each[name]) for each in plain[key])
+
+
+def of_changes(plain: dict[str, Any]) -> list[object]:
+    every = plain["candidates"][0]["disparities"]
+    moved = [each["direction"] for each in every if each["significant"]]
+    return [moved.count("closer"), moved.count("further"), len(every)]
+
+
+COUNTS: dict[str, Callable[[dict[str, Any], dict[str, Any]], tuple[object, object]]] = {
+    "counted": lambda f, plain: (Counter(f["outcomes"]), of_verdicts(plain)),
+    "rules": lambda f, plain: (f["n"], len({each["rule"] for each in plain["verdicts"]})),
+    "rows": lambda f, plain: (f["n"], plain["data"].get("cases", plain["data"]["rows"])),
+    "counted_changes": lambda f, plain: (
+        [f["closer"], f["further"], sum(v for v in f.values() if type(v) is int)],
+        of_changes(plain),
+    ),
+    "candidate": lambda f, plain: ([f["closer"], f["further"]], of_changes(plain)[:2]),
+    "both_verdicts": lambda f, plain: (
+        (f["stayed"], sum(n for *_, n in f["moves"])), (len(plain["stayed"]), len(plain["flips"]))
+    ),
+    "monitored": lambda f, plain: (
+        (f["n"], f["alarms"]),
+        (len(plain["comparisons"]), sum(e["alarm"] is not None for e in plain["comparisons"])),
+    ),
+    "printed_numbers": lambda f, plain: (
+        (f["tables"], f["errors"]), (len(plain["tables"]), plain["errors"])
+    ),
+    "examined": lambda f, plain: (
+        (f["examined"], f["undecided"]),
+        (len(plain["worse"]) + plain["undecided_count"] + plain["not_worse_count"],
+         len(plain["undecided"])),
+    ),
+    "swaps_counted": lambda f, plain: (
+        {name: f[name.replace(" ", "_")] for name in of_verdicts(plain, "differences", "verdict")},
+        of_verdicts(plain, "differences", "verdict"),
+    ),
+    "alternatives_headline": lambda f, plain: (
+        (f["n"], f["shown"]),
+        (len(plain["candidates"]), [e["name"] for e in plain["candidates"] if e["shown_for"]]),
+    ),
+    "history": lambda f, plain: (f["n"], len(plain["findings"])),
+    "rows_needed": lambda f, plain: (f["n"], len(plain["needed"])),
+}  # fmt: skip
+"""What a statement counts, and the same of the tables, by its code."""
+
+
+def within(statements: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for each in statements:
+        yield each
+        yield from within(each.get("statements", []))
+
+
+def test_no_statement_contradicts_a_table_or_another_statement() -> None:
+    """Counts are those of the tables; a side has one number of people and one that is worse off."""
+    counted = set()
+    for name in RESULTS:
+        plain = result(name).to_dict()
+        stated: dict[str, set[object]] = {}
+        for s in within(plain["statements"]):
+            if (count := COUNTS.get(s["code"])) is not None:
+                counted.add(s["code"])
+                assert (
+                    len({json.dumps(each, sort_keys=True) for each in count(s["facts"], plain)})
+                    == 1
+                ), s
+            of, at, sides = s.get("of") or {}, s.get("facts") or {}, [s.get("who"), s.get("than")]
+            at = [s.get("adjusted_for"), *(at.get(key) for key in ("stratum", "new", "at"))]
+            values = [json.dumps(side and [side["kind"], side.get("values")]) for side in sides]
+            rate = json.dumps([of.get(key) for key in ("event", "among", "name", "class_")])
+            for side, key in zip(sides, (values[:1], values), strict=True):
+                if side and "hits" in side:
+                    shares = stated.setdefault(f"{key} {rate} {at[1:]}", set())
+                    shares.add((side["hits"], side["n"]))
+            if s.get("harm") and s["code"] != "stratum":
+                stated.setdefault(f"{values} {rate} {at}", set()).add(s["harm"])
+        assert {key: of for key, of in stated.items() if len(of) > 1} == {}, name
+    assert counted == COUNTS.keys()
