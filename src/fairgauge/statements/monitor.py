@@ -152,7 +152,7 @@ class _Monitor(PageStatements):
             statements.append(fact("waiting", "waiting", **of, length=length))
         statements += self.undecided()
         statements += self.looked_at()
-        now = [] if self.alarmed else [*self.nearest()]
+        now = [*self.nearest()]
         statements += now
         if every:
             approximate = any(e.detector is monitored.Detector.ASYMPTOTIC for e in r.comparisons)
@@ -197,14 +197,14 @@ class _Monitor(PageStatements):
             yield replace(stated, parts=tuple(rules.values()))
 
     def nearest(self) -> Iterator[Statement]:
-        r = self.report
-        valued = [e for e in r.gravest if e.last is not None]
+        r = self.report  # of those without an alarm, which stand above
+        valued = [e for e in r.gravest if e.last is not None and e.alarm is None]
         near = next(iter(valued), None)
         largest = max(valued, key=_shown_size, default=None)
         stands = largest is not None and _shown_size(largest) > 0
         each = largest if stands else near
         if near is None or each is None or each.last is None:
-            yield step("no_value_now")
+            yield from () if self.alarmed else (step("no_value_now"),)
             return
         last = each.last
         base = self.compared(each, "last", last, length=r.length, period=last.period)
@@ -217,13 +217,14 @@ class _Monitor(PageStatements):
                 shown=None if equal is None else not low <= equal <= high,
                 way=None if equal is None else (low > equal) - (high < equal),
             )  # fmt: skip
-        if len(r.comparisons) > 1:
+        if len(r.comparisons) > 1 and (len(valued) > 1 or not self.alarmed):
             enough = [e for e in r.comparisons if e.state is not MonitorState.INSUFFICIENT]
             facts = {"n": len(r.comparisons), "sufficient": len(enough)}
-            facts |= {"largest": stands, "near": each is near}
+            facts |= {"largest": stands, "near": each is near, "alarms": len(self.alarmed)}
             yield fact("nearest", "comparisons", **facts, valued=sum(e in valued for e in enough))
         stated = self.compared(near, "evidence", share=-near.nearness)
-        yield replace(stated, parts=() if each is near else (self.compared(near, "whose"),))
+        named = each is not near or self.alarmed
+        yield replace(stated, parts=(self.compared(near, "whose"),) if named else ())
 
     def doubtful(self) -> list[tuple[str, str]]:
         # when rows may be wrong: lately, in those of an alarm, or so that none pass

@@ -51,7 +51,7 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     found = str(brief.found[0])
     # of the other side, too, a change of 5 of 1,000 is stated
     before = "100 women, 38" if rule == "rate" else "1,000 women, 385"
-    after, day = {"ratio": (170, 4), "difference": (176, 3), "rate": (18, 3)}[rule]
+    after, day = {"ratio": (176, 3), "difference": (176, 3), "rate": (18, 3)}[rule]
     then = f"{after} over 2026-02-0{day} to 2026-02-09, after the alarm"
     assert f"Of {before} were approved before the change and {then}" in found
     if rule != "rate":
