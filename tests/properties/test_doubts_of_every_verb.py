@@ -457,16 +457,6 @@ def test_a_condition_that_removes_a_group_leaves_no_pass(verb, left):
         assert "groups_left_out" in {each.code for each in stated.diagnostics}
 
 
-def test_groups_of_no_set_and_excluded_ones_are_named():
-    rows = table().with_columns(g=pl.Series(["abc"[i % 3] for i in range(N)]))
-    sets, excluded = {"sensitive": {"g": ["a"]}}, {"exclude_groups": "c"}
-    for asked, why in ((sets, "others"), (excluded, "excluded")):
-        found = of_audit(rows, **asked)
-        (note,) = (d for d in found.diagnostics if d.code == "groups_left_out")
-        assert note["why"] == why
-        assert "c" in note["groups"]
-
-
 @pytest.mark.each_value
 @pytest.mark.parametrize("share", [1.0, 0.95, 0.6])
 @pytest.mark.parametrize("verb", ["audit", "compare_models", "why", "thresholds", "find"])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.checks.order_checks import are_places, count_lists
 from fairgauge.enums import Outcome
+from fairgauge.stats.patterns import are_places, count_lists
 
 SEEDS = st.integers(0, 10_000)
 TOP = "top_selection_ratio(percent=10)"

@@ -13,7 +13,6 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
@@ -25,13 +24,20 @@ from fairgauge.results.monitor_results import HistoryProblem
 from fairgauge.start.records import dataclass, field
 from fairgauge.stats import departures
 from fairgauge.stats.arrays import Array
-from fairgauge.stats.departures import COINCIDENCE, FEWEST, MEMORY, RARE, SHARE, Change
+from fairgauge.stats.departures import (
+    COINCIDENCE,
+    FEWEST,
+    OF_VOLUME,
+    RARE,
+    SHARE,
+    VOLUME,
+    Change,
+)
 from fairgauge.values import Value, compact_reading, name_of
 
 _DEVIATIONS = 6.0
-_VOLUME, _OF_VOLUME, _OF_ONE, _NEARLY_TWICE = math.log(4 / 3), 4.3, 2.5, math.log(1.8)
-"""A volume is unusual from a third on, and from so many usual deviations on; of several periods in
-a row by their average, to which each counts for 2.5 deviations at most."""
+_OF_ONE, _NEARLY_TWICE = 2.5, math.log(1.8)
+"""How many deviations a period counts for at most in the average of several."""
 _LAST_WEEKDAYS, _FEWEST_STEPS, _STEEPEST = 4, 21, 0.1
 """What is usual of a volume follows its growth, as the median of three weeks shows it, up to 10% a
 week: 1% a day, or seasons that move it by 15%, are no findings."""
@@ -40,9 +46,6 @@ _FEWER_ERRORS = 1 / 3
 """No model loses two thirds of its errors from one period to the next."""
 _LESS_AGREED = 0.7
 """Of what label and prediction agree beyond chance, 64% is left where 40% of labels are filled."""
-# what numbers are rounded to, rather than copies, and the smallest part of what is expected of
-# Pearson's statistic that counts
-_ROUNDED, _SMALLEST_PART = 5, 0.1
 
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
@@ -166,10 +169,15 @@ def _overdue(feed: Feed) -> Iterator[Suspected]:
 
 def _volume(feed: Feed) -> Iterator[Suspected]:
     by_weekday, by_kind, deviations = (defaultdict[int, list[float]](list) for _ in range(3))
-    multiples, change, recent = _find_multiples(feed), Change(), list[float]()
+    change, recent = Change(), list[float]()
+    held = [each.rows for each in feed.periods]
+    multiples = departures.find_multiples(
+        [e.divisor for e in held], [e.free for e in held], of_counts=feed.question.count is not None
+    )
     steps = list[float]()  # from one of a weekday to the next
+    volumes = [math.log(max(each.rows, 1)) for each in held]
     for t, period in enumerate(feed.periods):
-        each, value = period.rows, math.log(max(period.rows.rows, 1))
+        each, value = period.rows, volumes[t]
         of_weekday, alike = by_weekday[period.weekday], by_kind[period.kind]
         last = steps[-max(3 * len(by_weekday), _FEWEST_STEPS) :]
         step = float(np.clip(median(last), -_STEEPEST, _STEEPEST)) if len(last) >= FEWEST else 0.0
@@ -179,9 +187,9 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
         of_usual = math.sqrt(1 + 1 / max(len(same), 1))  # which varies, too
         past, working = deviations[period.kind % 2], by_kind[period.kind - period.kind % 2]
         spread = max(of_usual * departures.estimate_deviation(past, working, sampling), sampling)
-        far = max(_VOLUME, _OF_VOLUME * spread)
-        usual = _usual_volume(value, same, alike, far) if compared else value
-        apart = value - (usual if compared else _usual_of_kind(feed, t))
+        far = max(VOLUME, OF_VOLUME * spread)
+        usual = departures.usual_volume(value, same, alike, far) if compared else value
+        apart = value - (usual if compared else departures.usual_of_kind(volumes, feed.kinds, t))
         times = multiples.get(t) or _find_times(each, apart, spread if compared else None)
         if times > 1 or each.copied:
             expected = float(times) if times > 1 else None
@@ -193,7 +201,7 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
         apart = value - usual if compared else 0.0
         recent = [*recent[1 - FEWEST :], max(min(apart / spread, _OF_ONE), -_OF_ONE)]
         found = abs(apart) > far
-        if not found and (together := _average_of_recent(recent, _VOLUME / spread)):
+        if not found and (together := departures.average_of_recent(recent, VOLUME / spread)):
             found, apart = True, together * spread
         if change.lasts(apart, found=found):
             yield Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=math.exp(usual))
@@ -204,25 +212,6 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
         steps += [value - before for before in of_weekday[-1:]]
         of_weekday.append(value)
         alike.append(value)
-
-
-def _usual_volume(value: float, same: Sequence[float], alike: Sequence[float], far: float) -> float:
-    # It is the median of the last four of its weekday. Of two, and for more rows than those have
-    # that holidays put far apart, the nearest decides. Until there are three, all of them may be
-    # holidays: then more rows may be as many as the last two of its kind, of two weekdays, have.
-    few, more = len(same) < 3, value > median(same)
-    others = [*same] if few or (more and max(same) - min(same) > far) else [median(same)]
-    if few and more:
-        others += [n for n in alike[-2:] if len(same) == 1 or abs(value - n) < _VOLUME]
-    return min(others, key=lambda other: abs(value - other))
-
-
-def _average_of_recent(deviations: Sequence[float], third: float) -> float | None:
-    # that of up to seven periods that decide together, of which a holiday is only one
-    days = np.arange(1, len(deviations) + 1)
-    sums = np.cumsum(deviations[::-1])
-    far = np.abs(sums) > np.maximum(third * days, _OF_VOLUME * np.sqrt(days))
-    return float((sums / days)[far.argmax()]) if far.any() else None
 
 
 def _find_times(each: FeedRows, apart: float, spread: float | None) -> int:
@@ -237,56 +226,13 @@ def _find_times(each: FeedRows, apart: float, spread: float | None) -> int:
     return times if chance < RARE else 1
 
 
-def _find_multiples(feed: Feed) -> dict[int, int]:
-    # The numbers that all cells of a period are multiples of, where chance hardly makes them so,
-    # or all of several in a row (then, and of a table of counts, none to which they are rounded).
-    found: dict[int, int] = {}
-    run, shared = list[int](), 1
-    for t, (_, each, *_) in enumerate(feed.periods):
-        shared = math.gcd(shared, each.divisor)
-        run = [*run[-MEMORY:], t] if shared > 1 else [t]
-        shared = shared if shared > 1 else each.divisor
-        of_run = sum(departures.log_multiple(shared, feed.periods[s].rows.free) for s in run)
-        if shared % _ROUNDED and of_run < RARE:
-            found |= dict.fromkeys(run, shared)
-        single = not feed.question.count or each.divisor % _ROUNDED
-        if single and departures.log_multiple(each.divisor, each.free) < RARE:
-            found[t], shared = each.divisor, 1
-    return found
-
-
 def _shared_rows(feed: Feed) -> Iterator[Suspected]:
-    # Periods that hold rows of those before, too, as files that are cumulative, or of the last
-    # seven days: within groups, counts change far less from one to the next than those of other
-    # rows would. Of sums of chi-squared numbers, of which every two neighbours depend on each
-    # other, Chernoff's bound holds with half of the freedom (by Cauchy and Schwarz).
-    counts = [each.rows.by_group for each in feed.periods]
-    changes = [departures.measure_change(one, two) for one, two in pairwise(counts)]
-    found, before = set[int](), 0
-    for t in range(len(changes)):
-        varies, freedom = np.cumsum(changes[t::-1][:MEMORY], axis=0).T
-        part = np.clip(varies / np.maximum(freedom, 1.0), _SMALLEST_PART, 1.0)
-        chance = freedom / 4 * (np.log(part) + 1 - part)
-        if chance.min() < RARE:
-            found |= {*range(t + 1 - int(chance.argmin()), t + 2)}
+    # periods that hold rows of those before, too, as files that are cumulative, or of seven days
+    found, before = departures.find_shared([each.rows.by_group for each in feed.periods]), 0
     for t in sorted(found):
         before = before if t - 1 in found else t - 1
         other, each = feed.periods[before].name, feed.periods[t].rows
         yield Suspected(t, HistoryProblem.DOUBLED_ROWS, other=other, rows=each.rows)
-
-
-def _usual_of_kind(feed: Feed, t: int) -> float:
-    # It is that of all days where fewer than two others show it, or two that differ: in a new
-    # history, or after a gap, a Saturday may be the first; or else that of the period itself, as
-    # of hours, which are not like others.
-    rows = [math.log(max(each.rows.rows, 1)) for each in feed.periods]
-    kinds = [each.kind == feed.periods[t].kind for each in feed.periods]
-    hourly = max(each.kind for each in feed.periods) > 1
-    for chosen in (kinds, [not hourly] * len(rows)):
-        others = [rows[s] for s, alike in enumerate(chosen) if alike and s != t]
-        if len(others) > 2 or (len(others) == 2 and abs(others[0] - others[1]) < _VOLUME):
-            return median(others)
-    return rows[t]
 
 
 def _same_counts(feed: Feed) -> Iterator[Suspected]:
@@ -374,7 +320,8 @@ def _filled_labels(feed: Feed) -> Iterator[Suspected]:
     for of in dict.fromkeys([OF_ALL, *(each for one in held for each in one.rows.agreement)]):
         known = [each.rows.agreement.get(of, (0, 0, 0.0)) for each in held]
         agreed = [(same / max(n, 1) - by) / max(1 - by, 0.01) for n, same, by in known]
-        by_value = feed.rows_by_value(of._replace(column=label))[: len(held)]
+        subject = of._replace(column=label)
+        by_value = feed.rows_by_value(subject)[: len(held)]
         sizes = [sum(each.values()) for each in by_value]
         for value in dict.fromkeys(itertools.chain(*by_value)):
             counted = [each.get(value, 0) for each in by_value]
@@ -387,7 +334,6 @@ def _filled_labels(feed: Feed) -> Iterator[Suspected]:
             for t in found:
                 n, *shares = departed[t]
                 filled = max(by_value[t], key=lambda name: by_value[t][name])
-                subject = of._replace(column=label)
                 yield Suspected(t, HistoryProblem.VOLUME, *subject, value, filled, n, *shares)
             of_everybody |= found if of == OF_ALL else set()
 
@@ -476,7 +422,7 @@ def _unusual_numbers(feed: Feed) -> Iterator[Suspected]:
             problem, value = HistoryProblem.ONE_VALUE, f"{mean:.6g}"
             shares = tuple[float, ...]()
             if differ or not constant:
-                if differ < _FEWEST_UNLIKE or not _is_in_other_unit((mean, root), usual):
+                if differ < _FEWEST_UNLIKE or not departures.is_in_other_unit((mean, root), usual):
                     usual = [*usual[1 - 2 * FEWEST :], (mean, root)]
                     continue
                 shares = root / median([each for _, each in usual]), 1.0
@@ -485,17 +431,6 @@ def _unusual_numbers(feed: Feed) -> Iterator[Suspected]:
                 yield Suspected(t, problem, *subject, value or None, None, rows, *shares)
             if subject.feature is None:
                 whole.add((t, subject.column))
-
-
-def _is_in_other_unit(one: tuple[float, float], usual: Sequence[tuple[float, float]]) -> bool:
-    # Whether mean and square are three times as large or a third, beyond what the usual ones vary
-    # by; each may be that by a few large numbers.
-    sizes = np.abs([*usual, one])
-    if len(usual) < FEWEST or not sizes.all():
-        return False
-    *before, last = np.log(sizes)
-    apart, spread = np.abs(last - np.median(before, axis=0)), np.ptp(before, axis=0)
-    return bool((apart > math.log(3) + spread).all())
 
 
 def _copies(feed: Feed) -> Iterator[Suspected]:

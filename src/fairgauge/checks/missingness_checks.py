@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from fairgauge.question.conditions import RowCondition
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.group_counts import EXCLUDED, OTHER, group_columns, unknown_levels
+from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.stats.sampling import largest_design_effect
@@ -25,10 +25,8 @@ from fairgauge.values import name_of
 
 # what conditions leave of a group beside what they leave out, where that is nearly all
 _HARDLY = 0.1
-
-
-# HMDA's codes of denials, of applications and of requests for a preapproval
-_DENIED = ("3", "7")
+_MARGIN, HARDLY_CHANCE, _MANY_MISSING = 0.02, 1e-3, 0.05
+"""How far apart shares are, the p-value of a table's least, and which share is many."""
 
 
 def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator[Diagnostic]:
@@ -54,10 +52,6 @@ def units_without_rows(spec: Spec) -> Iterator[Diagnostic]:
     """Warn of conditions on the rows of a sample, whose design needs all of its units."""
     if spec.where and spec.design and spec.cluster and not spec.replicate_weights:
         yield Diagnostic.warning(DiagnosticCode.UNITS_WITHOUT_ROWS)
-
-
-_MARGIN, HARDLY_CHANCE, _MANY_MISSING = 0.02, 1e-3, 0.05
-"""How far apart shares are, the p-value of a table's least, and which share is many."""
 
 
 def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[Diagnostic]:
@@ -152,61 +146,25 @@ def _left_and_kept(cube: Cube, axis: Axis) -> tuple[dict[str, int], dict[str, in
 
 
 def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[tuple[str, dict[str, int]]]:
-    # by a condition on the outcome itself, or on a value that refusals lack: groups may differ
-    conditions = {each.column: each for each in spec.where}
-    of_missing = any(c == RowCondition(c.column, (None,), negated=True) for c in spec.where)
-    for axis in (each for each in cube.plan.outcomes if not each.bins):
-        if not (of_missing or axis.column in conditions):
+    # by a condition on a value that refusals lack, where hardly any other outcome does
+    if not any(c == RowCondition(c.column, (None,), negated=True) for c in spec.where):
+        return
+    conditions = {each.column for each in spec.where}
+    for axis in cube.plan.outcomes:
+        if axis.bins or axis.column in conditions:
             continue
         left, kept = _left_and_kept(cube, axis)
-        if condition := conditions.get(axis.column):
-            denials = _denials(axis.column, [*kept, *left], spec)
-            # another condition may leave out what this one keeps
-            gone = {v: n for v, n in left.items() if v in denials and not condition.holds(v)}
-        else:
-            gone = _refusals_without_value(left, kept, axis.column, spec)
-        if gone:
+        approved = {*map(name_of, spec.positive_of(axis.column) or (1,))}
+        if spec.favourable is Favourable.NEGATIVE:
+            approved = {*left, *kept} - approved
+        gone = {value: cases for value, cases in left.items() if value not in approved}
+        of_left, of_kept = (
+            sum(n for value, n in each.items() if value in approved) / max(1, sum(each.values()))
+            for each in (left, kept)
+        )
+        surely = (1 - of_kept) ** sum(left.values()) < HARDLY_CHANCE  # that any would be approved
+        if gone and surely and of_left < _HARDLY * of_kept:
             yield axis.column, gone
-
-
-def _denials(column: str, values: Sequence[str], spec: Spec) -> list[str]:
-    if not words.are_actions(column, values):
-        return [v for v in values if words.is_denied(v) and not words.is_undecided(v)]
-    none = words.no_decisions(column, values, spec.positive_of(column) or (1,))
-    return [v for v in values if v not in none and words.action_code(v) in _DENIED]
-
-
-def _refusals_without_value(
-    left: Mapping[str, int], kept: Mapping[str, int], column: str, spec: Spec
-) -> dict[str, int]:
-    # the excluded refusals, where hardly any other outcome is
-    approved = {*map(name_of, spec.positive_of(column) or (1,))}
-    if spec.favourable is Favourable.NEGATIVE:
-        approved = {*left, *kept} - approved
-    gone = {value: cases for value, cases in left.items() if value not in approved}
-    of_left, of_kept = (
-        sum(n for value, n in each.items() if value in approved) / max(1, sum(each.values()))
-        for each in (left, kept)
-    )
-    surely = (1 - of_kept) ** sum(left.values()) < HARDLY_CHANCE  # that any would be approved
-    return gone if surely and of_left < _HARDLY * of_kept else {}
-
-
-def values_outside_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """State the values that are in no group of their own, where sets are named, or excluded."""
-    named = spec.exclude_groups or any(each.values for each in spec.sensitive)
-    for grouping in group_columns(cube, spec).values() if named else ():
-        axis = grouping.axis
-        names, cases = axis.names(cube.levels[axis]), cube.cases_by_level[axis][:-1]
-        known = (cases > 0) & ~unknown_levels(axis, cube.levels[axis], spec)
-        for why, code in (("others", OTHER), ("excluded", EXCLUDED)):
-            of = np.flatnonzero(known & (grouping.group_of[:-1] == code)).tolist()
-            if of:
-                yield Diagnostic.note(
-                    DiagnosticCode.GROUPS_LEFT_OUT, axis.column,
-                    groups=tuple(names[i] for i in of), rows=int(cases[of].sum()), why=why,
-                    **spec.unit,
-                )  # fmt: skip
 
 
 def copied_rows(cube: Cube) -> Iterator[Diagnostic]:

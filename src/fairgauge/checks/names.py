@@ -97,27 +97,20 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
             missing += words.codes_of_missing(cube.levels[axis])
             missing += words.no_groups(axis.column, cube.levels[axis])
         names = [name_of(level) for level, _ in levels]
+        # of which a value may be a group: 3 is a race and a sex
+        elsewhere = [v for other, of in groups.items() if other is not axis for v, _ in of]
         for (level, rows), name in zip(levels, names, strict=True):
             total = isinstance(level, str) and words.is_total(name, names)
             if (level in missing or total) and level not in stated:
                 what = {"excluded": name in spec.exclude_groups, "of_all": total}
                 what["unsure"] = words.may_be_group(name, axis.column, names)
                 facts: dict[str, Any] = {key: True for key, value in what.items() if value}
-                if not total and _is_elsewhere(level, axis, groups):
+                if not total and is_one_of(level, elsewhere):
                     facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: (level,)})
                 made = Diagnostic.note if "unsure" in facts else Diagnostic.warning
                 yield made(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows, **facts
                 )
-
-
-def _is_elsewhere(level: Value, axis: Axis, groups: Levels) -> bool:
-    # whether other features have the value, of which it may be a group: 3 is a race and a sex
-    return any(
-        is_one_of(level, [value for value, _ in levels])
-        for other, levels in groups.items()
-        if other is not axis
-    )
 
 
 def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:

@@ -14,7 +14,7 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.directions import AMOUNTS, depends_on_positive
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, p_of_shares
-from fairgauge.cube.cube import CountTable, Cube, Sums, counts_together, levels_with_cases
+from fairgauge.cube.cube import Cube, counts_together, levels_with_cases
 from fairgauge.cube.plan import SUM, Axis, centre_of
 from fairgauge.cube.views import axes_of, rows_by
 from fairgauge.enums import DiagnosticCode, Favourable, Role, Task, Uncounted
@@ -29,7 +29,8 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve import outcomes as resolved
 from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.stats.arrays import Index, Mask
+from fairgauge.stats.arrays import Mask
+from fairgauge.stats.patterns import errors_of_amounts
 from fairgauge.values import Value, is_one_of, matches, name_of
 
 _LACKING, _RARER, _ONE_SIDED, _NO_CHANCE = 0.1, 0.1, 0.9, 1e-6
@@ -286,16 +287,6 @@ def _describe_values(
     return {"column": axis.column, "values": values, "rows": rows, **unit}
 
 
-def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of classes that usually mean a missing value, and are right where both columns agree."""
-    for axis in cube.plan.outcomes:
-        levels = [] if axis.bins else [e for e in levels_with_cases(cube, axis) if e[1]]
-        if missing := words.classes_of_missing(level for level, _ in levels):
-            held = _describe_values(axis, [e for e in levels if e[0] in missing], spec, sum)
-            line = spec.recoding_line(axis.column, {UNKNOWN: held["values"]})
-            yield Diagnostic.warning(DiagnosticCode.CLASSES_OF_MISSING, line=line, **held)
-
-
 def copies_of_label(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Diagnostic]:
     """Warn of predictions and scores that are the label column, or a copy of it in every row."""
     label, prediction = map(cube.plan.axis, _PAIR)
@@ -323,43 +314,36 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterato
     if task is Task.BINARY:
         yield from _score_is_label(cube, spec, masks)
     if not equal:
-        yield from _copies_in_groups(cube, spec, task, masks)
+        yield from _copies_in_groups(cube, spec, task, masks, label, prediction)
 
 
 def _score_is_label(cube: Cube, spec: Spec, outcomes: Masks) -> Iterator[Diagnostic]:
-    # that its decisions equal the label in every row, at every threshold where these alone are
-    # counted (of a candidate, or to search)
-    label, decision = map(cube.plan.axis, _PAIR)
-    if label is None or decision is None or not spec.score:
-        return
-    score = cube.plan.axis(Role.SCORE)
-    if (score is None and spec.prediction) or not counts_together(cube, label, score or decision):
-        return
-    table = cube.marginal([label, score or decision])
-    known = (table.codes >= 0).all(axis=1) & (table.sums[cube.plan.cases] > 0)
-    codes, cases = table.codes[known], int(table.sums[cube.plan.cases][known].sum())
-    positive = outcomes[0].labels[codes[:, 0]]
-    copied = len(set(positive.tolist())) > 1 and cases >= FEWEST_ROWS
-    if score is None:
-        copied &= all((of.predictions[codes[:, 1]] == positive).all() for of in outcomes)
-    elif copied:
-        one, other = ({*codes[side, 1].tolist()} for side in (positive, ~positive))
-        copied = len(one) == len(other) == 1 and one != other
-        if not copied:
-            table, score = cube.marginal([label, decision]), None
-            given, decided = table.codes[(table.codes >= 0).all(axis=1) & (table.cases > 0)].T
-            copied = any((of.labels[given] == of.predictions[decided]).all() for of in outcomes)
-    if copied or spec.label == spec.score:
-        facts: dict[str, Any] = {} if score else {"decisions": True}
-        facts |= {"column": spec.score, "label": spec.label, "rows": cases, "score": True}
+    # that it has one value where the label is positive and another elsewhere, or that its decisions
+    # at a threshold are the label
+    label, decision, score = map(cube.plan.axis, (*_PAIR, Role.SCORE))
+    rows, copied = 0, None
+    for axis in filter(None, (score, None if spec.prediction else decision)):
+        if label is None or not spec.score or copied or not counts_together(cube, label, axis):
+            continue
+        table = cube.marginal([label, axis]).known([label, axis])
+        given, code = table.codes[table.cases > 0].T
+        positive, rows = outcomes[0].labels[given], int(table.cases.sum())
+        one, other = ({*code[side].tolist()} for side in (positive, ~positive))
+        if axis is score:
+            same = len(one) == len(other) == 1 and one != other
+        else:
+            same = any((each.predictions[code] == positive).all() for each in outcomes)
+        copied = axis if same and one and other and rows >= FEWEST_ROWS else None
+    if copied or (spec.score and spec.label == spec.score):
+        facts: dict[str, Any] = {"decisions": True} if copied is decision else {}
+        facts |= {"column": spec.score, "label": spec.label, "rows": rows, "score": True}
         yield Diagnostic.warning(DiagnosticCode.PREDICTION_IS_LABEL, **facts, **spec.unit)
 
 
-def _copies_in_groups(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Diagnostic]:
+def _copies_in_groups(
+    cube: Cube, spec: Spec, task: Task, masks: Masks, label: Axis, prediction: Axis
+) -> Iterator[Diagnostic]:
     # of groups without any error, beside so many of the others that this is no chance
-    label, prediction = map(cube.plan.axis, _PAIR)
-    if label is None or prediction is None:
-        return
     by_score = {} if spec.prediction else {"score": True, "decisions": True}
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
         if not counts_together(cube, axis, label, prediction):
@@ -368,7 +352,8 @@ def _copies_in_groups(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Itera
         (group, given, decided), rows = table.codes.T, table.sums[cube.plan.cases]
         every = np.bincount(group, rows)
         if task is Task.REGRESSION:
-            wrong, others = _errors_of_amounts(table, group)
+            sums = {e: np.bincount(group, of).astype(float) for e, of in table.sums.items()}
+            wrong, others = errors_of_amounts(sums)
         else:
             agree = [np.equal.outer(e.labels, e.predictions) for e in masks]
             # of a score by the first threshold
@@ -383,17 +368,6 @@ def _copies_in_groups(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Itera
                 group=axis.names(cube.levels[axis])[at], rows=int(every[at]),
                 **by_score, **spec.unit,
             )  # fmt: skip
-
-
-def _errors_of_amounts(table: CountTable, group: Index) -> tuple[Sums, Sums]:
-    # of each group the squared errors, infinite where its labels do not vary, and of the others the
-    # least share of rows with an error: by the inequality of Cauchy and Schwarz
-    names = ("w", "y", "yy", "gap", "gap2")
-    n, y, yy, gap, gap2 = (np.bincount(group, table.sums.get(e, table.cases)) for e in names)
-    varied = n * yy - y**2 > resolved.ROUNDING * n * yy
-    other_n, other_gap, other_gap2 = (each.sum() - each for each in (n, gap, gap2))
-    share = other_gap**2 / np.maximum(other_n * other_gap2, 1e-300)
-    return np.where(varied, gap2, np.inf), share
 
 
 def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

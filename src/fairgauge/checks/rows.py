@@ -11,16 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property, partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from fairgauge.checks import _rates_and_exposure as amounts
+from fairgauge.checks import _number_checks as numbers
 from fairgauge.checks import missingness_checks as missing
 from fairgauge.checks import names
-from fairgauge.checks import order_checks as orders
 from fairgauge.checks import outcome_checks as outcomes
-from fairgauge.checks._overlaps import groups_that_overlap
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import OUTCOMES
 from fairgauge.enums import DiagnosticCode, Favourable, Level, Outcome, Role, Task
@@ -82,7 +80,6 @@ def _adverse_positive(c: CheckedCounts) -> Iterator[Diagnostic]:
 _BINARY, _CLASSES, _NUMBERS = (frozenset({task}) for task in Task)
 OF_VALUES = (
     DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
-    DataCheck(lambda c: outcomes.missing_classes(c.cube, c.spec), _CLASSES),
     DataCheck(lambda c: names.doubtful_names(c.cube, c.spec)),
     DataCheck(lambda c: missing.left_out_groups(c.cube, c.spec)),
 )
@@ -103,17 +100,17 @@ OF_OUTCOMES = (
     DataCheck(
         lambda c: outcomes.predictions_that_are_no_label(c.cube, c.spec, c.task), _BINARY | _CLASSES
     ),
-    *OF_VALUES[:2],
-    DataCheck(lambda c: groups_that_overlap(c.cube, c.spec), exact=True),
+    *OF_VALUES[:1],
+    DataCheck(lambda c: numbers.groups_that_overlap(c.cube, c.spec), exact=True),
     DataCheck(lambda c: missing.repeated_people(c.cube, c.spec), exact=True),
     DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
-    DataCheck(lambda c: amounts.rates_with_counts(c.cube, c.spec), _NUMBERS, exact=True),
-    DataCheck(lambda c: amounts.exposure_as_weight(c.cube, c.spec), _NUMBERS, exact=True),
+    DataCheck(lambda c: numbers.rates_with_counts(c.cube, c.spec), _NUMBERS, exact=True),
+    DataCheck(lambda c: numbers.exposure_as_weight(c.cube, c.spec), _NUMBERS, exact=True),
 )
 CHECKS = (
     *OF_OUTCOMES,
-    DataCheck(lambda c: orders.places_as_scores(c.cube, c.spec), _BINARY, exact=True),
+    DataCheck(lambda c: numbers.places_as_scores(c.cube, c.spec), _BINARY, exact=True),
     DataCheck(lambda c: question.uncrossed_features(c.spec)),
     DataCheck(lambda c: question.other_references(c.cube, c.spec, c.task)),
     DataCheck(lambda c: question.single_row_groups(c.cube, c.spec)),
@@ -126,8 +123,7 @@ CHECKS = (
         lambda c: outcomes.strata_of_outcomes(c.cube, c.spec, c.strata, OUTCOMES), exact=True
     ),
     DataCheck(lambda c: outcomes.strata_of_one_side(c.cube, c.spec, c.strata), exact=True),
-    *OF_VALUES[2:],
-    DataCheck(lambda c: missing.values_outside_groups(c.cube, c.spec)),
+    *OF_VALUES[1:],
     DataCheck(lambda c: missing.copied_rows(c.cube)),
     DataCheck(lambda c: question.limits_outside_range(c.cube, c.spec)),
     DataCheck(lambda c: question.unmatched_values(c.cube, c.spec)),
@@ -144,184 +140,153 @@ def likely_mistakes(
             yield from check.find(counted)
 
 
+class _Raised(NamedTuple):
+    """What rows of a warning lack, and what a number needs, all of it, to stand on them.
+
+    ``what``: ``{}`` is the name of the feature, or else the role of the column.
+    ``roles``: of outcomes, of which it needs any; `_OWN` is that of the column of the warning.
+    """
+
+    what: str
+    needs: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+
+
+_OWN = ("",)
+_COUNTED = ("identifiers", "repeated", "copied", "rows", "people")
 _OF_CONDITION = "clear value of a condition"
-_OF_STRATUM = "row of another {} in their stratum"
-_SPELT_CONDITION = f"{scopes.SPELT}the values of conditions"
+_CLEAR, _OF_OUTCOME = _Raised("clear {}"), _Raised("clear {}", roles=_OWN)
+_OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES}
+"""Doubts of the pass of a rule itself, which is of no use to those who are worse off."""
+_ANY = ("label", "prediction", "score")
+DOUBTS_RAISED_BY = {
+    DiagnosticCode.MISSING_MARKER: _CLEAR,
+    DiagnosticCode.STRATUM_OF_TOTAL: _Raised("stratum but one that may be a total"),
+    DiagnosticCode.MISSING_STRATA: _Raised("stratum", (STRATUM,)),
+    DiagnosticCode.STRATUM_IS_OUTCOME: _Raised(
+        "row of another outcome in their stratum", (STRATUM,), _OWN
+    ),
+    DiagnosticCode.STRATUM_OF_ONE_SIDE: _Raised(
+        "row of another group in their stratum", (STRATUM,)
+    ),
+    DiagnosticCode.SAME_NAMES: _CLEAR,
+    DiagnosticCode.CODED_NUMBERS: _CLEAR,
+    DiagnosticCode.MISSPELT: _CLEAR,
+    DiagnosticCode.UNDECIDED_OUTCOMES: _OF_OUTCOME,
+    DiagnosticCode.APPROVED_AS_REFUSED: _OF_OUTCOME,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL: _OF_OUTCOME,
+    DiagnosticCode.PREDICTION_IS_LABEL: _Raised(scopes.APART, roles=("prediction",)),
+    DiagnosticCode.ONE_LABEL: _Raised(scopes.ALIKE, roles=("label",)),
+    DiagnosticCode.ONE_DECISION: _Raised(scopes.ALIKE, roles=("prediction",)),
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME: _Raised(scopes.ALIKE, roles=_OWN),
+    # any of them may be coded in reverse
+    DiagnosticCode.REVERSED_PREDICTIONS: _Raised("prediction in line with the label", roles=_ANY),
+    DiagnosticCode.REVERSED_SCORES: _Raised("score in line with the label", roles=_ANY),
+    DiagnosticCode.UNFAVOURABLE_POSITIVE: _Raised("clear favourable outcome"),
+    DiagnosticCode.ALIKE_IDENTIFIERS: _Raised("clear identifier"),
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _Raised(scopes.OF_ONE),
+    DiagnosticCode.NEVER_REPEATS: _CLEAR,
+    DiagnosticCode.GROUPS_LEFT_OUT: _Raised("group of {} that is counted"),
+    DiagnosticCode.GROUPS_THAT_OVERLAP: _Raised("group of {} of their own"),
+    DiagnosticCode.ALIKE_CONDITION: _Raised(_OF_CONDITION),
+    DiagnosticCode.UNLIKE_AMOUNTS: _Raised("clear unit", ("label", "prediction")),
+    DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE: _Raised("person of their own"),
+    DiagnosticCode.PLACES_AS_SCORES: _Raised("clear order: scores may be places", roles=("score",)),
+    DiagnosticCode.ROWS_OF_LISTS: _Raised("list of their own to be ranked in", (scopes.RANKING,)),
+    DiagnosticCode.RATES_WITH_COUNTS: _Raised("clear number of cases", roles=_OWN),
+    DiagnosticCode.EXPOSURE_AS_WEIGHT: _Raised("clear weight", ("label",)),
+    DiagnosticCode.DOUBLED_ROWS: _Raised("content of their own: they may be copies"),
+}
 
 
 def _role(column: str | None, spec: Spec) -> str:
     return {spec.prediction: "prediction", spec.label: "label"}.get(column, "score")
 
 
-def _needs(role: str, spec: Spec) -> list[str]:
-    # of a score without decisions, these as well
-    return [role, *["prediction"] * (role == "score" and not spec.prediction)]
+def _raised(note: Diagnostic, spec: Spec) -> _Raised | None:
+    # that of its code, or by what else the note states
+    match note.code:
+        case DiagnosticCode.MISSING_MARKER if note.get("excluded") or note.get("unsure"):
+            return None
+        case DiagnosticCode.MISSING_STRATA if not note.get("group_outcome"):
+            return None  # outcomes are weighed by what they change
+        case DiagnosticCode.STRATUM_IS_OUTCOME if note.get("compared"):
+            return _Raised("near row with another outcome", (FEATURES,), _OWN)
+        case DiagnosticCode.PREDICTION_IS_LABEL if note.get("score"):
+            return _Raised(scopes.SCORE_APART, roles=("score",))
+        case DiagnosticCode.GROUPS_LEFT_OUT if note["why"] == "outcome":
+            return _Raised(scopes.REFUSALS, roles=_OWN)
+        case DiagnosticCode.ALIKE_CONDITION if not note.get("line"):
+            return _Raised(f"{scopes.SPELT}the values of conditions")
+        case DiagnosticCode.UNLIKE_AMOUNTS if note.feature is not None:
+            return _Raised("clear unit", roles=_OWN)
+        case DiagnosticCode.UNFAVOURABLE_POSITIVE:
+            if not question.depends_on_favourable(spec):
+                return None
+            stated = spec.favourable is not None or note.get("at_least_once")
+            if not stated or note.get("unattested"):
+                return _Raised(scopes.UNSTATED)
+    return DOUBTS_RAISED_BY.get(note.code)
 
 
-def _outcome_doubts(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
-    column, rows = note["column"], note.get("rows") or note.get("people") or 0
+def _doubts_of(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
+    # of the rows that a note counts, or of all cases; of the groups of a feature, or of all rows
+    raised = _raised(note, spec)
+    if raised is None:
+        return []
+    if note.code in (DiagnosticCode.CODED_NUMBERS, DiagnosticCode.MISSPELT):
+        return _code_doubts(note, spec, cases)
+    if note.code is DiagnosticCode.SAME_NAMES:
+        return _spelling_doubts(note, spec)
+    rows = next((n for n in map(note.get, _COUNTED) if n is not None), cases)
     if note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL:
         rows = note.get("unclear") or 0  # the others are a denial, whatever it is called
-    role = _role(column, spec)
-    return [Doubt(f"clear {role}", rows, frozenset({need})) for need in _needs(role, spec)]
+    if note.code is DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE and spec.count:
+        rows = cases
+    return _doubts(raised, rows, note, spec)
 
 
-def _group_doubts(column: str | None, what: str, rows: int, spec: Spec, *needs: str) -> list[Doubt]:
-    # of the groups of a column or of several together; of all rows where there is none
-    if column is None:
-        return [Doubt(what, rows, frozenset(needs))]
+def _doubts(raised: _Raised, rows: int, note: Diagnostic, spec: Spec) -> list[Doubt]:
+    of = note.get("outcome") or note.get("column") or note.feature
+    own = note.get("role") or _role(of, spec)
+    roles = dict.fromkeys(role or own for role in raised.roles)
+    if "score" in roles and not spec.prediction:  # of a score without decisions, these as well
+        roles["prediction"] = None
+    features: list[str | None] = [None]
+    if note.feature is not None and raised.what != scopes.REFUSALS:
+        features = [n for n, f in spec.recorded.items() if note.feature in (n, *f.columns)]
     return [
-        Doubt(what.format(name), rows, frozenset(needs), features=frozenset({name}))
-        for name, feature in spec.recorded.items()
-        if column in (name, *feature.columns)
-    ]
+        Doubt(raised.what.format(feature or own), rows, frozenset({*raised.needs} | need),
+              features=None if feature is None else frozenset({feature}))
+        for need in [{role} for role in roles] or [set[str]()]
+        for feature in features
+    ]  # fmt: skip
 
 
 def _code_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     # that rows have no clear number: in a column of groups, of an outcome, or of both
-    column = note["column"]
-    found = _group_doubts(column, "clear {}", note["rows"], spec)
+    column, rows = note["column"], note["rows"]
+    found = _doubts(_CLEAR, rows, replace(note, feature=column), spec)
     if column == spec.count:
         found.append(Doubt("clear count", cases))
     if column == spec.weight:
-        found.append(Doubt("clear weight", note["rows"]))
+        found.append(Doubt("clear weight", rows))
     if column in {each.column for each in spec.where}:
-        found.append(Doubt(_OF_CONDITION, note["rows"]))
+        found.append(Doubt(_OF_CONDITION, rows))
     if column in (spec.label, spec.prediction, spec.score):
-        found += _outcome_doubts(note, spec)
-    return found or [Doubt("clear stratum", note["rows"], frozenset({STRATUM}))]
+        found += _doubts(_OF_OUTCOME, rows, note, spec)
+    return found or [Doubt("clear stratum", rows, frozenset({STRATUM}))]
 
 
-def _missing_group(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
-    known = note.get("excluded") or note.get("unsure")
-    return [] if known else _group_doubts(note.feature, "clear {}", note["rows"], spec)
-
-
-def _spelt(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
-    rows = dict(zip(note["values"], note["rows"], strict=False))
-    others = note.get("people") or sum(rows.get(name, 0) for name in note["others"])
+def _spelling_doubts(note: Diagnostic, spec: Spec) -> list[Doubt]:
+    held = dict(zip(note["values"], note["rows"], strict=False))
+    rows = note.get("people") or sum(held.get(name, 0) for name in note["others"])
     if note.get("strata"):
-        yield Doubt(f"{scopes.SPELT}strata", others, frozenset({STRATUM}))
-    elif note.feature is not None:
-        yield from _group_doubts(note.feature, f"{scopes.SPELT}{{}}", others, spec)
-    else:
-        for column in {*note["columns"]}:
-            yield from _outcome_doubts(note.but(column=column, rows=others), spec)
-
-
-def _determined(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
-    for need in _needs(_role(note["outcome"], spec), spec):
-        if note.get("compared"):
-            yield Doubt("near row with another outcome", cases, frozenset({FEATURES, need}))
-        else:
-            yield Doubt(_OF_STRATUM.format("outcome"), cases, frozenset({STRATUM, need}))
-
-
-def _copy_doubts(note: Diagnostic, spec: Spec, *_: int) -> Iterator[Doubt]:
-    of_score = bool(note.get("score"))
-    what = scopes.SCORE_APART if of_score else scopes.APART
-    # whatever is asked, of a group too: it may be no decision of the model
-    for need in _needs("score" if of_score else "prediction", spec):
-        yield from _group_doubts(note.feature, what, note["rows"], spec, need)
-
-
-def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    role = note.get("role") or ("label" if note.code is DiagnosticCode.ONE_LABEL else "prediction")
-    of = note.feature, scopes.ALIKE, note.get("rows") or cases, spec
-    return [doubt for need in _needs(role, spec) for doubt in _group_doubts(*of, need)]
-
-
-def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
-    what = "score" if note.code is DiagnosticCode.REVERSED_SCORES else "prediction"
-    for role in ("label", "prediction", "score"):  # any of them may be coded in reverse
-        yield from _group_doubts(note.feature, f"{what} in line with the label", cases, spec, role)
-
-
-def _left_out(note: Diagnostic, spec: Spec, *_: int) -> list[Doubt]:
-    if note["why"] != "outcome":
-        return _group_doubts(note.feature, "group of {} that is counted", note["rows"], spec)
-    return [Doubt(scopes.REFUSALS, note["rows"], frozenset({_role(note.feature, spec)}))]
-
-
-def _unlike_amounts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    of_both = {"label", "prediction"} if note.feature is None else {_role(note["column"], spec)}
-    return _group_doubts(note.feature, "clear unit", cases, spec, *of_both)
-
-
-def _adverse(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    # also where it is stated, and names state the reverse
-    stated = spec.favourable is not None or note.get("at_least_once")
-    unstated = not stated or note.get("unattested")
-    what = scopes.UNSTATED if unstated else "clear favourable outcome"
-    return [Doubt(what, cases)] * question.depends_on_favourable(spec)
-
-
-def _rows_without(what: str, *needs: str) -> Callable[[Diagnostic, Spec, int], list[Doubt]]:
-    # the doubt of the rows that a note counts, or of all cases; the role may name what they lack
-    def doubts(note: Diagnostic, _spec: Spec, cases: int) -> list[Doubt]:
-        counted = map(note.get, ("identifiers", "repeated", "copied", "rows"))
-        rows = next(filter(None, counted), cases)
-        return [Doubt(what.format(note.get("role")), rows, frozenset(needs))]
-
-    return doubts
-
-
-_OF_VERDICTS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES}
-"""Doubts of the pass of a rule itself, which is of no use to those who are worse off."""
-DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
-    DiagnosticCode.MISSING_MARKER: _missing_group,
-    DiagnosticCode.STRATUM_OF_TOTAL: _rows_without("stratum but one that may be a total"),
-    DiagnosticCode.MISSING_STRATA: lambda note, *_: [  # outcomes are weighed by what they change
-        Doubt("stratum", note["rows"] if note.get("group_outcome") else 0, frozenset({STRATUM}))
-    ],
-    DiagnosticCode.STRATUM_IS_OUTCOME: _determined,
-    DiagnosticCode.STRATUM_OF_ONE_SIDE: lambda note, spec, _: _group_doubts(
-        note.feature, _OF_STRATUM.format("group"), note["rows"], spec, STRATUM
-    ),
-    DiagnosticCode.SAME_NAMES: _spelt,
-    DiagnosticCode.CODED_NUMBERS: _code_doubts,
-    DiagnosticCode.MISSPELT: _code_doubts,
-    DiagnosticCode.UNDECIDED_OUTCOMES: _outcome_doubts,
-    DiagnosticCode.APPROVED_AS_REFUSED: _outcome_doubts,
-    DiagnosticCode.CLASSES_OF_MISSING: _outcome_doubts,
-    DiagnosticCode.PREDICTION_NOT_A_LABEL: _outcome_doubts,
-    DiagnosticCode.PREDICTION_IS_LABEL: _copy_doubts,
-    DiagnosticCode.ONE_LABEL: _one_outcome,
-    DiagnosticCode.ONE_DECISION: _one_outcome,
-    DiagnosticCode.GROUP_OF_ONE_OUTCOME: _one_outcome,
-    DiagnosticCode.REVERSED_PREDICTIONS: _reversal_doubts,
-    DiagnosticCode.REVERSED_SCORES: _reversal_doubts,
-    DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
-    DiagnosticCode.ALIKE_IDENTIFIERS: _rows_without("clear identifier"),
-    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _rows_without(scopes.OF_ONE),
-    DiagnosticCode.NEVER_REPEATS: _rows_without("clear {}"),
-    DiagnosticCode.GROUPS_LEFT_OUT: _left_out,
-    DiagnosticCode.GROUPS_THAT_OVERLAP: lambda note, spec, _: _group_doubts(
-        note.feature, "group of {} of their own", note["rows"], spec
-    ),
-    DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [
-        Doubt(_OF_CONDITION if note.get("line") else _SPELT_CONDITION, note["rows"])
-    ],
-    DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
-    DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE: lambda note, spec, cases: [  # of counts all cases
-        Doubt("person of their own", cases if spec.count else note["rows"])
-    ],
-    DiagnosticCode.PLACES_AS_SCORES: lambda note, spec, _: [
-        Doubt("clear order: scores may be places", note["rows"], frozenset({need}))
-        for need in _needs("score", spec)
-    ],
-    DiagnosticCode.ROWS_OF_LISTS: lambda _note, _spec, cases: [
-        Doubt("list of their own to be ranked in", cases, frozenset({scopes.RANKING}))
-    ],
-    DiagnosticCode.RATES_WITH_COUNTS: lambda note, spec, cases: [
-        Doubt("clear number of cases", cases, frozenset({_role(note["column"], spec)}))
-    ],
-    DiagnosticCode.EXPOSURE_AS_WEIGHT: lambda _note, _spec, cases: [
-        Doubt("clear weight", cases, frozenset({"label"}))
-    ],
-    DiagnosticCode.DOUBLED_ROWS: _rows_without("content of their own: they may be copies"),
-    **dict.fromkeys(_OF_VERDICTS, lambda *_: ()),
-}
+        return [Doubt(f"{scopes.SPELT}strata", rows, frozenset({STRATUM}))]
+    if note.feature is not None:
+        return _doubts(_Raised(f"{scopes.SPELT}{{}}"), rows, note, spec)
+    of = (note.but(column=column) for column in {*note["columns"]})
+    return [doubt for each in of for doubt in _doubts(_OF_OUTCOME, rows, each, spec)]
 
 
 def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:
@@ -331,13 +296,12 @@ def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, 
     """
 
     def marked(note: Diagnostic) -> Diagnostic:
-        doubts_of = DOUBTS_RAISED_BY.get(note.code)
-        if doubts_of is None:
+        if note.code not in DOUBTS_RAISED_BY.keys() | _OF_VERDICTS:
             return note
         columns = {note.feature, note.get("column"), *(note.get("columns") or ())}
         if spec.accepts(note.code, *columns):
             return replace(note.but(accepted=True), level=Level.NOTE)
-        held = note.code in _OF_VERDICTS or any(each.rows for each in doubts_of(note, spec, 1))
+        held = note.code in _OF_VERDICTS or any(each.rows for each in _doubts_of(note, spec, 1))
         return note if held or note.level is Level.NOTE else note.but(withholds=False)
 
     return tuple(map(marked, notes))
@@ -347,8 +311,7 @@ def mark_few(notes: Collection[Diagnostic], cube: Cube, spec: Spec) -> Iterator[
     """Yield notes, of which those of so few rows that they withhold nothing are marked."""
     held = {replace(each, rows=0) for each in open_doubts(notes, cube, spec)}
     for note in notes:
-        of_code = DOUBTS_RAISED_BY.get(note.code)
-        doubts = {replace(e, rows=0) for e in (of_code(note, spec, cube.read) if of_code else ())}
+        doubts = {replace(each, rows=0) for each in _doubts_of(note, spec, cube.read)}
         is_few = note.level is Level.WARNING and doubts and held.isdisjoint(doubts)
         yield note.but(withholds=False) if is_few else note
 
@@ -372,11 +335,10 @@ def open_doubts(
     found: dict[Doubt, int] = {}
     weights: dict[Doubt, float] = {}
     for note in notes:
-        if note.level is Level.WARNING and note.code in DOUBTS_RAISED_BY:
-            for each in DOUBTS_RAISED_BY[note.code](note, spec, cube.read):
-                key = replace(each, rows=0)
-                found[key] = min(found.get(key, 0) + each.rows, cube.read)
-                weights[key] = weights.get(key, 0.0) + _weight(note, cube)
+        for each in _doubts_of(note, spec, cube.read) if note.level is Level.WARNING else ():
+            key = replace(each, rows=0)
+            found[key] = min(found.get(key, 0) + each.rows, cube.read)
+            weights[key] = weights.get(key, 0.0) + _weight(note, cube)
     if not found:
         return ()
     sizes = counted or spec

@@ -465,20 +465,6 @@ def _meant_outcomes(names: Collection[str], column: str, *, decided: bool) -> se
     return found
 
 
-def classes_of_missing(values: Iterable[Value]) -> list[Value]:
-    """Return the classes that usually mean a missing value: names, and codes among names or codes.
-
-    A negative number whose opposite is a class, too, is one of a scale.
-    """
-    by_name = {name_of(value): value for value in values}
-    texts = [name for name, value in by_name.items()
-             if means_no_outcome(value) and _strip(name) not in _ALSO_CLASSES]  # fmt: skip
-    others = [name for name in by_name if name not in texts]
-    scale = {f"-{name}" for name in others}
-    codes = [name for name in map(name_of, codes_of_missing(others)) if name not in scale]
-    return [by_name[name] for name in (*texts, *codes)]
-
-
 # what became of applications for loans, in the codes and names of HMDA data
 APPROVED = ("1", "2", "8")
 """Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.cells import divide
 from fairgauge.catalogue.comparisons import RowMetric
-from fairgauge.checks.order_checks import count_lists
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import WEIGHTS, Axis
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Profile, ReferenceRule, Role, Status
@@ -48,6 +47,7 @@ from fairgauge.stats import row_statistics
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.paired import paired_difference, paired_p
+from fairgauge.stats.patterns import count_lists
 from fairgauge.values import Value
 
 NEIGHBOURS = 5

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import median
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +20,11 @@ RARE = math.log(1e-6)
 SHARE = 0.05
 COINCIDENCE = math.log(1e-4)
 DESIGN = 3.3
+# what numbers are rounded to, rather than copies, and the smallest part of what is expected of
+# Pearson's statistic that counts
+_ROUNDED, _SMALLEST_PART = 5, 0.1
+VOLUME, OF_VOLUME = math.log(4 / 3), 4.3
+"""A volume is unusual from a third on, and from so many usual deviations on."""
 _RECENT, _SUPPOSED, _ALIKE = 14, 4, 192
 """Until the periods show it, the variance of a share is supposed to be 3.3 times that of sampling.
 
@@ -282,6 +289,28 @@ def estimate_deviation(apart: Sequence[float], working: Sequence[float], samplin
     return math.sqrt((uncertain**2 * (squares + supposed) + of_sampling) / known)
 
 
+def usual_volume(value: float, same: Sequence[float], alike: Sequence[float], far: float) -> float:
+    """Return the usual logarithm of a volume by those of its weekday, and all of its kind.
+
+    It is the median of the last four of its weekday. Of two, and for more rows than those have that
+    holidays put ``far`` apart, the nearest decides. Until there are three, all of them may be
+    holidays: then more rows may be as many as the last two of its kind, of two weekdays, have.
+    """
+    few, more = len(same) < 3, value > median(same)
+    others = [*same] if few or (more and max(same) - min(same) > far) else [median(same)]
+    if few and more:
+        others += [n for n in alike[-2:] if len(same) == 1 or abs(value - n) < VOLUME]
+    return min(others, key=lambda other: abs(value - other))
+
+
+def average_of_recent(deviations: Sequence[float], third: float) -> float | None:
+    """Return that of up to seven periods that together are far from usual, if any are."""
+    days = np.arange(1, len(deviations) + 1)
+    sums = np.cumsum(deviations[::-1])
+    far = np.abs(sums) > np.maximum(third * days, OF_VOLUME * np.sqrt(days))
+    return float((sums / days)[far.argmax()]) if far.any() else None
+
+
 def measure_change(one: _Counts, two: _Counts) -> tuple[float, float]:
     """Return Pearson's statistic of the counts within groups, and what is expected of it.
 
@@ -299,6 +328,60 @@ def measure_change(one: _Counts, two: _Counts) -> tuple[float, float]:
             varies += float(((m - times * n) ** 2 / (times * both))[kept].sum())
             freedom += float((1 - both / (size + other))[kept].sum())
     return varies, freedom
+
+
+def usual_of_kind(volumes: Sequence[float], kinds: Sequence[int], t: int) -> float:
+    """Return the usual logarithm of a volume of the kind of a period, by the others.
+
+    It is that of all days where fewer than two others show it, or two that differ: in a new
+    history, or after a gap, a Saturday may be the first; or else that of the period itself, as of
+    hours, which are not like others.
+    """
+    alike = [kind == kinds[t] for kind in kinds]
+    for chosen in (alike, [max(kinds) <= 1] * len(kinds)):
+        others = [volumes[s] for s, held in enumerate(chosen) if held and s != t]
+        if len(others) > 2 or (len(others) == 2 and abs(others[0] - others[1]) < VOLUME):
+            return median(others)
+    return volumes[t]
+
+
+def find_multiples(
+    divisors: Sequence[int], variances: Sequence[Array], *, of_counts: bool
+) -> dict[int, int]:
+    """Return the numbers that all cells of a period are multiples of, where that is no chance.
+
+    Also of several in a row together (then, and ``of_counts``, none to which they are rounded).
+    """
+    found: dict[int, int] = {}
+    run, shared = list[int](), 1
+    for t, divisor in enumerate(divisors):
+        shared = math.gcd(shared, divisor)
+        run = [*run[-MEMORY:], t] if shared > 1 else [t]
+        shared = shared if shared > 1 else divisor
+        if shared % _ROUNDED and sum(log_multiple(shared, variances[s]) for s in run) < RARE:
+            found |= dict.fromkeys(run, shared)
+        single = not of_counts or divisor % _ROUNDED
+        if single and log_multiple(divisor, variances[t]) < RARE:
+            found[t], shared = divisor, 1
+    return found
+
+
+def find_shared(counts: Sequence[_Counts]) -> set[int]:
+    """Return the periods that share rows with those before.
+
+    Within groups, their counts change far less from one to the next than those of other rows would.
+    Of sums of chi-squared numbers, of which every two neighbours depend on each other, Chernoff's
+    bound holds with half of the freedom (by Cauchy and Schwarz).
+    """
+    changes = [measure_change(one, two) for one, two in pairwise(counts)]
+    found = set[int]()
+    for t in range(len(changes)):
+        varies, freedom = np.cumsum(changes[t::-1][:MEMORY], axis=0).T
+        part = np.clip(varies / np.maximum(freedom, 1.0), _SMALLEST_PART, 1.0)
+        chance = freedom / 4 * (np.log(part) + 1 - part)
+        if chance.min() < RARE:
+            found |= {*range(t + 1 - int(chance.argmin()), t + 2)}
+    return found
 
 
 def find_other_ranges(histograms: Array) -> dict[int, tuple[float, float]]:
@@ -363,3 +446,16 @@ def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float
     inside = float(usual[first : last + 1].sum())
     chance = 2 * math.log(rows) + (rows - 2) * math.log((inside + 1) / (every + 1))
     return (0.0, inside / every) if inside < SHARE * every and chance < RARE else None
+
+
+def is_in_other_unit(one: tuple[float, float], usual: Sequence[tuple[float, float]]) -> bool:
+    """Return whether mean and square are three times as large or a third of the usual ones.
+
+    That is beyond what these vary by; each may be that by a few large numbers.
+    """
+    sizes = np.abs([*usual, one])
+    if len(usual) < FEWEST or not sizes.all():
+        return False
+    *before, last = np.log(sizes)
+    apart, spread = np.abs(last - np.median(before, axis=0)), np.ptp(before, axis=0)
+    return bool((apart > math.log(3) + spread).all())

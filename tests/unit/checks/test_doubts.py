@@ -276,26 +276,6 @@ def test_a_total_among_outcomes_leaves_no_pass():
     assert fg.audit(without, **asked, rules=RULE).verdict is Outcome.PASS
 
 
-@pytest.mark.parametrize("left", ["decision != Declined", "decision = Approved or Denied"])
-def test_refusals_that_a_condition_leaves_out_leave_no_pass(left):
-    counts = {"F": {"Approved": 420, "Denied": 280, "Declined": 300}, "M": {"Approved": 600}}
-    counts["M"]["Denied"] = 400
-    rows = [(sex, what, n) for sex, of in counts.items() for what, n in of.items()]
-    data = pl.DataFrame(rows, schema=["sex", "decision", "n"], orient="row")
-    asked = {"prediction": "decision", "positive": "Approved", "sensitive": "sex", "count": "n"}
-    asked["rules"] = "selection_rate.ratio >= 0.8"
-    assert fg.audit(data, **asked).verdict is Outcome.FAIL
-    assert fg.audit(data, **asked, where=left).verdict is Outcome.INCONCLUSIVE
-    named = data.with_columns(pl.col("decision").replace("Declined", "Declined by candidate"))
-    kept = left.replace("Declined", "Declined by candidate")
-    assert fg.audit(named, **asked, where=kept).verdict is Outcome.PASS
-    accepted = fg.audit(data, **asked, where=left, accept=["groups_left_out:decision"])
-    assert accepted.verdict is Outcome.PASS
-    searched = {key: asked[key] for key in ("prediction", "positive", "count")}
-    found = fg.find(data, **searched, rate="selection_rate", features=["sex"], where=left)
-    assert found.lacks_outcomes
-
-
 @pytest.mark.parametrize(("value", "alike"), [
     ("Home-purchase", True), ("HomePurchase.", True), ("Home purchase A", False),
 ])  # fmt: skip
@@ -434,32 +414,6 @@ def test_predicted_classes_that_are_permuted_or_of_one_group_alike_leave_no_pass
 def test_what_is_accepted_of_a_column_that_is_not_there_is_refused():
     with pytest.raises(fg.SpecError, match=r"accept\[0\]"):
         fg.audit(table(), prediction="p", sensitive="g", accept="missing_marker:sexx")
-
-
-def test_refusals_that_another_condition_leaves_out_are_no_doubt():
-    asked = {"positive": "yes", "sensitive": "g", "rules": RULE, "prediction": "p"}
-    rows = table(p=["Rejected" if each == "no" else each for each in WORDS],
-                 purpose=[i % 3 for i in range(N)])  # fmt: skip
-    of_all = ["p = yes or Rejected", "purpose = 1"]
-    assert fg.audit(rows, **asked, where=of_all).verdict is Outcome.PASS
-    of_approved = ["p != Rejected", "purpose = 1"]
-    (doubt,) = {d.code for d in fg.audit(rows, **asked, where=of_approved).doubts} & {
-        "groups_left_out"
-    }
-    assert doubt
-
-
-@pytest.mark.parametrize(("where", "positive", "left"), [
-    ("action_taken = 7 or 8", 8, []), ("action_taken = 8", 8, [(("7",), 0.2)]),
-    ("action_taken = 1 or 7", 1, [(("3",), 0.4)]), ("action_taken = 1 or 3", 1, []),
-])  # fmt: skip
-def test_requests_for_a_preapproval_have_refusals_of_their_own(where, positive, left):
-    actions = [1, 1, 3, 3, 3, 3, 7, 7, 8, 8]
-    rows = pl.DataFrame({"sex": ["F", "M"] * 500, "action_taken": actions * 100})
-    report = fg.audit(rows, prediction="action_taken", positive=positive, sensitive="sex",
-                      where=where, rules=RULE)  # fmt: skip
-    found = [each for each in report.doubts if each.code is DiagnosticCode.GROUPS_LEFT_OUT]
-    assert [(each.values, each.share) for each in found] == left
 
 
 def test_the_control_group_of_a_preset_is_no_doubt():

@@ -56,6 +56,8 @@ MISTAKES = {
     "refusals filed as open, of one group": (
         (pl.DataFrame(OPEN), {"prediction": "end", "positive": "Approved", "sensitive": "sex",
                               "where": "end != Unresolved"}), "Unresolved", 300, "Excluded"),
+    "refusals that a condition leaves out": (
+        ended("Declined", where="end = Approved or Denied"), "Declined", 120, "Excluded"),
     "another word of a condition": (
         (table(end={"Denied": 700, "Approved": 0}, job={"FT": 400, "PT": 600, "Full-time": 0}),
          ended()[1] | {"where": "job = Full-time"}), "FT", 400, "Excluded"),

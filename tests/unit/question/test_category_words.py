@@ -11,7 +11,6 @@ from fairgauge.question import category_words
 from fairgauge.question.category_words import (
     action_code,
     are_actions,
-    classes_of_missing,
     codes_of_missing,
     is_undecided,
     may_be_group,
@@ -117,9 +116,6 @@ def test_names_mean_what_they_are_listed_for(question):
 def test_values_are_found_next_to_others():
     assert no_outcomes([0, 1, 2], [1]) == [2]
     assert no_outcomes(["Hired", "Rejected", "Interview"], ["Hired"]) == ["Interview"]
-    assert classes_of_missing(["sales", "Unlabelled", "9999", "none"]) == ["Unlabelled", "9999"]
-    assert classes_of_missing([1, 2, 3, -9]) == [-9]
-    assert classes_of_missing([-1, 0, 1]) == classes_of_missing(["2024", "2025", "later"]) == []
     assert missing_words(["36", "50%-60%", "NA", "Exempt"]) == ["NA", "Exempt"]
     assert missing_words(["Exempt", "Non-exempt"]) == []
     assert may_be_group("None", "religion", ["None", "Hindu"])
