@@ -60,7 +60,11 @@ def canonical(raw: object) -> Value:
     if isinstance(raw, (dt.date, dt.time)):  # datetimes are dates
         return None if raw != raw else _iso(raw)
     if isinstance(raw, bytes):
-        return _text_of_bytes(raw)
+        # the text that bytes are, or that of a UUID, which some engines hold as its bytes
+        if len(raw) == _UUID and not raw.decode("utf-8", "surrogateescape").isprintable():
+            digits = raw.hex()
+            return "-".join(digits[i:j] for i, j in pairwise((0, 8, 12, 16, 20, 32)))
+        return raw.decode("utf-8", "backslashreplace")
     if isinstance(raw, dt.timedelta):
         return None if raw != raw else _duration_text(raw)
     if type(raw).__name__ in {"NAType", "NaTType"} or raw != raw:
@@ -95,14 +99,6 @@ def _canonical_number(raw: float | Decimal) -> Value:
         return "Infinity" if raw > 0 else "-Infinity"
     whole = int(raw)
     return whole if raw == whole else float(raw)
-
-
-def _text_of_bytes(raw: bytes) -> str:
-    # the text that bytes are, or that of a UUID, which some engines hold as its bytes
-    if len(raw) == _UUID and not raw.decode("utf-8", "surrogateescape").isprintable():
-        digits = raw.hex()
-        return "-".join(digits[i:j] for i, j in pairwise((0, 8, 12, 16, 20, 32)))
-    return raw.decode("utf-8", "backslashreplace")
 
 
 def _iso(raw: dt.date | dt.time) -> str:
