@@ -20,9 +20,13 @@ from scipy.special import ndtr, ndtri
 import fairgauge as fg
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.inference.claims import shown_claims
 from fairgauge.inference.paired_areas import changed_area
-from fairgauge.inference.paired_changes import StatisticChange, disparity_changes, statistic_change
+from fairgauge.inference.paired_changes import (
+    StatisticChange,
+    disparity_changes,
+    shown_claims,
+    statistic_change,
+)
 from fairgauge.inference.possible import PossiblePairs, furthest
 from fairgauge.measure.alternatives import worst_limit
 from fairgauge.measure.choose_thresholds import _interval_of

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.api.audit import audit
-from fairgauge.catalogue._synonyms import NAMES, TOOLS, Name
 from fairgauge.catalogue.across import SPREAD_WORDS
-from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.catalogue import NAMES, RATES, TOOLS, Name
 from fairgauge.catalogue.descriptions import MetricDescription, metrics
 from fairgauge.cube.build import confusion
 from fairgauge.enums import Status

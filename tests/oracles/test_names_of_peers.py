@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from fairgauge.catalogue._synonyms import NAMES, lookup_key
+from fairgauge.catalogue.catalogue import NAMES, lookup_key
 
 KNOWN = {
     tool: {lookup_key(n.name) for n in NAMES if n.tool == tool} for tool in {n.tool for n in NAMES}

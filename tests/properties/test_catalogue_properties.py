@@ -14,8 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fairgauge.catalogue._synonyms import NAMES, lookup_key
-from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.catalogue import METRICS, NAMES, RATES, lookup_key
 from fairgauge.catalogue.cells import Cells, ConfusionCounts
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import BUILT_IN, SETS, find_metric, find_rate

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.catalogue._synonyms import NAMES
-from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.catalogue import METRICS, NAMES, RATES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 sys.path.insert(0, str(DOCS))

@@ -7,8 +7,7 @@ import re
 import textwrap
 from functools import cache
 
-from fairgauge.catalogue._synonyms import NAMES, Name
-from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.catalogue import METRICS, NAMES, RATES, Name
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import find_metric, find_rate, names_a_rate, record_of
 from fairgauge.catalogue.own import metric_or_name

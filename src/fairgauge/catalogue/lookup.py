@@ -16,9 +16,8 @@ from functools import cache
 from itertools import combinations
 from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, TypeGuard, TypeVar, cast
 
-from fairgauge.catalogue._synonyms import IN_USE, NAMES, NOT_OURS, lookup_key
 from fairgauge.catalogue.across import CONTRASTS, Spread, comparison_of, comparisons_of
-from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.catalogue import IN_USE, METRICS, NAMES, NOT_OURS, RATES, lookup_key
 from fairgauge.catalogue.catalogue import rate as named_rate
 from fairgauge.catalogue.cells import Cells, Need
 from fairgauge.catalogue.comparisons import Contrast, Metric

@@ -21,7 +21,7 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.views import candidate_axes
 from fairgauge.enums import Favourable, ReferenceRule, Status, Task
-from fairgauge.inference.claims import shown_claims
+from fairgauge.inference.paired_changes import shown_claims
 from fairgauge.measure import _changes
 from fairgauge.measure._changes import MeasuredDisparities, MeasuredMargins, interval_of
 from fairgauge.measure.compare_models import PairedModels

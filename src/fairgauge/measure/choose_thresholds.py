@@ -33,7 +33,6 @@ from fairgauge.enums import (
     Task,
 )  # fmt: skip
 from fairgauge.errors import Problem, SpecError, problems_where, quote, refuse
-from fairgauge.inference.claims import shown_claims
 from fairgauge.inference.contrast_intervals import insufficient_sides, statistic_interval
 from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval
 from fairgauge.inference.missing_values import (
@@ -42,7 +41,12 @@ from fairgauge.inference.missing_values import (
     missing_outcomes,
     uncounted_rows,
 )
-from fairgauge.inference.paired_changes import StatisticChange, confusion, statistic_change
+from fairgauge.inference.paired_changes import (
+    StatisticChange,
+    confusion,
+    shown_claims,
+    statistic_change,
+)
 from fairgauge.inference.possible import contrast_range, worst_case_limits
 from fairgauge.measure._changes import interval_of, measured_disparities, rate_records
 from fairgauge.measure._small_groups import small_groups

@@ -3,8 +3,7 @@
 import pytest
 
 import fairgauge as fg
-from fairgauge.catalogue._synonyms import NAMES, Name, lookup_key
-from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.catalogue import METRICS, NAMES, RATES, Name, lookup_key
 from fairgauge.catalogue.lookup import find_metric, find_rate
 
 ROWS = {row.name: row for row in (*RATES, *METRICS)}

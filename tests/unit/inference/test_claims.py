@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.inference.claims import shown_claims
+from fairgauge.inference.paired_changes import shown_claims
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import holm, normal_tail
 

@@ -3,8 +3,7 @@
 import pytest
 
 import fairgauge as fg
-from fairgauge.catalogue._synonyms import NAMES
-from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.catalogue import METRICS, NAMES, RATES
 
 ROWS = [*RATES, *METRICS]
 
