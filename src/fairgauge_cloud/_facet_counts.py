@@ -98,7 +98,6 @@ class CodedColumn:
 
 
 def from_series(series: pd.Series, name: object = None) -> CodedColumn:
-    """Read a pandas Series."""
     import pandas as pd
 
     codes, levels = pd.factorize(series)
@@ -109,7 +108,6 @@ def from_series(series: pd.Series, name: object = None) -> CodedColumn:
 
 
 def from_frame(frame: pd.DataFrame) -> list[CodedColumn]:
-    """Read every column of a pandas frame."""
     return [from_series(frame.iloc[:, i], name) for i, name in enumerate(frame.columns)]
 
 
@@ -382,7 +380,6 @@ def outcome(column: CodedColumn, values: Sequence[object]) -> tuple[BinaryOutcom
 def read_prediction(
     column: CodedColumn, label: BinaryOutcome, listed: list[object]
 ) -> BinaryOutcome:
-    """Collapse a prediction as its label was."""
     found, column, values = guess_type(column, listed)
     assert values is not None
     if found is not label.of:

@@ -146,7 +146,6 @@ def json_lines(path: Path) -> Iterator[object]:
 
 
 def json_document(path: Path) -> object:
-    """Return a JSON file as one value."""
     return _parse_json(read_text(path), quote(path))
 
 
@@ -185,7 +184,6 @@ def _copies_made(node: Mapping[str, Any]) -> int:
 
 
 def csv_rows(path: Path) -> Iterator[list[str]]:
-    """Yield the rows of a CSV file without blank lines, every one as wide as the first."""
     reader, width = csv.reader(io.StringIO(read_text(path), newline=""), strict=True), 0
     try:
         for row in filter(None, reader):
@@ -297,7 +295,6 @@ def check_same_names(names: Sequence[str], found: Sequence[str], first: Path, pa
 
 
 def find(names: Sequence[str], asked: str | int | None) -> str | None:
-    """Return the name that a name or index stands for, if there is such a column."""
     if isinstance(asked, int):
         return names[asked] if 0 <= asked < len(names) else None
     return asked if asked in names else None

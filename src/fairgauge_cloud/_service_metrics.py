@@ -96,7 +96,6 @@ def error_text(
 
 
 def result(metric: str, value: float | None, error: str | None = None) -> Entry:
-    """Return one entry of a result list."""
     entry = {"name": metric, "description": DESCRIPTIONS[metric], "value": spell_value(value)}
     return entry if error is None else entry | {"error": error}
 
@@ -156,7 +155,6 @@ class ServiceMetrics:
         return result(metric, value)
 
     def size(self, facet: int, block: int | None = None) -> int:
-        """Return the rows of a block, or those that are compared."""
         return self._values.size(facet, None if block is None else self._name(facet, block))
 
     def base_rate(self, facet: int, block: int) -> float:

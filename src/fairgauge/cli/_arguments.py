@@ -139,7 +139,6 @@ def takes_data(tables: Sequence[str] = ()) -> Decorator:
 
 
 def is_url(data: str) -> bool:
-    """Return whether DATA is the URL of a database."""
     return re.match(_SCHEME, data) is not None and not is_object(data)
 
 
@@ -192,7 +191,6 @@ def resolve_path(path: Place) -> Place:
 
 
 def named_places(asked: Sequence[str]) -> list[Place]:
-    """Return the files and the objects of stores that are named, as `named_files` does."""
     return [
         place
         for each in asked
@@ -291,7 +289,6 @@ def question(*refused: str, **helps: str) -> Decorator:
 
 
 def takes_config(of: str) -> Decorator:
-    """Return a decorator that gives a command ``-c``."""
     return click.option("-c", "--config", metavar="FILE", help=of)
 
 

@@ -89,7 +89,6 @@ def print_no_notes(context: click.Context, option: click.Parameter, quiet: bool)
 
 
 def is_quiet() -> bool:
-    """Return whether a command was given ``-q``."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.params.get("quiet") or context.meta.get(_NO_NOTES))
 
@@ -206,8 +205,6 @@ def _refuse_repeated(given: Sequence[click.Parameter], ctx: click.Context) -> No
 
 
 class CommandGroup(click.Group):
-    """A command with commands of its own."""
-
     command_class = Command
 
 

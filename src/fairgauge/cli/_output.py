@@ -98,7 +98,6 @@ _AMOUNT = (
 
 
 def print_lines(text: object) -> None:
-    """Print lines, or with ``-q`` the first of them alone."""
     print_result(str(text).partition("\n")[0] if is_quiet() else str(text))
 
 
@@ -108,8 +107,6 @@ _SHOWING = ("text", "markdown", "html")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What is printed of a result, and the files that it is written to."""
-
     format: str = "text"
     files: tuple[str, ...] = ()
     # full, quiet: whether all of it is printed, or one line with the verdict
@@ -119,7 +116,6 @@ class Output:
     lang: str = "en"
 
     def check(self, inputs: Sequence[str | None]) -> None:
-        """Refuse, before any work, options that contradict each other, and outputs."""
         _ = self.shown
         check_outputs(self.files, inputs)
 
@@ -172,7 +168,6 @@ class Output:
 
 
 def made_folder(path: str) -> Path:
-    """Return a folder for results, made if it is not there."""
     try:
         folder = Path(path)
         refuse_link(folder)

@@ -55,7 +55,6 @@ _BALL: Methods = (IntervalMethod.BALL, IntervalMethod.BOOTSTRAP)
 
 
 def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> Intervals:
-    """Return the interval of a distance of two distributions over categories."""
     by = metric.by
     of_norm = by not in ("kl", "js")
     other = compared.other if of_norm else compared.reference

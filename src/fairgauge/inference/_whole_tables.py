@@ -138,7 +138,6 @@ def check_both_known(data: SideData) -> None:
 
 
 def class_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInterval:
-    """Return the interval of a statistic of the table of labels and predictions."""
     table, weights = _table(data.side), None
     if data.squares is not None:
         weights = WeightSums(_table(data.squares), _table(data.cases))
@@ -254,12 +253,10 @@ class CellLayout:
         return " and ".join([*sorted(self.needs), cells])
 
     def read(self, side: ConfusionCounts) -> Array:
-        """Return the cells of a side; shape (n, parts)."""
         counts = side.counts(self.needs)
         return np.stack([part.count(counts) for part in self.parts], axis=-1)
 
     def write(self, drawn: Array) -> ConfusionCounts:
-        """Return a side of drawn cells; those of one part are as if in its first."""
         counts = np.zeros((len(drawn), 4))
         for i, part in enumerate(self.parts):
             counts[:, next(cell for cell, k in enumerate(part) if k)] = drawn[:, i]
@@ -274,7 +271,6 @@ def _draw_methods(spec: Spec) -> Methods:
 def resampled_statistic(
     statistic: Statistic, table: CellLayout, data: SideData, margin: Mask, spec: Spec
 ) -> StatisticInterval:
-    """Return the limits of a statistic of every group from its drawn tables."""
     # Many strata have none, since there are many such statistics. At other critical values than
     # that of the confidence, the distances of the limits are scaled.
     cells = cells_of_side(table, data)

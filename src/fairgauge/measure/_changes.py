@@ -395,7 +395,6 @@ def _adjust_margin(
 
 
 def rate_margins(spec: Spec) -> tuple[tuple[str, float], ...]:
-    """Return the margins of rates of all rows."""
     return tuple(margin for margin in spec.margins if _disparity(spec, margin[0]) is None)
 
 

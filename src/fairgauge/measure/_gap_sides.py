@@ -76,17 +76,14 @@ class GapSides:
 
     @property
     def rates(self) -> list[Array]:
-        """Return the rates of both sides in every stratum, or their means about the centre."""
         return [quotient(x, n) for x, n in ((self.x_d, self.n_d), (self.x_a, self.n_a))]
 
     @cached_property
     def means(self) -> tuple[MeanDifferences, MeanDifferences] | None:
-        """Return the differences of means in every stratum, and pooled; None of rates."""
         return None if self.squares is None else mean_differences(*self.counts, self.squares)
 
     @cached_property
     def p_values(self) -> Array:
-        """Return the p-values of no difference in every stratum."""
         return score_p(*self.counts) if self.means is None else self.means[0].p
 
     def variation(self) -> tuple[HeterogeneityTest, Outlying]:
@@ -107,7 +104,6 @@ class GapSides:
 def gap_sides(
     part: Slice, group: int, reference: int, of: Statistic, *, ratio: bool = False
 ) -> tuple[GapSides, Index]:
-    """Return both sides by number, and the order of their strata."""
     # Strata are in an order of their own, so that renaming them changes no digit. Of a difference
     # sums are about the centre of the counts, of a ratio about 0.
     centre = 0.0 if isinstance(of, Rate) else part.counts.centre

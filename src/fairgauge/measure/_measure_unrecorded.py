@@ -79,7 +79,6 @@ class EstimatedGroups(UnrecordedGroups):
         return {}
 
     def rate(self, row: Estimated, outcome: OutcomeMasks) -> Estimates:
-        """Return a rate or an average of every group under an outcome."""
         key = row, outcome.labels.tobytes(), outcome.predictions.tobytes()
         if key not in self._estimated:
             of_all = self.people[1] and self.sampled
@@ -151,8 +150,6 @@ def _methods_of(rate: Estimates, estimator: Estimator) -> tuple[IntervalMethod, 
 
 
 class _Feature:
-    """Measures one feature."""
-
     def __init__(
         self, counts: EstimatedGroups, resolution: Resolution, measured: UnrecordedMeasured
     ) -> None:
@@ -169,7 +166,6 @@ class _Feature:
         self._has_answers_alone = False
 
     def measure(self, rates: Sequence[Estimated]) -> None:
-        """Add all that is measured of it to what is measured of others."""
         measured, ruled = self._measured, {rule.metric for rule in self._spec.rules}
         for at, outcome in enumerate(self._resolution.outcomes):
             measured.groups.extend(self._groups(rates, outcome))

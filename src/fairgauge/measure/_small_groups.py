@@ -82,7 +82,6 @@ def mark_estimates(estimates: Sequence[Estimate], small: Small) -> list[Estimate
 
 
 def mark_groups(groups: Sequence[Group], small: Small) -> list[Group]:
-    """Return the groups; the rates of those that are too small are marked."""
     marked = []
     for group in groups:
         reason = small.get((group.feature, group.group))

@@ -248,7 +248,6 @@ def alarm_of(
     limits: tuple[float, float],
     asked: MonitorSpec,
 ) -> Alarm:
-    """Return an alarm of estimates."""
 
     def pool(which: Sequence[int]) -> Numbers | None:
         together = cubes.together(which)

@@ -43,8 +43,6 @@ _ONCE = math.log(1e-3)
 
 
 class PeriodCubes(tuple[Cube, ...]):
-    """The counts of periods."""
-
     @cached_property
     def _sums(self) -> dict[tuple[int, ...], Cube]:
         return {}
@@ -57,7 +55,6 @@ class PeriodCubes(tuple[Cube, ...]):
         return self._sums[key]
 
     def find_same(self, cube: Cube) -> range:
-        """Return the periods in a row that have these counts together, if there are any."""
         rows, ends, own = 0, 0, twin(cube)
         for first, each in enumerate(self):
             while rows < cube.rows and ends < len(self):

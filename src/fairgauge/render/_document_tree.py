@@ -14,8 +14,6 @@ from fairgauge.start.records import dataclass
 
 
 class Tone(StrEnum):
-    """How a text is meant."""
-
     PLAIN = "plain"
     GOOD = "good"
     BAD = "bad"
@@ -24,8 +22,6 @@ class Tone(StrEnum):
 
 
 class Unit(StrEnum):
-    """What the numbers of a chart are."""
-
     PERCENT = "percent"
     POINTS = "points"
     RATIO = "ratio"
@@ -34,45 +30,33 @@ class Unit(StrEnum):
 
 
 class Block:
-    """A part of a document."""
-
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Heading(Block):
-    """A heading between blocks."""
-
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph(Block):
-    """A paragraph, and how it is meant."""
-
     text: str
     tone: Tone = Tone.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
 class Items(Block):
-    """A list of sentences, numbered or not."""
-
     items: tuple[str, ...]
     numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Facts(Block):
-    """Pairs of a word and what it is."""
-
     pairs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Code(Block):
-    """Text that is shown as it is."""
-
     text: str
 
 
@@ -101,16 +85,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table."""
-
     heading: str
     numeric: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Table(Block):
-    """A table."""
-
     # what it shows; text and Markdown show it where it is ``titled``, because no heading
     # above names the table
     caption: str
@@ -234,8 +214,6 @@ class SignOff(Block):
 
 @dataclass(frozen=True, slots=True)
 class Section(Block):
-    """Blocks under a heading."""
-
     id: str  # its anchor and heading
     title: str
     blocks: tuple[Block, ...]
@@ -245,8 +223,6 @@ class Section(Block):
 
 @dataclass(frozen=True, slots=True)
 class DocumentTree:
-    """A whole document."""
-
     title: str  # what it is called
     beside: str  # what stands beside the title in few words, such as the number of rows
     lead: tuple[str, ...]  # what was asked, in one or two sentences

@@ -53,8 +53,6 @@ _KEPT = 1 << 24
 
 @dataclass
 class Totals:
-    """What is known of the rows so far, apart from the cells."""
-
     rows: int = 0
     excluded: Counter[Uncounted] = field(default_factory=Counter)
     fractional: float | None = None
@@ -307,8 +305,6 @@ class _Digits:
 
 
 class _TableSums:
-    """The sums of one table, of the cells that were met."""
-
     def __init__(self, table: tuple[int, ...], measures: Sequence[str]) -> None:
         self._table = table
         self._sizes: list[int] | None = None

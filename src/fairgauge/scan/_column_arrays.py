@@ -46,7 +46,6 @@ class Arrays:
         return tuple(self.held)
 
     def with_missing(self, column: str) -> Arrays:
-        """Return the arrays with one more, in which every value is missing."""
         rows = len(next(iter(self.held.values())))
         return replace(self, held={**self.held, column: np.full(rows, np.nan)})
 
@@ -58,7 +57,6 @@ class Arrays:
         return join_parts(plan, parts, limit, stated=self.stated_order)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
-        """Yield the rows, all of them: they are in memory already."""
         coded = {a.column: _code_array(self.held[a.column]) for a in plan.axes if not a.bins}
         yield Batch(
             {axis: coded[axis.column] for axis in plan.axes if not axis.bins},
@@ -152,19 +150,15 @@ def open_arrays(
 
 
 class _Collector:
-    """Collects the arrays of options, and replaces each by a `GivenArray`."""
-
     def __init__(self, *, alone: bool) -> None:
         self.alone = alone
         self.arrays: list[GivenArray] = []
 
     def table(self, data: Mapping[object, object]) -> None:
-        """Collect data that are arrays by name."""
         for name, values in data.items():
             self._array(values, f"data[{quote(name)}]", str(name))
 
     def option(self, name: str, value: object) -> object:
-        """Return the value of an option with its arrays collected."""
         kind = BY_NAME[name].type if name in BY_NAME else None
         if kind is COLUMN and (_is_list(value) or _is_array(value)):
             return self._array(value, name)

@@ -60,7 +60,6 @@ _UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+0
 
 
 def open_database(url: str, rows: str) -> Source:
-    """Open a table or a query of a database; see `fairgauge.sql`."""
     if "://" not in url:  # and may hold a password all the same
         raise DataError(
             "the address given is not the URL of a database, such as postgresql://user@host/name "
@@ -113,7 +112,6 @@ def _close(connection: Any) -> None:
 
 
 def open_table(table: Table, name: str | None) -> Source:
-    """Open a table expression of ibis."""
     import ibis
 
     backend = table.get_backend()

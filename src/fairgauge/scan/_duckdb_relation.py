@@ -228,7 +228,6 @@ _UTC = "TIMESTAMP WITH TIME ZONE"
 def open_relation(
     relation: DuckDBPyRelation, name: str | None = None, connection: object = None
 ) -> Source:
-    """Open a DuckDB relation."""
     columns = tuple(relation.columns)
     check_unique_names(columns, "the relation")
     kinds = zip(columns, map(str, relation.types), strict=True)
@@ -335,7 +334,6 @@ def typed_columns(
 
 
 def list_paths_in_sql(paths: Iterable[Place]) -> str:
-    """Write paths as a list in SQL, so that ``*``, ``?`` and ``[`` in them mean themselves."""
     return f"[{', '.join(literal(glob.escape(address(path))) for path in paths)}]"
 
 
@@ -459,7 +457,6 @@ class DuckRows:
         return has_arrow() and self.written.decode is None  # of JSON keys are texts of it
 
     def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:
-        """Yield batches of about so many rows."""
         query = select_rows(plan, self.relation, self.written)
         with engine_errors(self.name):
             if self.own is not None:
@@ -470,13 +467,11 @@ class DuckRows:
                 yield from sql_batches(plan, _record_batches(cursor.sql(query), rows))
 
     def query(self, plan: Plan) -> str:
-        """Return the query of DuckDB that counts."""
         self._check(plan)
         own = f"({self.own.sql_query()}) AS {_VIEW}" if self.own is not None else self.relation
         return select(plan, own, self.written)
 
     def with_missing(self, column: str) -> DuckRows:
-        """Return the rows with one more column, in which every value is missing."""
         key, number = "CAST(NULL AS VARCHAR)", "CAST(NULL AS DOUBLE)"
         written = self.written.beside(column, key, number)
         return replace(self, columns=(*self.columns, column), written=written)

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NarwhalsFrame:
-    """A frame of any engine."""
-
     name: str
     frame: Frame
 
@@ -46,7 +44,6 @@ class NarwhalsFrame:
         return isinstance(self.frame, nw.DataFrame) or self.frame.implementation.is_polars()
 
     def with_missing(self, column: str) -> NarwhalsFrame:
-        """Return the frame with one more column, in which every value is missing."""
         return replace(self, frame=self.frame.with_columns(nw.lit(None, nw.Float64).alias(column)))
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
@@ -61,7 +58,6 @@ class NarwhalsFrame:
 
     @property
     def stated_order(self) -> dict[str, list[Any]]:
-        """Return the categories of columns whose type states their order."""
         kinds = self.frame.collect_schema().items()
         stated = {name: [*kind.categories] for name, kind in kinds if isinstance(kind, nw.Enum)}
         if self.frame.implementation.is_pyarrow():
@@ -73,7 +69,6 @@ class NarwhalsFrame:
 
     @property
     def streams(self) -> bool:
-        """Return whether rows can be read in batches: of frames in memory, and scans of polars."""
         eager = isinstance(self.frame, nw.DataFrame)
         in_parts = self.at_hand and (eager or hasattr(self.frame.to_native(), _COLLECT))
         return in_parts and has_arrow()
@@ -120,7 +115,6 @@ def _frame_batches(frame: Frame) -> Iterator[Any]:
 
 
 def open_by_narwhals(data: Any, name: str | None) -> Source:
-    """Open a frame that has no scan of its own."""
     check_unique_names(own_names(data), "the frame")
     try:
         frame = nw.from_native(data)

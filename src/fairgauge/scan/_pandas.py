@@ -55,7 +55,6 @@ class _Frame:
 
     @property
     def stated_order(self) -> dict[str, list[object]]:
-        """Return the categories of columns that state their order, and are not only sorted."""
         types = {str(column): kind for column, kind in self.frame.dtypes.items()}
         return {
             column: list(kind.categories)
@@ -67,14 +66,11 @@ class _Frame:
 
 @dataclass(frozen=True)
 class PandasFrame(_Frame):
-    """A pandas frame."""
-
     frame: pd.DataFrame
 
     at_hand: ClassVar[bool] = True
 
     def with_missing(self, column: str) -> PandasFrame:
-        """Return the frame with one more column, in which every value is missing."""
         return replace(self, frame=self.frame.assign(**{column: np.nan}))
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
@@ -189,19 +185,15 @@ def _factor_objects(values: NDArray[np.object_]) -> Coded:
 
 @dataclass(frozen=True)
 class DaskFrame(_Frame):
-    """A frame of Dask."""
-
     frame: dd.DataFrame
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows in one scan, all parts at once."""
         dask = import_module("dask")
         count = dask.delayed(_scan_partition)
         parts = [count(part, plan, limit) for part in self._parts(plan)]
         return join_parts(plan, dask.compute(*parts), limit, stated=self.stated_order)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
-        """Yield the rows, one part after the other."""
         for part in self._parts(plan):
             yield from PandasFrame(self.name, part.compute()).batches(plan)
 

@@ -83,7 +83,6 @@ class Columns:
         return self.moment(key, axis.moments) if self.moment and axis.moments else key
 
     def beside(self, column: str, key: str, number: str) -> Columns:
-        """Return the columns and one more, of numbers."""
         made = Columns(lambda _: key, lambda _: number)
 
         def of(name: str) -> Columns:
@@ -110,19 +109,16 @@ class Columns:
         )
 
     def constant(self, number: float) -> str:
-        """Write a number so that every engine reads the same double."""
         if self.exponents and abs(number) < float("inf"):  # a double in itself, sooner planned
             return f"{number!r}" if "e" in f"{number!r}" else f"{number!r}e0"
         return f"CAST('{number!r}' AS {self.double})"
 
 
 def identifier(name: str) -> str:
-    """Quote the name of a column."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """Quote a text."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -208,7 +208,6 @@ _SMALLEST = 12
 
 
 def open_parquet(paths: list[Place], name: str) -> Source:
-    """Open Parquet files that have the same columns, in any order."""
     size = sum(map(_whole_size, paths))
     schemas = {path: _schema(path) for path in paths}
     first = schemas[paths[0]]
@@ -354,7 +353,6 @@ def _top_level(tree: list[Record]) -> list[Record]:
 
 
 def open_arrow(paths: list[Place], name: str) -> Source:
-    """Open Arrow files or streams that have the same columns, in any order."""
     with needing("arrow", "reading .arrow and .feather files"):
         import pyarrow as pa
     from fairgauge.scan._plain_arrow import put_together

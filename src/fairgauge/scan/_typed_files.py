@@ -34,7 +34,6 @@ Columns = dict[str, list[object]]
 
 
 def open_statistical(paths: Sequence[Place], name: str) -> Source:
-    """Open files of a statistics package that have the same columns."""
     tables = {path: _read_with_pyreadstat(path) for path in paths}
     check_same_columns(tables)
     whole = {c: [v for table in tables.values() for v in table[c]] for c in tables[paths[0]]}
