@@ -172,6 +172,8 @@ def test_its_frame_has_a_row_of_each_subgroup():
     assert list(frame["status"]).count("worse") == len(found.worse)
     assert frame["race"].isna().any()
     assert found.to_polars().height == len(frame)
+    asked = {{"rate": "metrics"}.get(name, name): value for name, value in ASKED.items()}
+    assert fg.find(PLANTED, sensitive=CUT, **asked).worse == found.worse
 
 
 @pytest.mark.parametrize(
@@ -190,7 +192,8 @@ def test_its_frame_has_a_row_of_each_subgroup():
         ({"weight": "age"}, "independent, unweighted rows"),
         ({"cluster": "age"}, "a search takes none: exact probabilities"),
         ({"person": "age", "per_person": "each"}, "per_person: .* are clustered observations"),
-        ({"sensitive": ["sex"]}, "sensitive: is no option of a search"),
+        ({"sensitive": ["sex"]}, "features: is named twice"),
+        ({"metrics": "accuracy"}, "rate: is named twice"),
         ({"reference": "largest"}, "reference"),
         ({"label": "region"}, "positive"),
     ],

@@ -66,7 +66,7 @@ def test_features_are_those_of_a_file_unless_given(run, write):
     ("flags", "message"),
     [
         (("--rate", "fpr", "--features", "sex,age:x"), "cut points"),
-        (("--rate", "fpr"), "--features A,B,C"),
+        (("--rate", "fpr"), "--sensitive A,B,C"),
     ],
 )
 def test_mistakes_end_with_2_and_what_to_do(fails, write, flags, message):
