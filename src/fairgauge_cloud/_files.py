@@ -33,6 +33,7 @@ from fairgauge.errors import (
     needing,
     quote,
     refuse,
+    shown_address,
     suggest,
 )
 from fairgauge.plugins import read_limited
@@ -107,8 +108,9 @@ def read_maps(texts: Iterable[str]) -> dict[str, Path]:
     problems = []
     for i, text in enumerate(texts):
         prefix, equals, folder = text.partition("=")
-        if not equals or not prefix or not folder:
-            message = f"must be PREFIX=FOLDER, for example s3://bucket=data, not {quote(text)}"
+        if not equals or not prefix or not folder or "?" in prefix:  # of a secret, perhaps
+            shown = quote(shown_address(text))
+            message = f"must be PREFIX=FOLDER, for example s3://bucket=data, not {shown}"
             problems.append(Problem(f"--map[{i}]", message))
         elif not Path(folder).exists():
             problems.append(Problem(f"--map[{i}]", f"there is no folder {quote(folder)}"))

@@ -4,6 +4,10 @@ Twice as long a text may take about twice the CPU time; four times is that of a 
 backtracks. The times are compared with each other, and with no limit in seconds.
 """
 
+import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -132,3 +136,19 @@ def test_a_workbook_is_as_large_as_what_it_fills(tmp_path):
     book.save(path)
     with pytest.raises(fg.DataError, match=r"merges or links \d\d,\d{3} cells"):
         read_grids(path)
+
+
+def test_objects_of_many_keys_take_memory_as_their_text_does(tmp_path):
+    """DuckDB parsed, and held, an object once for each of its columns."""
+    rows, sizes = [{"y": i % 2, "g": "ab"[i // 2 % 2]} for i in range(1_000)], []
+    for keys in (10, 300):
+        path, more = tmp_path / f"{keys}.jsonl", {f"k{key}": 1 for key in range(keys)}
+        path.write_text("\n".join(json.dumps(row | more) for row in rows))
+        asked = ["audit", str(path), "--label", "y", "--sensitive", "g", "-q"]
+        with subprocess.Popen([sys.executable, "-m", "fairgauge", *asked]) as process:
+            sizes.append(os.wait4(process.pid, 0)[2].ru_maxrss)
+    assert sizes[1] < sizes[0] + 150_000  # kB; it was 2 GB
+    other = [{f"k{i}": 1} | row for i, row in enumerate([*rows, *rows])]
+    path.write_text("\n".join(map(json.dumps, other)))
+    with pytest.raises(fg.DataError, match="more than 1,000 columns"):
+        fg.audit(path, label="y", sensitive="g")

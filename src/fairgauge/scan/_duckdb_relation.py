@@ -374,6 +374,8 @@ class DuckRows:
     ``relation``: what follows FROM.
     ``size``: how many bytes of columns with types there are; rows have their `PLACE` then.
     ``absent``: the columns that a whole file lacks (an object of JSON may), each with that file.
+    ``pointers``: where columns are in objects of JSON, which are parsed and held once for each that
+        is written alone, and once for a list of them.
     ``own``: the relation of a user, whose queries name it as ``relation``.
     ``looks``: whether a look at the first rows is cheap beside the scan of all.
     ``first``: the first rows of the columns that were looked at.
@@ -385,6 +387,7 @@ class DuckRows:
     written: Columns = field(repr=False)
     size: int = 0
     absent: Mapping[str, Place] = field(default_factory=dict, repr=False)
+    pointers: Mapping[str, str] = field(default_factory=dict, repr=False)
     own: DuckDBPyRelation | None = field(default=None, repr=False)
     # of a database that is opened here: DuckDB 1.4 closes it where nothing refers to it, and makes
     # no view of a relation in a file that it only reads
@@ -408,10 +411,13 @@ class DuckRows:
 
     def _read(self, columns: list[str], most: int | None) -> list[Sequence[object]]:
         keys = ", ".join(self.written.key(name) for name in columns)
+        if as_list := self.pointers.keys() >= {*columns}:
+            keys = f"json_extract(json, [{', '.join(map(self.pointers.__getitem__, columns))}])"
         limit = "" if most is None else f" LIMIT {most}"
         if limit and self.size:  # otherwise all threads read pages of texts, to no purpose
             limit = f" WHERE {PLACE} < {most}{limit}"
         records = [*self._run(f"SELECT {keys} FROM {self.relation}{limit}", in_order=True)]
+        records = [record[0] for record in records] if as_list else records
         found: list[Sequence[object]]
         found = [[record[i] for record in records] for i in range(len(columns))]
         if self.written.decode is not None:

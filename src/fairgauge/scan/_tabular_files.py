@@ -409,9 +409,11 @@ def open_json(paths: list[Place], name: str) -> Source:
     """Open JSON files; the columns are the keys of the first objects of each."""
     held = {path: _keys_of_columns(path) for path in paths}
     pointers = {column: keys for found in held.values() for column, keys in found.items()}
-    written_as = {c: f"json -> {_pointer(keys)}" for c, keys in pointers.items()}
-    as_text = {c: f"(json ->> {_pointer(keys)})" for c, keys in pointers.items()}
+    listed = {c: _pointer(keys) for c, keys in pointers.items()}
+    written_as = {c: f"json -> {pointer}" for c, pointer in listed.items()}
+    as_text = {c: f"(json ->> {pointer})" for c, pointer in listed.items()}
     if pointers.keys() >= _OF_BBQ:
+        listed = {}
         written_as |= {column: f"to_json({value})" for column, value in _BBQ.items()}
         as_text |= {column: f"CAST({value} AS VARCHAR)" for column, value in _BBQ.items()}
     columns = tuple(written_as)
@@ -419,7 +421,8 @@ def open_json(paths: list[Place], name: str) -> Source:
     parts = [objects.format(list_paths_in_sql([path]), literal(_shape(path))) for path in paths]
     written = replace(_text_columns(written_as, as_text), decode=_decode_json_value)
     absent = {c: path for path, found in held.items() for c in pointers if c not in found}
-    return DuckRows(name, columns, f"({' UNION ALL '.join(parts)})", written, absent=absent)
+    rows = f"({' UNION ALL '.join(parts)})"
+    return DuckRows(name, columns, rows, written, absent=absent, pointers=listed)
 
 
 def _pointer(keys: Keys) -> str:
@@ -453,6 +456,7 @@ def _keys_of_columns(path: Place) -> dict[str, Keys]:
         if {name for name, _ in pairs} >= _OF_INSPECT:
             raise DataError(f"{quote(path)} is a log of Inspect in JSON; give its .eval file")
         columns |= _nested_keys(pairs, path)
+    check_unique_names(columns, quote(path), _MOST_KEYS)
     if not columns:
         raise DataError(f"{quote(path)} holds no JSON objects with columns, or is truncated")
     return columns

@@ -340,6 +340,7 @@ def _name_of_only_table(archive: zipfile.ZipFile, path: Place) -> str:
 
 _KEPT = ("id", "epoch", "target", "choices", "metadata", "scores", "error")
 _DEFLATED, _ZSTANDARD = 8, 93
+_LARGEST_SAMPLE = 50_000_000  # JSON may take 30 times its size of memory
 _LOCAL_HEADER, _NAME_AT = 30, 26
 
 
@@ -371,7 +372,7 @@ def _samples(log: IO[bytes]) -> Iterator[dict[str, Any]]:
         started = json.loads(start)["eval"]
         for member in archive.infolist():
             if member.filename.startswith("samples/") and member.filename.endswith(".json"):
-                content = _member_of_log(log, member, room)
+                content = _member_of_log(log, member, min(room, _LARGEST_SAMPLE))
                 room -= len(content)
                 sample = json.loads(content)
                 kept = {name: sample[name] for name in _KEPT if sample.get(name) is not None}
@@ -381,7 +382,8 @@ def _samples(log: IO[bytes]) -> Iterator[dict[str, Any]]:
 def _member_of_log(log: IO[bytes], member: zipfile.ZipInfo, room: int) -> bytes:
     content = _unpack_member(log, member, room + 1)
     if len(content) > room:
-        raise ValueError("it unpacks to more than 200 times its size")
+        most = f"a sample has more than {_LARGEST_SAMPLE:,} bytes"
+        raise ValueError(f"{most}, or it unpacks to more than 200 times its size")
     return content
 
 
