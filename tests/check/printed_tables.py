@@ -4,27 +4,17 @@ import re
 from dataclasses import dataclass, replace
 
 N, SELECTED, RATE, RATIO = "n", "selected", "rate", "ratio"
+ROLES = (N, SELECTED, RATE, RATIO)
 HEADERS = {
-    "plain": {N: "Applicants", SELECTED: "Selected", RATE: "Selection Rate", RATIO: "Impact Ratio"},
-    "numbered": {
-        N: "# of Applicants",
-        SELECTED: "# Selected",
-        RATE: "Selection Rate",
-        RATIO: "Impact Ratio",
-    },
-    "scores": {
-        N: "Total Candidates",
-        SELECTED: "Number Above Median Score",
-        RATE: "Scoring Rate",
-        RATIO: "Impact Ratio",
-    },
-    "advanced": {
-        N: "Number of Candidates",
-        SELECTED: "Advanced",
-        RATE: "Advancement Rate (%)",
-        RATIO: "Adverse Impact Ratio",
-    },
-}
+    name: dict(zip(ROLES, headers, strict=True))
+    for name, *headers in (
+        ("plain", "Applicants", "Selected", "Selection Rate", "Impact Ratio"),
+        ("numbered", "# of Applicants", "# Selected", "Selection Rate", "Impact Ratio"),
+        ("scores", "Total Candidates", "Number Above Median Score", "Scoring Rate", "Impact Ratio"),
+        ("advanced", "Number of Candidates", "Advanced", "Advancement Rate (%)",
+         "Adverse Impact Ratio"),
+    )
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,7 +27,7 @@ class Audit:
 
     @property
     def roles(self):
-        return [role for role in HEADERS["plain"] if any(cells.get(role) for _, cells in self.rows)]
+        return [role for role in ROLES if any(cells.get(role) for _, cells in self.rows)]
 
     def header(self):
         return [*self.dimensions, *(HEADERS[self.headers][role] for role in self.roles)]

@@ -11,6 +11,7 @@ import engines
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from engines import spark_session
 from pyarrow import parquet
 
 import fairgauge as fg
@@ -184,3 +185,13 @@ def test_no_data_are_a_missing_argument(given):
 def test_other_formats_are_read_without_spark(name):
     with pytest.raises(DataError, match=f"Spark counts Parquet files, not '{name}'; omit --spark"):
         read_by_spark("local[1]", [name])
+
+
+def test_spark_reads_the_history_as_a_partitioned_table(tmp_path):
+    history = fg.History(tmp_path)
+    for i in (1, 2, 3):
+        women, men = {"tp": 40, "fn": 60 + i}, {"tp": 80, "fn": 120}
+        history.add(f"2026-01-0{i}", fg.confusion("sex", {"F": women, "M": men}))
+    table = spark_session().read.json(str(tmp_path))
+    rows = table.selectExpr("cast(period as string)", "rows").orderBy("period").collect()
+    assert [tuple(row) for row in rows] == [(f"2026-01-0{i}", 300 + i) for i in (1, 2, 3)]

@@ -17,6 +17,7 @@ import pytest
 from tests.repository.sources import MODULES, ROOT, SOURCE, TESTS, name_of, nodes_of, text_of
 
 import fairgauge
+from fairgauge.catalogue.catalogue import METRICS, RATES
 
 ONLY_IN = {
     "narwhals": ("scan/",),
@@ -175,3 +176,21 @@ def test_every_module_can_be_imported() -> None:
             of_extra = module.name == "fairgauge.integrations.mlflow"
             with contextlib.suppress(*([fairgauge.MissingExtra] if of_extra else [])):
                 importlib.import_module(module.name)
+
+
+OF_ONE_RATE = {"filing.py", "score_sections.py"}
+"""Modules whose subject is a few rates: those of the tables of laws, and of thresholds."""
+WORDS = {"accuracy", "CI", "consistency", "f1"}
+"""Names that are words of the language, too, so that they may stand in any module."""
+
+
+def test_no_module_of_reports_decides_by_the_name_of_a_metric() -> None:
+    names = {row.name for row in (*RATES, *METRICS)} - WORDS
+    modules = [path for path in (SOURCE / "render").rglob("*.py") if path.name not in OF_ONE_RATE]
+    constants = (
+        (path.name, node.value)
+        for path in modules
+        for node in nodes_of(path)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    assert [(module, value) for module, value in constants if value in names] == []

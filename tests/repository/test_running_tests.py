@@ -1,10 +1,11 @@
-"""How the tests are run: each once, none left out, and nothing is installed unasked."""
+"""How the tests are run: each once, every extra too, none left out, nothing installed unasked."""
 
 import importlib.util
 import re
 import runpy
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,3 +85,17 @@ def test_programs_of_the_system_are_installed_only_when_asked(
     for asked in (prepare("--install"), prepare(CI="true")):
         assert asked[0].startswith("installing for the tests: chromium")
         assert asked[1]
+
+
+SCRIPT = runpy.run_path(str(ROOT / "tests" / "extras"), run_name="extras")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_every_extra_is_tested_alone():
+    assert set(SCRIPT["SMOKE"]) == {"core", *PROJECT["optional-dependencies"]}
+    assert SCRIPT["extras"]() == set(PROJECT["optional-dependencies"])
+
+
+@pytest.mark.parametrize("name", SCRIPT["SMOKE"])
+def test_what_is_run_is_python(name):
+    compile(SCRIPT["COMMON"] + SCRIPT["SMOKE"][name], name, "exec")

@@ -241,3 +241,16 @@ def test_a_number_that_no_computer_counts_is_no_cube():
     counts = {name: value for name, value in found.items() if name != "digest"}
     with pytest.raises(CubeError, match="not a fairgauge cube file"):
         Cube.from_dict(counts | {"digest": cube_module._digest(counts)})
+
+
+def test_counts_of_several_strata_are_saved_merged_and_audited(tmp_path):
+    rows = pl.DataFrame({
+        "sex": ["F", "M"] * 40, "product": ["car", "car", "home", "home"] * 20,
+        "dti": [30, 40, 30, 40, 50] * 16, "approved": [1, 0, 1, 1, 0, 1, 0, 0] * 10,
+    })  # fmt: skip
+    asked = {"label": "approved", "sensitive": "sex", "metrics": "base_rate"}
+    asked["strata"] = ["product", fg.cut("dti", [36])]
+    merged = fg.count(rows[:30], **asked) + fg.count(rows[30:], **asked)
+    merged.save(tmp_path / "day.cube.json")
+    found, whole = fg.audit(fg.load(tmp_path / "day.cube.json")), fg.audit(rows, **asked)
+    assert (found.estimates, found.spec) == (whole.estimates, whole.spec)

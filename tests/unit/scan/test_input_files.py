@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -351,3 +352,20 @@ def test_what_is_no_data(data):
     wanted = r"(cannot audit data .*|there are no data); give a frame .*, a path, .* or arrays by"
     with pytest.raises(DataError, match=wanted):
         cells(data)
+
+
+@pytest.mark.parametrize("spelling", ["+0.25", ".25", "0.2500000000000001", " 0.25", "2.5e-1"])
+def test_scores_of_any_spelling_count(write, spelling):
+    rng = np.random.default_rng(3)
+    scores = rng.random(300).tolist()
+    labels = [int(rng.random() < score) for score in scores]
+
+    def areas(score):
+        texts = [score if i == 7 else repr(each) for i, each in enumerate(scores)]
+        rows = (f"{'ab'[i % 2]},{labels[i]},{text}\n" for i, text in enumerate(texts))
+        report = fg.audit(write("g,y,s\n" + "".join(rows)), label="y", positive=1, score="s",
+                          sensitive="g", metrics=["roc_auc"])  # fmt: skip
+        return [group.rates["roc_auc"].value for group in report.groups]
+
+    assert None not in areas("0.25")
+    assert areas(spelling) == pytest.approx(areas("0.25"), abs=1e-12)

@@ -12,6 +12,8 @@ from pyarrow import feather
 
 import fairgauge as fg
 from fairgauge.errors import DataError
+from fairgauge.scan.input_files import open_files
+from fairgauge.scan.row_codes import read_rows
 
 DRAWN = random.Random(8)
 ROWS = pa.table({
@@ -141,3 +143,16 @@ def test_files_of_lake_tables_are_refused(tmp_path, kind, depth):
         with pytest.raises(DataError, match=rf"is an? {kind} table, whose files may hold rows"):
             fg.count(each, label="y", sensitive="g")
     assert fg.count(tmp_path / "lake" / "plain", label="y", sensitive="g").rows == 2
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_rows_are_read_in_the_order_of_the_files(tmp_path, suffix):
+    polars = pytest.importorskip("polars")
+    rows, paths = polars.DataFrame({"file_row_number": range(400_000)}), []  # as DuckDB has it
+    for part in (rows[:30_000], rows[30_000:]):
+        paths.append(path := tmp_path / f"{len(paths)}.{suffix}")
+        part.write_csv(path) if suffix == "csv" else part.write_parquet(path, row_group_size=20_000)
+    source = open_files(paths)
+    for most in (None, 150_000):
+        read = read_rows(source, ["file_row_number"], most)["file_row_number"]
+        assert read == list(range(most or 400_000))
