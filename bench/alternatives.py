@@ -454,8 +454,9 @@ def _check() -> None:
         shown = judged_sets(design, seeds, kind).shown
         for seed in seeds:
             of = drawn(design, kind, seed)
-            named = {f"c{j:03}": each for j, each in enumerate(of.new)}
-            rows = pl.DataFrame({"g": of.group, "y": of.label, "old": of.old, **named})
+            old, new = ((e / 1_000 if kind == "AUC" else e) for e in (of.old, of.new))
+            named = {f"c{j:03}": each for j, each in enumerate(new)}
+            rows = pl.DataFrame({"g": of.group, "y": of.label, "old": old, **named})
             rows = rows.with_columns(
                 g=pl.when(pl.Series(of.known)).then(pl.col("g").cast(pl.String)),
                 h=pl.Series(of.second).cast(pl.String),
@@ -468,7 +469,6 @@ def _check() -> None:
             elif kind in ("weights", "clusters"):
                 how |= {"weight": "w"} if kind == "weights" else {"cluster": "cluster"}
             elif kind == "AUC":
-                rows = rows.with_columns(pl.col("old", "^c...$") / 1_000)
                 how |= {"prediction": None, "score": "old", "threshold": 0.5}
                 how["margins"] = {"roc_auc": 0.01}
             found = fg.alternatives(

@@ -57,7 +57,7 @@ def area_change(
     positive, weights = outcome.labels[labels], every[known]
     squares = counted.sums.get("w2", weights)
     if outcome.turned is not None:
-        scores = [axis.bins - 1 - codes for axis, codes in zip((score, other), scores, strict=True)]
+        scores = [axis.bins - codes for axis, codes in zip((score, other), scores, strict=True)]
     units = counted.codes_of([cluster])[:, 0] if cluster else None
     return changed_area(scores, positive, weights, squares, units, table, unknown)
 

@@ -129,7 +129,7 @@ class Chart(Block):
 
 @dataclass(frozen=True, slots=True)
 class TimeChart(Block):
-    """One number over time, with its confidence intervals."""
+    """One number over time, or against another number, with its confidence intervals."""
 
     caption: str
     times: tuple[str, ...]  # the periods, and the number in each; a mark without a value is a gap
@@ -141,6 +141,11 @@ class TimeChart(Block):
     since: int | None = None
     alarm: int | None = None
     notes: tuple[str, ...] = ()
+    # in place of periods the numbers that stand across, named by ``times``, with their range
+    across: tuple[Mark, ...] = ()
+    across_unit: Unit = Unit.NUMBER
+    across_allowed: tuple[float, float] | None = None
+    strong: int | None = None  # the position of the point that stands out
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,14 +216,15 @@ _DATE = len("2026-11-20")
 class PlacedTimes:
     """A time chart with everything in place: across the periods, and upwards their numbers.
 
-    ``points``: the place of each period across, with its mark; places grow downwards.
+    ``points``: the place of each period or number across, with its mark; places grow downwards.
     """
 
     ticks: list[Tick]
     times: list[Tick]
-    points: list[tuple[float, PlacedMark]]
+    points: list[tuple[PlacedMark, PlacedMark]]
     path: str
     allowed: tuple[float, float] | None
+    beside: tuple[float, float]  # where the allowed range begins and ends across
     since: float | None
     alarm: float | None
 
@@ -242,18 +243,23 @@ def placed_times(chart: tree.TimeChart) -> PlacedTimes:
         return PlacedMark(at, up(mark.low), up(mark.high), mark.sparse)
 
     last = len(chart.times) - 1
-    across = [round(2 + 96 * (i / last if last else 0.5), 2) for i in range(last + 1)]
-    points = list(zip(across, map(placed, chart.marks), strict=True))
-    anchors = {0: "start", last: "end"} if last else {}  # so that the ends stay in the drawing
     low, high = _allowed_band(axis, chart.allowed) if chart.allowed else (0.0, 0.0)
+    upwards = [Tick(100 - each.at, each.label, each.anchor) for each in ticks(axis, chart.unit)]
+    allowed = (100 - high, 100 - low) if chart.allowed else None
+    marks = list(map(placed, chart.marks))
+    if chart.across:
+        found = _axis([*chart.across], chart.across_unit, None, chart.across_allowed)
+        points = [*zip((placed_on(each, found.scale) for each in chart.across), marks, strict=True)]
+        beside = found.allowed or (0.0, 100.0)
+        return PlacedTimes(upwards, found.ticks, points, "", allowed, beside, None, None)
+    across = [round(2 + 96 * (i / last if last else 0.5), 2) for i in range(last + 1)]
+    points = [(PlacedMark(x, None, None, False), y) for x, y in zip(across, marks, strict=True)]
+    anchors = {0: "start", last: "end"} if last else {}  # so that the ends stay in the drawing
     named = [(across[i], chart.times[i], anchors.get(i, "middle"))
              for i in _choose_labels(chart.times)]  # fmt: skip
     since, alarm = (None if i is None else across[i] for i in (chart.since, chart.alarm))
-    return PlacedTimes(
-        [Tick(100 - each.at, each.label, each.anchor) for each in ticks(axis, chart.unit)],
-        [Tick(*each) for each in named], points, _path(points),
-        (100 - high, 100 - low) if chart.allowed else None, since, alarm,
-    )  # fmt: skip
+    names = [Tick(*each) for each in named]
+    return PlacedTimes(upwards, names, points, _path(points), allowed, (0.0, 100.0), since, alarm)
 
 
 def _choose_labels(times: Sequence[str]) -> list[int]:
@@ -279,7 +285,7 @@ def _time_axis(chart: tree.TimeChart) -> Scale:
     return _fitted(chart.marks, include, chart.unit)
 
 
-def _path(points: Sequence[tuple[float, PlacedMark]]) -> str:
+def _path(points: Sequence[tuple[PlacedMark, PlacedMark]]) -> str:
     # of a drawing of 1,000 by 1,000; a period without a number interrupts it
-    places = ("" if y.at is None else f"{10 * x:.0f} {10 * y.at:.0f}" for x, y in points)
+    places = ("" if y.at is None else f"{10 * (x.at or 0):.0f} {10 * y.at:.0f}" for x, y in points)
     return "".join(f"M{'L'.join(run)}" for known, run in groupby(places, bool) if known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal, Self
 
 from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.directions import is_ratio
 from fairgauge.enums import AlternativesVerdict, Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share
@@ -183,6 +184,23 @@ class Alternatives(CountedResult):
         sizes = [abs(g.old - neutral) - abs(g.new - neutral) for g in known
                  if g.old is not None and g.new is not None]  # fmt: skip
         return max(sizes, default=0.0)
+
+    def closer(self, gap: GapChange) -> tuple[float | None, float | None, float | None]:
+        """Return by how much a gap is smaller, of a ratio by what factor, for all candidates."""
+        low, high = gap.simultaneous or (None, None)
+        ratio, neutral = is_ratio(self.metric), self.metric.neutral
+        if gap.old is None or gap.change is None or gap.old < neutral:  # upwards is closer
+            return gap.change, low, high
+        value, least, most = (
+            v if v is None else 1 / v if ratio and v else -v for v in (gap.change, high, low)
+        )
+        return value, least, most
+
+    def reach_of(self, gap: GapChange) -> tuple[float, float]:
+        """Return the changes between which a gap is smaller and not turned into as large a one."""
+        if not is_ratio(self.metric):
+            return 0.0, 2 * abs(gap.old or 0.0)
+        return 1.0, max(gap.old or 1.0, 1 / (gap.old or 1.0)) ** 2
 
     @property
     def exit_code(self) -> int:

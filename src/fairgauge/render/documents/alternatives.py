@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from fairgauge.results.alternatives import Alternative, Alternatives, GapChange,
 from fairgauge.results.scopes import Interval
 from fairgauge.statements.compared import unit_of
 
-_MOST_DRAWN = 12
+_MOST_DRAWN = 40
 
 
 def _ordered(found: Alternatives) -> list[Alternative]:
@@ -81,24 +82,33 @@ def _simultaneous(found: Alternatives) -> Iterator[dict[str, Any]]:
             }
 
 
+def _against_performance(found: Alternatives) -> Iterator[tree.Block]:
+    # of the gap that is largest under the model in use, and of the first rate
+    texts, shown = spoken().terms["alternatives"], _ordered(found)[:_MOST_DRAWN]
+    largest = max(shown[0].gaps, key=lambda gap: found.reach_of(gap)[1], default=None)
+    if largest is None or not shown[0].performance:
+        return
+    across, upwards = [], []
+    for one in shown:
+        kept = one.performance[0]
+        gaps = (each for each in one.gaps if each.group == largest.group)
+        gap = next(each for each in gaps if each.feature == largest.feature)
+        low, high = kept.simultaneous or (None, None)
+        upwards.append(tree.Mark(kept.change, low, high, sparse=not one.shown_for))
+        across.append(tree.Mark(*found.closer(gap)))
+    row, who = found.catalogue.rate_row(kept.rate), f"{called(gap.group)} ({called(gap.feature)})"
+    yield tree.TimeChart(
+        f"{texts['chart']}: {who}, {metrics.titled(row.title)}",
+        tuple(one.name for one in shown), tuple(upwards),
+        tree.Unit.POINTS if row.is_share else tree.Unit.NUMBER, (-kept.margin, math.inf),
+        notes=(texts["chart_note"],), across=tuple(across), across_unit=metrics.unit(found.metric),
+        across_allowed=found.reach_of(largest), strong=0 if shown[0].name == found.best else None,
+    )  # fmt: skip
+
+
 def _drawn(found: Alternatives) -> Iterator[tree.Block]:
-    texts, first = spoken().terms["alternatives"], _ordered(found)[:_MOST_DRAWN]
-    share = all(found.catalogue.rate_row(e.rate).is_share for e in first[0].performance)
-    rows = []
-    for one in first:
-        kept = one.performance[0] if one.performance else None
-        for gap in one.gaps[:2]:
-            old = tree.Mark(gap.old)
-            mark = tree.Mark(gap.new)
-            beside = f", {_change(found, kept, None)}" if kept is not None and share else ""
-            text = f"{metrics.metric_value(found.metric, gap.new)}{beside}"
-            label = f"{called(one.name)}: {called(gap.group)}"
-            emphasis = one.name == found.best
-            rows.append(tree.ChartRow(label, mark, text, before=old, emphasis=emphasis))
-    neutral = found.metric.neutral
-    if rows:
-        yield tree.Chart(texts["chart"], tuple(rows), metrics.unit(found.metric), neutral,
-            notes=(texts["chart_note"],))  # fmt: skip
+    texts = spoken().terms["alternatives"]
+    yield from _against_performance(found)
     if found.search is not None and len(found.search.curve) > 1:
         marks = tuple(tree.Mark(value) for value in found.search.curve)
         times = tuple(str(j + 1) for j in range(len(marks)))
