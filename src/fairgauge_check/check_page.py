@@ -184,7 +184,7 @@ def _category(group: CheckedGroup) -> dict[str, Any]:
     return flat(group) | {"rate": rate, "interval": interval}
 
 
-def _faults(check: Check) -> Iterator[dict[str, Any]]:
+def _faults(check: Check) -> Iterator[dict[str, object]]:
     for table in check.tables:
         for fault in table.faults:
             row, category = fault.row or (None, None)
@@ -202,7 +202,7 @@ def _ratio_rows(check: Check) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _frame(check: Check, *, full: bool) -> dict[str, Any]:
+def _frame(check: Check, *, full: bool) -> dict[str, object]:
     del full
     source = Statement(code="published", facts={"sources": _sources(check)})
     return {"cover": [("source", english().say("published", "from", source) or "")]}

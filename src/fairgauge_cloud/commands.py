@@ -189,7 +189,7 @@ def clarify_monitor(current: str, baseline: str, output: str, **flags: Any) -> i
     return UNDECIDED if stops or drift.lost or not drift.evaluated else 0
 
 
-def _configuration(path: Path, places: Places, dataset: str | None) -> dict[str, Any] | None:
+def _configuration(path: Path, places: Places, dataset: str | None) -> dict[str, object] | None:
     # the configuration that a file stands for; None if it is results
     from fairgauge_cloud._files import json_document
     from fairgauge_cloud.clarify.clarify_config import convert_monitor_config, read_job_definition

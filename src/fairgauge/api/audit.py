@@ -477,7 +477,7 @@ def count_data(
     return with_hidden_clusters(cube), source, spec
 
 
-def _matched_candidates(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+def _matched_candidates(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, object]:
     # a candidate with an asterisk stands for the columns that it matches, in their order
     given = options.get("candidate")
     asked = [given] if isinstance(given, str) else given or ()

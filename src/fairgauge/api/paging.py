@@ -237,7 +237,7 @@ def page_data() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _rates() -> Iterator[dict[str, Any]]:
+def _rates() -> Iterator[dict[str, object]]:
     rows = [row for row in map(find_rate, _EXPLORED) if isinstance(row, Rate)]
     for row, made in zip(rows, rates_data(rows), strict=True):
         made |= {"says": "", "needs": len(row.needs)}
@@ -250,7 +250,7 @@ def _rates() -> Iterator[dict[str, Any]]:
         yield made
 
 
-def _direction(row: Any, favourable: Favourable) -> dict[str, Any]:
+def _direction(row: Any, favourable: Favourable) -> dict[str, object]:
     # which sign of a difference harms, and which one is searched for first
     adverse = adverse_sign(row, favourable)
     return {

@@ -115,7 +115,7 @@ def pairs(
     >>> str(audit.verdict), round(audit.differences[0].value, 2)
     ('differs', -1.99)
     """
-    named: dict[str, Any] = {
+    named: dict[str, object] = {
         "item": item, "variant": variant, "sensitive": sensitive, "score": score,
         "prediction": prediction, "positive": positive, "model": model, "family": family,
         "reference": reference, "placebo": placebo, "margins": margins,

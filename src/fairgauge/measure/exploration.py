@@ -224,7 +224,7 @@ def _table(
     axis: Axis | None,
     thresholds: _Cuts,
     places: list[int],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     # counts by groups of some columns, label and place: how many thresholds a score reaches; of
     # protected counts the least and the greatest ones that agree with them, too
     outcome = resolution.outcomes[0]

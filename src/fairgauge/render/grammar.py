@@ -375,7 +375,7 @@ class Grammar:
         stated = place or s.of is None or s.of.event is None
         return named + self.place(s) * stated
 
-    def reason(self, reason: Reason, **facts: Any) -> str:
+    def reason(self, reason: Reason, **facts: object) -> str:
         """Return why something is undefined, has no interval or decides nothing, as a clause.
 
         ``facts`` stand in place of its own, such as a limit in the unit of a metric.

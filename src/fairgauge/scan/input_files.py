@@ -365,7 +365,7 @@ def _samples_of_log(path: Place) -> Place:
     return copy
 
 
-def _samples(log: IO[bytes]) -> Iterator[dict[str, Any]]:
+def _samples(log: IO[bytes]) -> Iterator[dict[str, object]]:
     room = most_unpacked(log)
     with zipfile.ZipFile(log) as archive:
         start = _member_of_log(log, archive.getinfo("_journal/start.json"), room)

@@ -210,7 +210,7 @@ class _Changes(PageStatements):
                 return self.both(e)
         return None
 
-    def rate_shifted(self, one: RateChange, **facts: Any) -> Statement:
+    def rate_shifted(self, one: RateChange, **facts: object) -> Statement:
         at = {"old": self.old, "new": self.new, "share": one.definition.is_share}
         return self.shifted(one, "shifted", interval=Range.of(one.interval), facts=at | facts)
 

@@ -8,12 +8,13 @@ from functools import cached_property, partial
 from typing import Any
 
 from fairgauge.catalogue import directions
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
-from fairgauge.catalogue.comparisons import RowMetric, is_of_all_groups
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.comparisons import Metric, RowMetric, is_of_all_groups
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm, ScoreTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, ReferenceKind, Task, Uncounted
+from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns
 from fairgauge.question.kits import kit_or_none
@@ -21,11 +22,23 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import Location
 from fairgauge.resolve.resolution import missing_stratum
 from fairgauge.results import estimates
-from fairgauge.results.statement import Event, EventKind, Measure, Op, Page, Range, Side, Statement
+from fairgauge.results.estimates import Group
+from fairgauge.results.scopes import ClassScope, Diagnostic
+from fairgauge.results.statement import (
+    Event,
+    EventKind,
+    Harm,
+    Measure,
+    Op,
+    Page,
+    Range,
+    Side,
+    Statement,
+)
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import quotient
 
-EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
+EVENTS: dict[Cells, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
     TN + FN: ("decision", False), TP + FN: ("outcome", True), TN + FP: ("outcome", False),
 }  # fmt: skip
 OUTCOMES = ("label", "prediction", "score")
@@ -79,7 +92,7 @@ def event(
     spec: Mapping[str, Any],
     kind: EventKind,
     positive: bool,
-    scope: Any = None,
+    scope: ClassScope | None = None,
     threshold: float | None = None,
 ) -> Event:
     """Return a decision or an outcome as its column and value."""
@@ -109,35 +122,43 @@ def event(
     return of(column, values, "=" if positive else "not")
 
 
-def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any = None) -> Measure:
+def measure(
+    spec: Mapping[str, Any], row: Statistic, scope: ClassScope | None = None,
+    threshold: float | None = None,
+) -> Measure:  # fmt: skip
     """Return what a rate counts, among whom; of other numbers their column."""
-    at = {"class_": getattr(scope, "name", None), "threshold": threshold,
-        "average": getattr(scope, "average", None) and str(scope.average),
-        "classes": spec.get("task") == Task.MULTICLASS}  # fmt: skip
+    class_, average = (None, None) if scope is None else (scope.name, scope.average)
+    of_row = partial(
+        Measure, class_=class_, average=average and str(average), threshold=threshold,
+        classes=spec.get("task") == Task.MULTICLASS,
+    )  # fmt: skip
     label = str(spec.get("label") or "label")
     predicted = str(spec.get("prediction") or spec.get("score") or "prediction")
     if isinstance(row, Mean):
         own = label if row.of is RegressionTerm.LABEL else predicted
-        return Measure("mean", row.of.name.casefold(), column=own, beside=label, **at)
+        return of_row("mean", row.of.name.casefold(), column=own, beside=label)
     if getattr(row, "of", None) is ScoreTerm.CALIBRATION_GAP:  # the mean error of a score
-        return Measure("mean", "error", column=predicted, beside=label, **at)
+        return of_row("mean", "error", column=predicted, beside=label)
     # of a user's own rate a saved result holds no cells
     rate = row if isinstance(row, Rate) and not row.own else None
     cells = None if rate is None else directions.event_of(rate)
     among = None if rate is None else EVENTS.get(rate.among)
-    of_one = at["average"] is None and (at["class_"] is None or cells is not None)
+    of_one = average is None and (class_ is None or cells is not None)
     if rate is not None and of_one and (among or rate.among == ALL):
         whom = among and event(spec, *among, scope, threshold)
         if cells is not None:
             of = event(spec, *EVENTS[cells], scope, threshold)
-            return Measure("share", row.title, of, whom, **at)
-        if directions.is_of_fit(row):
-            return Measure("fit" if row.of == TP + TN else "misfit", row.title, among=whom, **at)
+            return of_row("share", row.title, of, whom)
+        if directions.is_of_fit(rate):
+            return of_row("fit" if rate.of == TP + TN else "misfit", row.title, among=whom)
     of_decisions = not row.is_share and (spec.get("score") or spec.get("prediction"))
-    return Measure("number", row.title, column=predicted if of_decisions else "", **at)
+    return of_row("number", row.title, column=predicted if of_decisions else "")
 
 
-def side_of(feature: Any, group: Any, feature_id: Any = None, group_id: Any = None) -> Side:
+def side_of(
+    feature: str | None, group: str | None, feature_id: FeatureId | None = None,
+    group_id: GroupId | None = None,
+) -> Side:  # fmt: skip
     """Return a group as a side: its value in each column."""
     if feature_id is not None and group_id is not None and group_id.parts:
         names = (part.name() for part in group_id.parts)
@@ -145,7 +166,7 @@ def side_of(feature: Any, group: Any, feature_id: Any = None, group_id: Any = No
     return Side("group", feature, ((str(feature), str(group)),))
 
 
-def _place_of(group: Any) -> tuple[Any, ...]:
+def _place_of(group: Group) -> tuple[object, ...]:
     return group.feature, group.scope, group.class_scope, group.threshold
 
 
@@ -180,15 +201,20 @@ class PageStatements:
     def event(self, kind: EventKind, positive: bool) -> Event:
         return event(self.spec, kind, positive)
 
-    def measure(self, row: Any, scope: Any = None, threshold: Any = None) -> Measure:
+    def measure(
+        self, row: Statistic, scope: ClassScope | None = None, threshold: float | None = None
+    ) -> Measure:
         return measure(self.spec, row, scope, threshold)
 
-    def measured(self, metric: object, row: Any, scope: Any, threshold: Any = None) -> Measure:
+    def measured(
+        self, metric: object, row: Statistic, scope: ClassScope | None,
+        threshold: float | None = None,
+    ) -> Measure:  # fmt: skip
         """Return what a metric compares: a rate, or the odds of its opposite."""
         of = self.measure(row, scope, threshold)
         return replace(of, name=directions.opposite_odds(metric) or of.name)
 
-    def counted(self, rate: float | None, n: float | None, row: Any) -> Counted:
+    def counted(self, rate: float | None, n: float | None, row: object) -> Counted:
         """Return a number, with the rows that a share counts, where it is of whole rows."""
         if rate is None or not n or not isinstance(row, Rate):
             return {"rate": rate}
@@ -219,21 +245,21 @@ class PageStatements:
         return Side("everyone" if of_all else "others", each.feature, **counted)
 
     @cached_property
-    def _group_at(self) -> dict[tuple[Any, ...], Any]:
+    def _group_at(self) -> dict[tuple[object, ...], Group]:
         return {(*_place_of(g), g.group): g for g in reversed(self.groups)}
 
     def counts(self, each: Any, row: Statistic) -> Rates:
         """Return the number of both sides, with the rows that it counts where these are whole."""
         place = (each.feature, each.scope, each.class_scope.of_class, each.threshold)
 
-        def held(group: Any) -> Counted | None:
+        def held(group: Group | None) -> Counted | None:
             rate = None if group is None else group.rates.get(row.name)
             if group is None or rate is None or rate.value is None:
                 return None
-            whole_rows = group.weight is None and not rate.bounds and rate.numerator is not None
-            if not whole_rows or not rate.denominator:
+            hits, n = rate.numerator, rate.denominator
+            if group.weight is not None or rate.bounds or hits is None or not n:  # no whole rows
                 return {"rate": rate.value}
-            return {"rate": rate.value, "hits": int(rate.numerator), "n": int(rate.denominator)}
+            return {"rate": rate.value, "hits": int(hits), "n": int(n)}
 
         reference = each.reference
         mine = held(self._group_at.get((*place, each.group))) or {"rate": each.rate_group}
@@ -267,13 +293,13 @@ class PageStatements:
         old, new = (self.counted(rate, one.n, one.definition) for rate in (one.old, one.new))
         return old, new
 
-    def adverse(self, of: Any, scope: Any) -> int:
+    def adverse(self, of: object, scope: ClassScope) -> int:
         """Return the sign of a difference that harms; 0 where neither does."""
         if not isinstance(of, Statistic | RowMetric):
             return 0
         return directions.adverse_sign(of, estimates.favourable_in(self.favourable, scope))
 
-    def _measure_of(self, metric: Any) -> Measure:
+    def _measure_of(self, metric: Metric | Statistic) -> Measure:
         label = str(self.spec.get("label") or "label")
         if isinstance(metric, RowMetric) and metric.q is not None:
             name = "median" if metric.q == _MIDDLE else f"{metric.q:g}"
@@ -305,7 +331,7 @@ class PageStatements:
         who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
         far = estimates.gap(each)
         harmed = self.adverse(row or each.definition, each.class_scope) * far
-        harm: Any = None if harmed == 0 else "worse" if harmed > 0 else "better"
+        harm: Harm | None = None if harmed == 0 else "worse" if harmed > 0 else "better"
         # of groups with insufficient data nothing is concluded, and no interval stated
         sufficient = each.simultaneous is not None or each.bounds is not None
         ends = Range.of(each.interval) if alone or not row or sufficient else None
@@ -342,11 +368,12 @@ class PageStatements:
 
 
 _MIDDLE = 0.5
+_TURNED: dict[Harm, Harm] = {"worse": "better", "better": "worse"}
 
 
 def swap_sides(s: Statement) -> Statement:
     """Return a comparison read from its other side."""
-    harm: Any = {"worse": "better", "better": "worse"}.get(s.harm or "")
+    harm: Harm | None = _TURNED.get(s.harm) if s.harm else None
     ends = s.interval and inverse((s.interval.low, s.interval.high), s.by)
     value = s.value
     if value is not None:
@@ -370,19 +397,19 @@ def page(
     statements: Iterable[Statement],
     *,
     repeated: bool = False,
-    **words: Any,
+    **words: object,
 ) -> Page:
     """Return a page of statements in order; ``repeated``, see `words_of`."""
     held = words_of(spec, repeated=repeated)
     return Page(kind=kind, statements=tuple(statements), words=held | words)
 
 
-def step(code: str, **facts: Any) -> Statement:
+def step(code: str, **facts: object) -> Statement:
     """Return what to do next, as a statement."""
     return Statement(code=code, facts=facts)
 
 
-def excluded_rows(diagnostics: Iterable[Any]) -> Iterator[Statement]:
+def excluded_rows(diagnostics: Iterable[Diagnostic]) -> Iterator[Statement]:
     """Yield which rows are excluded, from the notes of a result."""
     notes = (each for each in diagnostics if each.code is DiagnosticCode.EXCLUDED)
     excluded = [(each["rows"], each.get("unit") or "rows", each["reason"]) for each in notes]

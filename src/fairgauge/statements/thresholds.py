@@ -232,7 +232,7 @@ class _Thresholds(PageStatements):
             yield step("complete_values", **facts)
 
 
-def _values(one: RateChange | DisparityChange) -> dict[str, Any]:
+def _values(one: RateChange | DisparityChange) -> dict[str, object]:
     return {"metric": one.definition.title, "old_value": one.old, "new_value": one.new}
 
 

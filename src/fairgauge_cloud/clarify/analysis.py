@@ -87,7 +87,7 @@ class Job:
         found = audit(self.measured.counts, **asked)
         return replace(found, data=replace(found.data, source=self.made.source))
 
-    def _stage(self, stage: str) -> dict[str, Any]:
+    def _stage(self, stage: str) -> dict[str, object]:
         metrics, positions = self.config.stages[stage], itertools.count()
         facets: dict[str, list[dict[str, object]]] = {}
         for asked, (name, blocks) in zip(self.config.facet or [], self._facets, strict=True):

@@ -176,7 +176,7 @@ def read_json(config: AnalysisConfig, files: list[Path]) -> Dataset:
     return Dataset(source, names, table, roles.get("label"), roles.get(PREDICTED))
 
 
-def _search_json(searches: dict[str, Any], path: Path, is_lines: bool) -> dict[str, Any]:
+def _search_json(searches: dict[str, Any], path: Path, is_lines: bool) -> dict[str, object]:
     # what each JMESPath finds in a document, or in each of its lines
     document: Any = [*json_lines(path)] if is_lines else json_document(path)
     return {

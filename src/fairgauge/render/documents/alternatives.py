@@ -28,7 +28,7 @@ def _ordered(found: Alternatives) -> list[Alternative]:
     return sorted(found.candidates, key=place)
 
 
-def _facts(found: Alternatives) -> dict[str, Any]:
+def _facts(found: Alternatives) -> dict[str, object]:
     return {
         "whom": unit_of(found.spec),
         "tone": str(TONES[found.outcome]),
@@ -50,7 +50,7 @@ def _change(found: Alternatives, each: GapChange | KeptRate, ends: Interval | No
     return f"{change} ({metrics.shown_range(ends.low, ends.high, kind, sign=signed)})"
 
 
-def _candidates(found: Alternatives) -> Iterator[dict[str, Any]]:
+def _candidates(found: Alternatives) -> Iterator[dict[str, object]]:
     words = spoken().terms["alternative"]
     several = len({gap.feature for one in found.candidates for gap in one.gaps}) > 1
     for one in _ordered(found):
@@ -69,7 +69,7 @@ def _candidates(found: Alternatives) -> Iterator[dict[str, Any]]:
             }
 
 
-def _simultaneous(found: Alternatives) -> Iterator[dict[str, Any]]:
+def _simultaneous(found: Alternatives) -> Iterator[dict[str, object]]:
     for one in _ordered(found):
         for kept in one.performance:
             rate = capitalised(metrics.titled(found.catalogue.rate_row(kept.rate).title))
@@ -116,7 +116,7 @@ def _drawn(found: Alternatives) -> Iterator[tree.Block]:
         yield tree.TimeChart(texts["curve"], times, marks, unit, notes=(texts["curve_note"],))
 
 
-def _rates(found: Alternatives) -> Iterator[dict[str, Any]]:
+def _rates(found: Alternatives) -> Iterator[dict[str, object]]:
     for one in _ordered(found):
         for each in one.rates:
             rate = capitalised(metrics.titled(each.definition.title))
@@ -124,7 +124,7 @@ def _rates(found: Alternatives) -> Iterator[dict[str, Any]]:
             yield {"name": one.name, "rate": rate, "who": who, "shift": rate_shift(each)}
 
 
-def _rows(found: Alternatives) -> Iterator[dict[str, Any]]:
+def _rows(found: Alternatives) -> Iterator[dict[str, object]]:
     for one in found.candidates:
         every: list[tuple[str, str | None, str | None, KeptRate | GapChange]]
         every = [(e.rate, None, None, e) for e in one.performance]

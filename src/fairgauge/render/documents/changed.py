@@ -65,7 +65,7 @@ class _Candidate:
     def __init__(self, result: Change, of: Candidate) -> None:
         self.result, self.of, self.several = result, of, len(result.candidates) > 1
 
-    def rows(self, which: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def rows(self, which: Sequence[str]) -> Iterator[dict[str, object]]:
         """Yield what became of disparities."""
         words = spoken().terms["became"]
         every = (e for e in self.of.disparities if e.became in which)
@@ -90,13 +90,13 @@ class _Candidate:
             own = [s for s in every if self.several or s.code == "shifted"]
             yield from said(self.result, own, "verdict", "found")
 
-    def rate_rows(self) -> Iterator[dict[str, Any]]:
+    def rate_rows(self) -> Iterator[dict[str, object]]:
         for each in self.of.rates:
             if each.change is not None:
                 few, rate = describe_reason(each.reason), metrics.titled(each.definition.title)
                 yield {"rate": rate, "who": _group(each), "shift": rate_shift(each), "few": few}
 
-    def reclassified(self) -> Iterator[dict[str, Any]]:
+    def reclassified(self) -> Iterator[dict[str, object]]:
         for each in self.of.reclassified:
             if each.among == "all":
                 yield {"who": _group(each), "total": each.feature is None, "n": each.n,
@@ -116,7 +116,7 @@ def _group(each: Any) -> str:
     return ", ".join(filter(None, [who, place]))
 
 
-def _facts(change: Change) -> dict[str, Any]:
+def _facts(change: Change) -> dict[str, object]:
     old, new = change.old, change.new
     tones = {notes.TONES.get(each.verdict, tree.Tone.PLAIN) for each in change.candidates}
     facts = {
@@ -167,7 +167,7 @@ def _setting(key: str, value: object) -> str:
     return called(", ".join(BY_NAME[key].type.write(value)))
 
 
-def _verdicts(change: Change) -> Iterator[dict[str, Any]]:
+def _verdicts(change: Change) -> Iterator[dict[str, object]]:
     # the verdicts that changed, each with its value before and after, or that are alone
     for each in change.flips:
         outcomes = (in_words(verdict_words.verdict_word(e.outcome)) for e in (each.old, each.new))
@@ -185,7 +185,7 @@ def _verdicts(change: Change) -> Iterator[dict[str, Any]]:
         }
 
 
-def _unchanged_rows(change: Change) -> Iterator[dict[str, Any]]:
+def _unchanged_rows(change: Change) -> Iterator[dict[str, object]]:
     # the verdicts that did not change, each with its value before and after
     for each in change.stayed:
         yield _row(each.new) | {
@@ -194,7 +194,7 @@ def _unchanged_rows(change: Change) -> Iterator[dict[str, Any]]:
         }
 
 
-def _row(verdict: Verdict) -> dict[str, Any]:
+def _row(verdict: Verdict) -> dict[str, object]:
     words = capitalised(metrics.written_rule_words(verdict.rule, verdict.definition))
     return {"rule": words, "group": _group(verdict)}
 
@@ -218,7 +218,7 @@ def _exhibits(change: Change) -> Iterator[tree.Chart]:
         yield tree.Chart(title, tuple(rows), tree.Unit.POINTS, neutral=0.0, notes=notes_)
 
 
-def _rows(change: Change) -> Iterator[dict[str, Any]]:
+def _rows(change: Change) -> Iterator[dict[str, object]]:
     # ``group`` and ``reference`` are those of the new report; the old one may have had others: of a
     # metric of all groups, or of a reference that is chosen by the data
     for candidate in change.to_dict()["candidates"]:

@@ -28,7 +28,7 @@ _DECIDED = (Outcome.FAIL, Outcome.PASS)
 _MOST_NAMED, _MOST_CHARTS = 10, 40
 
 
-def _facts(report: MonitorReport) -> dict[str, Any]:
+def _facts(report: MonitorReport) -> dict[str, object]:
     written = metrics.monitored_rules(report)
     alphas = sorted({each.alpha for each in report.comparisons})
     detectors = {each.detector for each in report.comparisons}
@@ -73,7 +73,7 @@ def _tone(report: MonitorReport) -> tree.Tone:
     return TONES.get(report.verdict, tree.Tone.UNSURE)
 
 
-def _frame(report: MonitorReport, **_: bool) -> dict[str, Any]:
+def _frame(report: MonitorReport, **_: bool) -> dict[str, object]:
     drawn = [_chart(each, report) for each in report.gravest[:1]]
     for each in report.gravest[:1]:  # in words: who is compared with whom, and what may be
         s = chart_statement(report, each)
@@ -83,7 +83,7 @@ def _frame(report: MonitorReport, **_: bool) -> dict[str, Any]:
     return {"exhibits": drawn, "subject": numbers.listing(named, most=_MOST_NAMED)}
 
 
-def _comparison_rows(report: MonitorReport) -> Iterator[dict[str, Any]]:
+def _comparison_rows(report: MonitorReport) -> Iterator[dict[str, object]]:
     words, asymptotic = spoken().terms["monitored"], monitor_results.Detector.ASYMPTOTIC
     for each in report.comparisons:
         value, ends = "-", ""
@@ -148,7 +148,7 @@ def _note_rows(report: MonitorReport) -> Iterator[str]:
     yield from (each.says for each in lacking[:_MOST_NAMED])
 
 
-def _excluded_rows(report: MonitorReport) -> Iterator[dict[str, Any]]:
+def _excluded_rows(report: MonitorReport) -> Iterator[dict[str, object]]:
     totals: Counter[str] = Counter()
     for each in report.rows:
         totals.update(each.excluded)
@@ -163,7 +163,7 @@ def _repeat(report: MonitorReport) -> Iterator[tree.Block]:
     yield from record_blocks(report, {}, line, other_rules=True)
 
 
-def _periods(report: MonitorReport) -> Iterator[dict[str, Any]]:
+def _periods(report: MonitorReport) -> Iterator[dict[str, object]]:
     # a tolerated range without a lower or upper limit has none in its column
     for each in report.comparisons:
         own: dict[str, object] = {"model": report.model, "class": each.class_}

@@ -160,7 +160,7 @@ def method_name(method: IntervalMethod) -> str:
     return " ".join([_SPELT.get(first, first.capitalize()), *others])
 
 
-def described_methods(report: Report) -> list[dict[str, Any]]:
+def described_methods(report: Report) -> list[dict[str, object]]:
     """Return the methods of the confidence intervals of a report: name, text, and used for what."""
     g, texts = spoken(), english().table["method"]
     made: list[tuple[Interval | None, str]] = []

@@ -28,7 +28,7 @@ def _columns(found: SubgroupSearch) -> dict[str, str]:
     return {f"feature {name}" if name in own else name: name for name in names}
 
 
-def _row(found: SubgroupSearch, each: Subgroup) -> dict[str, Any]:
+def _row(found: SubgroupSearch, each: Subgroup) -> dict[str, object]:
     own = to_dict(each) | {"subgroup": each.name, "guaranteed": nearer_end(found, each)}
     return {**{column: each.conditions.get(of) for column, of in _columns(found).items()}, **own}
 
@@ -62,7 +62,7 @@ STREAMS = {
 }
 
 
-def _differences(audit: PairsAudit) -> Iterator[dict[str, Any]]:
+def _differences(audit: PairsAudit) -> Iterator[dict[str, object]]:
     for each in audit.distinct:
         unit = tree.Unit.POINTS if each.of_decisions else tree.Unit.NUMBER
         yield {

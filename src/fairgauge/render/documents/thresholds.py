@@ -62,7 +62,7 @@ class _Part:
             yield f"{metric}, {whose}: {g.cell(disparity_shift(one) + change)}"
 
 
-def _facts(choice: ThresholdChoice) -> dict[str, Any]:
+def _facts(choice: ThresholdChoice) -> dict[str, object]:
     verdicts = [_verdict(choice, each) for each in choice.features]
     severity = (tree.Tone.GOOD, tree.Tone.UNSURE, tree.Tone.BAD).index
     several = len(verdicts) > 1
@@ -122,7 +122,7 @@ def _disparity(goal: Rule, each: OperatingPoint) -> str:
     return f"{text} ({shown})" if ends else text
 
 
-def _frontiers(choice: ThresholdChoice) -> Iterator[dict[str, Any]]:
+def _frontiers(choice: ThresholdChoice) -> Iterator[dict[str, object]]:
     # every feature and threshold; ``value_meets`` is by the value alone
     for of in choice.features:
         chosen = None if of.common is None else of.common.threshold

@@ -192,7 +192,7 @@ def unknown_sentence(report: Report) -> str:
     return _sentence_at("unknown", found=found, as_group=as_group, **facts)
 
 
-def _undecided_rows(report: Report) -> Iterator[dict[str, Any]]:
+def _undecided_rows(report: Report) -> Iterator[dict[str, object]]:
     # where people are counted in place of rows, it is not known
     spec = report.spec
     people = unit_of(spec) == "people"

@@ -58,7 +58,7 @@ def _facts_in_units(verdict: Verdict) -> dict[str, Any]:
     return found
 
 
-def _may_lack(verdict: Verdict) -> dict[str, Any]:
+def _may_lack(verdict: Verdict) -> dict[str, object]:
     needs = verdict.definition.needs if verdict.definition else ()
     roles = spoken().terms["role"]
     outcomes = [roles[need] for need in ("label", "prediction", "score") if need in needs]

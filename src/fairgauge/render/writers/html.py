@@ -11,7 +11,6 @@ from functools import cache
 from importlib.resources import files
 from itertools import count, groupby
 from pathlib import Path
-from typing import Any
 
 from jinja2 import PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -75,7 +74,7 @@ def environment() -> Templates:
     return environment
 
 
-def _answers(document: tree.DocumentTree) -> Iterator[dict[str, Any]]:
+def _answers(document: tree.DocumentTree) -> Iterator[dict[str, object]]:
     # the answers of a first page; drawings stand with the findings, tables and what follows last
     brief, exhibits = document.brief, document.exhibits
     last = max((i for i, each in enumerate(exhibits) if isinstance(each, tree.Table)), default=None)
