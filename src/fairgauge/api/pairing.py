@@ -36,7 +36,7 @@ def pairs(
     placebo: Value | Sequence[Value] = None,
     margins: Mapping[str, float] | None = None,
     config: Config = None,
-    **options: Any,
+    **options: object,
 ) -> PairsAudit:
     """Compare answers to the same items under the names of several groups.
 

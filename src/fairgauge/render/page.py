@@ -259,7 +259,7 @@ def _rule(g: Grammar, rule: Any) -> tree.GridRule:
     return tree.GridRule(heading, below, unit, rule.facts["neutral"], rule.facts["limits"])
 
 
-def _head(g: Grammar, feature: Any, row: list[Any]) -> tree.Cell:
+def _head(g: Grammar, feature: object, row: list[Any]) -> tree.Cell:
     # the people of a row; below, their values where these are not in the name
     first = next(s for s in row if s is not None)
     if feature is None or first.who is None:
@@ -279,7 +279,7 @@ def _cell(g: Grammar, s: Any) -> tree.GridCell:
     return tree.GridCell(counts, mark, g.say("cell", "place", s) or "", Outcome(outcome), notes)
 
 
-def _title(g: Grammar, feature: Any, stated: list[Any]) -> str:
+def _title(g: Grammar, feature: object, stated: list[Any]) -> str:
     # a feature, and who is compared in it: "race: each group and all other people"
     first = stated[0]
     if feature is None:

@@ -47,7 +47,7 @@ def toml_of_all(plug_ins: tuple[str, ...], *names: str) -> dict[str, Any]:
     return found
 
 
-def _merge(into: dict[str, Any], more: Mapping[str, Any]) -> None:
+def _merge(into: dict[str, Any], more: Mapping[str, object]) -> None:
     for key, value in more.items():
         if isinstance(into.get(key), dict) and isinstance(value, dict):
             _merge(into[key], value)

@@ -44,7 +44,7 @@ class HasDefinition(Generic[Row]):
             object.__setattr__(self, "definition", BUILT_IN.row(name))
 
 
-def _name_of(result: Any) -> str | None:
+def _name_of(result: object) -> str | None:
     return result.metric if hasattr(result, "metric") else getattr(result, "rate", None)
 
 
@@ -53,7 +53,7 @@ def defined_by(catalogue: Catalogue, result: Result) -> Result:
     return result if catalogue == BUILT_IN else _definition(catalogue, result)
 
 
-def _definition(catalogue: Catalogue, value: Any) -> Any:
+def _definition(catalogue: Catalogue, value: object) -> Any:
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return tuple(_definition(catalogue, item) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
@@ -73,7 +73,7 @@ def function_at(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def in_words(path: str, *described: object, **how: Any) -> str:
+def in_words(path: str, *described: object, **how: object) -> str:
     """Return what a function of `fairgauge.render` writes, ``module:function``."""
     return cast(str, function_at(f"fairgauge.render.{path}")(*described, **how))
 
