@@ -555,6 +555,14 @@ def _read_cube(found: Saved) -> Cube:
             raise ValueError("a cell has a value that is none of its column")
         if not (np.isfinite([*each.sums.values()]).all() and (each.sums["rows"] >= 0).all()):
             raise ValueError("a sum of a cell is no number")
+        if not {"rows"} <= {*each.sums} - {"open"} <= {*plan.measures}:
+            raise ValueError("its sums are not those of its question")
+        if any(
+            (of % 1).any() or (of < 0).any() for m, of in each.sums.items() if m in ("rows", "open")
+        ):
+            raise ValueError("a number of rows is not one")
+    if any(len({*map(name_of, held)}) < len(held) for held in levels.values()):
+        raise ValueError("two values of a column have one name")
     if (min_cell := found.get("min_cell")) is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
@@ -565,6 +573,13 @@ def _read_cube(found: Saved) -> Cube:
     counts = (found["rows"], *excluded.values(), *(n for e in observed for n in (e.rows, e.cases)))
     if not all(type(n) is int and n >= 0 for n in counts):
         raise ValueError("a number of rows is not one")
+    if min_cell is not None and (type(min_cell) is not int or min_cell < 1 or any(
+        (of % min_cell).any() for each in tables for m, of in each.sums.items() if m not in RANGE
+    )):  # fmt: skip
+        raise ValueError("its numbers are not multiples of its smallest cell")
+    counted = max(int(each.sums["rows"].sum()) for each in tables) + sum(excluded.values())
+    if counted != found["rows"]:
+        raise ValueError(f"it has {counted:,} rows, and not {found['rows']!r}")
     noted = {name: tuple(map(tuple, found.get(name, ()))) for name in _NOTED}
     return Cube(
         plan, levels, tables, found["rows"], excluded, read_question(found["question"]), min_cell,

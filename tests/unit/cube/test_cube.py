@@ -235,9 +235,33 @@ def test_cells_are_summed_alike_whether_few_or_many_are_held(values, monkeypatch
     assert found[0].codes.tolist() == sorted(map(list, set(map(tuple, codes.tolist()))))
 
 
-def test_a_number_that_no_computer_counts_is_no_cube():
+def test_rules_beside_counts_are_judged_as_is_stated_beside_them():
+    """Counts of a stranger had undecided comparisons counted as passes of one's own rule."""
+    rows = {"y": [1, 0] * 9, "g": ["a", "b", "b"] * 6}
+    cube = fg.count(rows, **ASKED, inconclusive="pass", confidence=0.5)
+    rule = {"rules": ["base_rate.ratio >= 0.8"]}
+    plain, found = fg.audit(fg.count(rows, **ASKED), **rule), fg.audit(cube, **rule)
+    assert (found.verdict, found.spec["confidence"]) == (plain.verdict, 0.95)
+    assert str(found.verdict) == "inconclusive"
+    assert fg.audit(cube, **rule, inconclusive="pass").spec["inconclusive"] == "pass"
+    asked = fg.audit(fg.count(rows, **ASKED, **rule, confidence=0.5))
+    assert asked.spec["confidence"] == 0.5
+
+
+@pytest.mark.parametrize("change", [
+    lambda found: found["tables"][0].update(codes=[[10**30]] * 2),
+    lambda found: found.update(rows=5),
+    lambda found: found["excluded"].update({"missing label": 1}),
+    lambda found: found["tables"][0]["sums"].update(n=[1_000.0]),
+    lambda found: found["tables"][0]["sums"].update(rows=[0.5]),
+    lambda found: found["tables"][0]["sums"].update(open=[-1.0]),
+    lambda found: found["levels"].__setitem__(0, ["a", "a"]),
+    lambda found: found.update(min_cell=10), lambda found: found.update(min_cell=-10),
+])  # fmt: skip
+def test_counts_that_contradict_themselves_are_no_cube(change):
     found = made(["a"], [1]).to_dict()
-    found["tables"][0]["codes"] = [[10**30]] * 2
+    assert Cube.from_dict(found | {"digest": cube_module._digest(found)}).rows == 1
+    change(found)
     counts = {name: value for name, value in found.items() if name != "digest"}
     with pytest.raises(CubeError, match="not a fairgauge cube file"):
         Cube.from_dict(counts | {"digest": cube_module._digest(counts)})
