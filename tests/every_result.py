@@ -14,6 +14,7 @@ from tests.swapped_names import ASKED, study
 import fairgauge as fg
 import sample_reports
 from fairgauge.cli import _demo_data
+from fairgauge.results.monitor_results import HistoryFinding, HistoryHealth, HistoryProblem
 
 LOANS: dict[str, Any] = {
     "label": "repaid", "prediction": "approved", "positive": "yes", "sensitive": ["sex", "race"],
@@ -155,10 +156,18 @@ def of_scores(**more: Any) -> Any:
 
 
 def of_history() -> Any:
-    """Return what is wrong with a history of counts."""
-    from tests.unit.render.brief.test_first_page_of_every_kind import of_history as found
-
-    return found(None)
+    """Return what is wrong with a history of counts: every other day is a gap."""
+    gaps = [
+        HistoryFinding(
+            problem=HistoryProblem.GAP, period=f"2026-01-{day:02d}", last=f"2026-01-{day:02d}",
+            other=f"2026-01-{day + 1:02d}", rows=1,
+        )
+        for day in range(2, 20, 2)
+    ]  # fmt: skip
+    return HistoryHealth(
+        version="0", created="2026-02-01T00:00:00+00:00", history="history", model="loans",
+        periods=tuple(f"2026-01-{day:02d}" for day in range(1, 21, 2)), findings=tuple(gaps),
+    )  # fmt: skip
 
 
 def of_pairs(**more: Any) -> Any:

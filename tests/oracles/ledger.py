@@ -6,9 +6,13 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from vendor import COLUMNS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+SCORE_OF = {"compas_pred": 1, "adult_pred": ">50K", "hmda_pred": "no"}
+"""The value of the label that the score of a table is the probability of."""
 PROPERTY = "oracle"
 PLAIN = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 
@@ -22,6 +26,12 @@ def positive_of(key: str) -> Any:
     """Return the positive value that the key of an oracle's results names."""
     value = key.removeprefix("pos=")
     return int(value) if value.isdigit() else value
+
+
+def of_scores(name: str, positive: Any) -> dict[str, Any]:
+    """Return the columns of a table with labels, predictions and scores."""
+    return {"label": COLUMNS[name][1], "prediction": "prediction", "score": "score",
+            "score_of": SCORE_OF[name], "positive": positive}  # fmt: skip
 
 
 class Ledger:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from ledger import number, positive_of
-from test_aif360 import LABEL_OF
-from test_sklearn import TABLES
+from vendor import BINARY as TABLES
+from vendor import COLUMNS
 
 import fairgauge as fg
 
@@ -87,16 +87,11 @@ def test_disparities(shared: Any, table: Any, ledger: Any, name: str) -> None:
     """To a chosen group, to the largest, and to that with the least value of each rate."""
     book = ledger("aequitas")
     ratios = [f"{rate}.ratio" for rate in RATES.values()]
+    asked = {"label": COLUMNS[name][1], "prediction": "prediction", "metrics": ratios}
     for key, result in shared.oracle(f"{name}__aequitas.json")["results"].items():
         chosen = result["bias_predefined"]
         for attribute in chosen["ref_groups_dict"]:
-            options: dict[str, Any] = {
-                "label": LABEL_OF[name],
-                "prediction": "prediction",
-                "positive": positive_of(key),
-                "sensitive": attribute,
-                "metrics": ratios,
-            }
+            options = asked | {"positive": positive_of(key), "sensitive": attribute}
             for rows, reference in (
                 (chosen["rows"], {attribute: chosen["ref_groups_dict"][attribute]}),
                 (result["bias_major_group"], "largest"),
@@ -121,20 +116,12 @@ def test_disparities(shared: Any, table: Any, ledger: Any, name: str) -> None:
     book.settle(100)
 
 
-def test_parity_verdicts(shared: Any, table: Any, ledger: Any) -> None:
+def test_parity_verdicts(shared: Any, audited: Any, groups: Any, ledger: Any) -> None:
     """A parity holds between 0.8 and 1.25 times the reference: a rule of ours on the same ratio."""
     book = ledger("aequitas")
-    parity = {
-        "Impact Parity": "pprev",
-        "FDR Parity": "fdr",
-        "FPR Parity": "fpr",
-        "FOR Parity": "for",
-        "FNR Parity": "fnr",
-        "TPR Parity": "tpr",
-        "TNR Parity": "tnr",
-        "NPV Parity": "npv",
-        "Precision Parity": "precision",
-    }
+    errors = ("fdr", "fpr", "for", "fnr", "tpr", "tnr", "npv")
+    parity = {f"{rate.upper()} Parity": rate for rate in errors}
+    parity |= {"Impact Parity": "pprev", "Precision Parity": "precision"}
     for name in TABLES:
         for key, result in shared.oracle(f"{name}__aequitas.json")["results"].items():
             for row in result["fairness_group_value(tau=0.8)"]:
@@ -145,25 +132,8 @@ def test_parity_verdicts(shared: Any, table: Any, ledger: Any) -> None:
                     if group == reference:
                         book.explained(row[title] is True, ITSELF, where)
                         continue
-                    groups = cached_rates(table, name, key, attribute)
-                    ratio = groups[group][RATES[rate]] / groups[reference][RATES[rate]]
+                    found = groups(audited(name, attribute, positive_of(key)))
+                    of, to = (found[who].rates[RATES[rate]].value for who in (group, reference))
+                    ratio = of / to
                     book.same(0.8 <= ratio <= 1 / 0.8, row[title], where)
     book.settle(100)
-
-
-CACHE: dict[tuple[str, str, str], dict[str, dict[str, float]]] = {}
-
-
-def cached_rates(table: Any, name: str, key: str, attribute: str) -> dict[str, dict[str, float]]:
-    at = (name, key, attribute)
-    if at not in CACHE:
-        report = fg.audit(
-            table(name),
-            label=LABEL_OF[name],
-            prediction="prediction",
-            positive=positive_of(key),
-            sensitive=attribute,
-            metrics="all",
-        )
-        CACHE[at] = {g.group: {n: r.value for n, r in g.rates.items()} for g in report.groups}
-    return CACHE[at]

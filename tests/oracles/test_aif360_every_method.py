@@ -8,12 +8,13 @@ import math
 from typing import Any
 
 import pytest
-from ledger import number
-from test_aif360 import COMPARED, LABEL_OF, LABELS, RATES, TABLES, question
+from ledger import number, of_scores
+from test_aif360 import COMPARED, LABELS, RATES, question
+from vendor import BINARY as TABLES
+from vendor import COLUMNS
 
 import fairgauge as fg
 
-SCORE_OF = {"compas_pred": 1, "adult_pred": ">50K", "hmda_pred": "no"}
 MORE = {
     "average_odds_difference": "average_odds.difference",
     "average_abs_odds_difference": "average_absolute_odds",
@@ -93,13 +94,7 @@ def audits(table: Any, name: str, entry: dict[str, Any]) -> tuple[fg.Report, fg.
         known = frame[attribute].where(frame[attribute] == group, "other")
         two = frame.assign(**{attribute: known})
         group, asked = "other", {attribute: group}
-    options: dict[str, Any] = {
-        "label": LABEL_OF[name],
-        "prediction": "prediction",
-        "score": "score",
-        "score_of": SCORE_OF[name],
-        "positive": entry["favorable_label"],
-    }
+    options = of_scores(name, entry["favorable_label"])
     wanted = {*COMPARED.values(), *LABELS.values(), *MORE.values(), *RATES.values()}
     wanted |= {ours for ours, _ in GENERALIZED.values()}
     pair = fg.audit(
@@ -212,19 +207,15 @@ def check_derived(book: Any, whole: fg.Report, theirs: dict[str, Any], where: st
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_intersections(shared: Any, table: Any, ledger: Any, name: str) -> None:
+def test_intersections(shared: Any, audited: Any, ledger: Any, name: str) -> None:
     book = ledger("aif360")
     results = shared.oracle(f"{name}__aif360.json")["results"]
     for entry in (each for each in results if "attributes" in each):
         theirs = entry["intersectional"]
-        report = fg.audit(
-            table(name),
-            label=LABEL_OF[name],
-            prediction="prediction",
-            positive=entry["favorable_label"],
-            intersections=[tuple(entry["attributes"])],
-            metrics=[*WHOLE.values(), *FEATURE.values(), "prediction.differential_fairness"],
-        )
+        report = audited(
+            name, "|".join(entry["attributes"]), entry["favorable_label"],
+            metrics=(*WHOLE.values(), *FEATURE.values(), "prediction.differential_fairness"),
+        )  # fmt: skip
         for their_name in ("generalized_entropy_index", "theil_index", "coefficient_of_variation"):
             book.same(report[WHOLE[their_name]].value, theirs[their_name], f"{name} {their_name}")
         labels, predictions = "label.differential_fairness", "prediction.differential_fairness"
@@ -253,7 +244,7 @@ def test_consistency_where_no_ties_decide(shared: Any, table: Any, ledger: Any) 
             frame = frame.assign(coded=frame[attribute].map(codes))
             features = [*(f for f in entry["features"] if f != attribute), "coded"]
             report = fg.audit(
-                frame.assign(decided=frame[LABEL_OF[name]]),
+                frame.assign(decided=frame[COLUMNS[name][1]]),
                 prediction="decided",
                 positive=entry["favorable_label"],
                 sensitive=attribute,
@@ -285,6 +276,10 @@ SAMPLE_RATES = {
     "selection_rate": "selection_rate",
     "generalized_fpr": "generalized_false_positive_rate",
 }
+FURTHER = (
+    "generalized_true_positive_rate", "between_group_generalized_entropy",
+    "vertex.difference_in_population_size",
+)  # fmt: skip
 SAMPLE_WHOLE = {
     "generalized_entropy_error": "generalized_entropy",
     "theil_index(b=1+pred-true)": "theil_index",
@@ -302,33 +297,16 @@ def test_functions(shared: Any, table: Any, ledger: Any, name: str) -> None:
         two = frame.assign(
             **{attribute: frame[attribute].where(frame[attribute] == privileged, "other")}
         )
-        options: dict[str, Any] = {
-            "label": LABEL_OF[name],
-            "prediction": "prediction",
-            "score": "score",
-            "score_of": SCORE_OF[name],
-            "positive": positive,
-        }
+        options = of_scores(name, positive)
         pair = fg.audit(
             two,
             sensitive=[attribute, "everyone"],
             reference={attribute: privileged},
-            metrics=[
-                *SAMPLE.values(),
-                *SAMPLE_WHOLE.values(),
-                *SAMPLE_RATES.values(),
-                "generalized_true_positive_rate",
-                "between_group_generalized_entropy",
-                "vertex.difference_in_population_size",
-            ],
+            metrics=[*SAMPLE.values(), *SAMPLE_WHOLE.values(), *SAMPLE_RATES.values(), *FURTHER],
             **options,
         )
-        every = fg.audit(
-            frame,
-            sensitive=attribute,
-            metrics=["label.differential_fairness", "prediction.differential_fairness"],
-            **options,
-        )
+        spreads = ["label.differential_fairness", "prediction.differential_fairness"]
+        every = fg.audit(frame, sensitive=attribute, metrics=spreads, **options)
         where = f"{name} {attribute} sklearn"
         for theirs, ours in SAMPLE.items():
             book.same(pair[ours, attribute, "other"].value, entry[theirs], f"{where} {theirs}")
@@ -341,11 +319,8 @@ def test_functions(shared: Any, table: Any, ledger: Any, name: str) -> None:
             book.same(pair[ours].value, entry[theirs], f"{where} {theirs}")
         sizes = pair["vertex.difference_in_population_size", attribute, "other"].value
         book.same(sizes, entry["class_imbalance"], f"{where} class_imbalance")
-        between = [
-            e.value
-            for e in pair.estimates
-            if (e.metric, e.feature) == ("between_group_generalized_entropy", attribute)
-        ]
+        name_of = ("between_group_generalized_entropy", attribute)
+        between = [e.value for e in pair.estimates if (e.metric, e.feature) == name_of]
         book.same(between[0], entry["between_group_generalized_entropy_error"], where)
         labels = across(every, "label.differential_fairness")
         predictions = across(every, "prediction.differential_fairness")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from ledger import number, positive_of
+from vendor import BINARY as TABLES
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import RATES as RATE_ROWS
@@ -34,7 +35,6 @@ RATES = {
     "mean_prediction": "selection_rate",
     "zero_one_loss": "error_rate",
 }
-TABLES = ["compas_pred", "adult_pred", "hmda_pred"]
 ZERO = "a rate without rows is 0 there, undefined and left out here"
 NO_RATIO = "a ratio of numbers of either sign, which means nothing and is not computed here"
 SIGNED = {row.name for row in RATE_ROWS if row.signed}

@@ -8,15 +8,13 @@ import math
 from typing import Any
 
 import pytest
-from ledger import number
-from test_aif360 import LABEL_OF
-from test_sklearn import TABLES
+from ledger import number, of_scores
+from vendor import BINARY as TABLES
 
 import fairgauge as fg
 from fairgauge.enums import ClassKind
 from fairgauge.results.scopes import OVERALL
 
-SCORE_OF = {"compas_pred": 1, "adult_pred": ">50K", "hmda_pred": "no"}
 DIFFERENCES = {
     "Statistical Parity": "selection_rate.difference",
     "Disparate Impact": "selection_rate.ratio",
@@ -41,6 +39,7 @@ WHOLE = {
     "f:theil_index": "theil_index",
     "f:generalized_entropy_index": "generalized_entropy",
 }
+FURTHER = ("coefficient_of_variation", "roc_auc.difference")
 SIGNED = "called ABROCA, but the signed difference of two areas: ours is the area between curves"
 DOUBLED = "coefficient of variation: 2 sqrt(GE) there, sqrt(2 GE) by definition"
 DIVISOR = "Cohen's d with the divisor n in both variances; ours has n - 1"
@@ -85,21 +84,9 @@ def test_binary(shared: Any, table: Any, ledger: Any, name: str) -> None:
         attribute = entry["attribute"]
         frame, a, b = two_groups(table(name), entry)
         report = fg.audit(
-            frame,
-            label=LABEL_OF[name],
-            prediction="prediction",
-            score="score",
-            score_of=SCORE_OF[name],
-            positive=entry["pos"],
-            sensitive=attribute,
-            reference={attribute: b},
-            metrics=[
-                *DIFFERENCES.values(),
-                *WHOLE.values(),
-                "coefficient_of_variation",
-                "roc_auc.difference",
-            ],
-        )
+            frame, sensitive=attribute, reference={attribute: b}, **of_scores(name, entry["pos"]),
+            metrics=[*DIFFERENCES.values(), *WHOLE.values(), *FURTHER],
+        )  # fmt: skip
         groups = {g.group: g for g in report.groups}
         flat = {k: v for k, v in entry.items() if k.startswith("f:")}
         flat |= {**entry["group"], **entry["individual"]}

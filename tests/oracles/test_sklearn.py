@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 from ledger import positive_of
+from vendor import BINARY as TABLES
 
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
-
-TABLES = ["compas_pred", "adult_pred", "hmda_pred"]
 
 
 def exact(tp: int, fp: int, fn: int, tn: int) -> dict[str, Fraction | None]:

@@ -8,14 +8,11 @@ all scores lie on edges of bins (compas: tenths) nothing is off at all.
 from typing import Any
 
 import pytest
-from ledger import number, positive_of
-from test_sklearn import TABLES
+from ledger import number, of_scores, positive_of
+from vendor import BINARY as TABLES
 
 import fairgauge as fg
 
-LABELS = {"compas_pred": "two_year_recid", "adult_pred": "income", "hmda_pred": "deny"}
-FIRST = {"compas_pred": 1, "adult_pred": ">50K", "hmda_pred": "no"}
-"""The label value that the score is the probability of."""
 BINNED = {"auc": "roc_auc", "average_precision": "average_precision"}
 WHOLE = {
     "base_rate": "base_rate",
@@ -28,22 +25,11 @@ P_VALUE = "p-value of the pooled z test: ours is that of the interval shown, and
 PAIRED = {"auc_difference(a-b)": "roc_auc.difference"}
 
 
-def of_scores(frame: Any, name: str, positive: Any, **asked: Any) -> fg.Report:
+def audited_scores(frame: Any, name: str, positive: Any, **asked: Any) -> fg.Report:
     """Audit scores, with every rate that is compared."""
-    metrics = asked.pop("metrics")
-    metrics = [metrics] if isinstance(metrics, str) else metrics
-    rates = {*BINNED.values(), *WHOLE.values(), "selection_rate"}
-    rates |= {"expected_calibration_error"}
-    return fg.audit(
-        frame,
-        metrics=[*metrics, *sorted(rates - set(metrics))],
-        label=LABELS[name],
-        prediction="prediction",
-        score="score",
-        score_of=FIRST[name],
-        positive=positive,
-        **asked,
-    )
+    rates = (*BINNED.values(), *WHOLE.values(), "selection_rate", "expected_calibration_error")
+    metrics = [*asked.pop("metrics", ()), *rates]
+    return fg.audit(frame, metrics=metrics, **of_scores(name, positive), **asked)
 
 
 def check_scores(book: Any, rates: dict[str, Any], theirs: dict[str, Any], where: str) -> None:
@@ -68,7 +54,7 @@ def test_scores_by_group(shared: Any, table: Any, ledger: Any, name: str) -> Non
                 continue
             parts = columns.split("|")
             asked = {"sensitive": parts} if len(parts) == 1 else {"intersections": [tuple(parts)]}
-            report = of_scores(table(name), name, positive_of(key), metrics=["roc_auc"], **asked)
+            report = audited_scores(table(name), name, positive_of(key), **asked)
             groups = {g.group: g for g in report.groups}
             for group, theirs in entry["groups"].items():
                 ours, where = group.replace("|", " & "), f"{name} {key} {columns}={group}"
@@ -85,15 +71,10 @@ def test_exact_scores(shared: Any, table: Any, ledger: Any, name: str) -> None:
             if isinstance(pair["a"], str):
                 continue
             attribute, (a,), (b,) = pair["attribute"], pair["a"], pair["b"]
-            report = of_scores(
-                table(name),
-                name,
-                positive_of(key),
-                sensitive=attribute,
-                reference={attribute: b},
-                metrics=[*PAIRED.values()],
-                method="exact",
-            )
+            report = audited_scores(
+                table(name), name, positive_of(key), sensitive=attribute, method="exact",
+                reference={attribute: b}, metrics=PAIRED.values(),
+            )  # fmt: skip
             for their_name, our_name in PAIRED.items():
                 found = report[our_name, attribute, a]
                 book.same(found.value, pair[their_name], f"{name} {key} {a} {our_name}")
@@ -112,7 +93,7 @@ def test_scores_of_everyone(shared: Any, table: Any, ledger: Any, name: str) -> 
     book = ledger("scikit-learn and scipy")
     for key, results in shared.oracle(f"{name}__sklearn.json")["results"].items():
         frame = table(name).assign(everyone="all")
-        report = of_scores(frame, name, positive_of(key), sensitive="everyone", metrics="roc_auc")
+        report = audited_scores(frame, name, positive_of(key), sensitive="everyone")
         (group,) = report.groups
         check_scores(book, group.rates, results["overall"]["score_metrics"], f"{name} {key}")
     book.settle(8)
@@ -121,7 +102,6 @@ def test_scores_of_everyone(shared: Any, table: Any, ledger: Any, name: str) -> 
 @pytest.mark.parametrize("name", TABLES)
 def test_scores_of_pairs(shared: Any, table: Any, ledger: Any, name: str) -> None:
     book = ledger("scikit-learn and scipy")
-    metrics = [*PAIRED.values(), "selection_rate.difference"]
     for key, results in shared.oracle(f"{name}__sklearn.json")["results"].items():
         for pair in results["pairs"]:
             attribute, (b,), frame = pair["attribute"], pair["b"], table(name)
@@ -129,14 +109,10 @@ def test_scores_of_pairs(shared: Any, table: Any, ledger: Any, name: str) -> Non
             if group == "other":
                 known = frame[attribute].where(frame[attribute].isin([b]), "other")
                 frame = frame.assign(**{attribute: known.where(frame[attribute].notna())})
-            report = of_scores(
-                frame,
-                name,
-                positive_of(key),
-                sensitive=attribute,
-                reference={attribute: b},
-                metrics=metrics,
-            )
+            report = audited_scores(
+                frame, name, positive_of(key), sensitive=attribute, reference={attribute: b},
+                metrics=[*PAIRED.values(), "selection_rate.difference"],
+            )  # fmt: skip
             where = f"{name} {key} {attribute} {group}"
             for their_name, our_name in PAIRED.items():
                 found = report[our_name, attribute, group]
@@ -152,10 +128,8 @@ def test_scores_of_pairs(shared: Any, table: Any, ledger: Any, name: str) -> Non
 
 def test_bounds_are_tight_where_scores_are_rounded(table: Any) -> None:
     """Tenths lie on the edges of the bins of counts: nothing is off."""
-    counts = fg.count(
-        table("compas_pred"), label=LABELS["compas_pred"], score="score",
-        score_of=FIRST["compas_pred"], positive=1, sensitive="sex",
-    )  # fmt: skip
+    asked = of_scores("compas_pred", 1) | {"prediction": None}
+    counts = fg.count(table("compas_pred"), sensitive="sex", **asked)
     report = fg.audit(counts, metrics=[*BINNED.values()])
     errors = [g.rates[name].error for g in report.groups for name in BINNED.values()]
     assert not any(errors)

@@ -13,7 +13,6 @@ import pytest
 from scipy import stats
 
 import fairgauge as fg
-from fairgauge.stats._roots import rates_given_difference
 from fairgauge.stats.signed_roots import hypergeometric_tail, lower_end
 
 
@@ -69,26 +68,6 @@ def test_the_best_subgroup_of_a_bias_scan_of_shuffled_outcomes_is_seldom_a_claim
         printed += scores[best] > 1.96
     assert claims <= stats.binom.ppf(0.9995, tables, 0.05)
     assert printed > tables / 2  # the best one alone would be called biased in so many
-
-
-@pytest.mark.parametrize(
-    ("counts", "ends"),
-    [
-        ((56, 70, 48, 80), (0.0528, 0.3382)),
-        ((9, 10, 3, 10), (0.1700, 0.8406)),
-        ((6, 7, 2, 7), (0.0342, 0.8534)),
-        ((5, 56, 0, 29), (-0.0326, 0.1933)),
-        ((0, 10, 0, 20), (-0.1658, 0.2844)),
-    ],
-)
-def test_restricted_rates_are_those_of_published_intervals(counts, ends):
-    """Newcombe (1998), Statistics in Medicine 17, 873-890: the intervals of method 6."""
-    x1, n1, x2, n2 = counts
-    for end, expected in zip(ends, (1.959964, -1.959964), strict=True):
-        p1, p2 = (float(each) for each in rates_given_difference(*counts, end))
-        n = n1 + n2
-        deviation = math.sqrt((p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2) * n / (n - 1))
-        assert (x1 / n1 - x2 / n2 - end) / deviation == pytest.approx(expected, abs=8e-4)
 
 
 def test_sizes_and_errors_are_those_that_sliceline_prints():

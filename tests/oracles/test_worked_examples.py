@@ -45,7 +45,6 @@ VERTEX = {
     "DifferenceInPopulationSize": "vertex.difference_in_population_size",
     "DPPTL": "vertex.dpptl",
 }
-DISTANCES = {"KL", "JS", "LP", "TVD", "KS"}
 COUNTS = {
     "labeled_positive_outcomes": ("tp", "fn"),
     "labeled_negative_outcomes": ("tn", "fp"),

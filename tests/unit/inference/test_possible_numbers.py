@@ -94,6 +94,13 @@ def test_no_assignment_of_rows_leaves_the_bounds(seed, regression, reference):
                 assert case.low - slack <= value <= case.high + slack, (key, groups)
 
 
+def scored() -> tuple[pd.DataFrame, np.random.Generator]:
+    random, n = np.random.default_rng(1), 20_000
+    data = pd.DataFrame({"sex": random.choice(["F", "M"], n), "y": random.integers(0, 2, n)})
+    score = np.clip(0.3 + 0.3 * data["y"] + random.normal(0, 0.2, n), 0, 1).round(3)
+    return data.assign(s=score), random
+
+
 @pytest.mark.parametrize(
     ("rule", "outcome"),
     [
@@ -104,10 +111,8 @@ def test_no_assignment_of_rows_leaves_the_bounds(seed, regression, reference):
 )
 def test_few_rows_without_a_group_leave_a_rule_open_only_where_they_could_break_it(rule, outcome):
     """The area under the curve was withheld from 1% on, whatever its limit."""
-    random, n = np.random.default_rng(1), 20_000
-    data = pd.DataFrame({"sex": random.choice(["F", "M"], n), "y": random.integers(0, 2, n)})
-    data["s"] = np.clip(0.3 + 0.3 * data["y"] + random.normal(0, 0.2, n), 0, 1).round(3)
-    data.loc[random.random(n) < 0.011, "sex"] = None
+    data, random = scored()
+    data.loc[random.random(len(data)) < 0.011, "sex"] = None
     cut = {"threshold": 0.5} if "kappa" in rule else {}
     report = fg.audit(data, label="y", score="s", sensitive="sex", rules=[rule], **cut)
     verdict, *_ = report.verdicts
@@ -120,9 +125,7 @@ def test_few_rows_without_a_group_leave_a_rule_open_only_where_they_could_break_
 
 
 def test_rows_without_a_group_or_a_label_are_in_no_bound():
-    random, n = np.random.default_rng(1), 20_000
-    data = pd.DataFrame({"sex": random.choice(["F", "M"], n), "y": random.integers(0, 2, n)})
-    data["s"] = np.clip(0.3 + 0.3 * data["y"] + random.normal(0, 0.2, n), 0, 1).round(3)
+    data, _ = scored()
     data.loc[:400, ["sex", "y"]] = None
     verdict, *_ = fg.audit(
         data, label="y", score="s", positive=1, sensitive="sex", rules=["roc_auc.ratio >= 0.8"]

@@ -44,24 +44,18 @@ def test_the_p_value_is_the_level_at_which_limits_touch_equality(method):
     assert outside.low > 0  # the difference is positive
 
 
-@pytest.mark.parametrize("missing", [False, True])
-def test_metrics_answer_as_alone(missing):
-    """A report of several metrics gives each the limits that it has on its own."""
+def test_metrics_answer_as_alone_where_predictions_are_missing():
+    """Rows with a label are not the rows with both."""
     rng = np.random.default_rng(3)
     table = pd.DataFrame({"g": ["a", "b"] * 150, "y": rng.integers(0, 2, 300)})
     table["p"] = np.where(rng.random(300) < 0.7, table["y"], 1 - table["y"])
-    if missing:  # then rows with a label are not the rows with both
-        table.loc[:20, "p"] = None
-    names = ["DPL", "DPPL", "RD", "TE", "DCA"]
+    table.loc[:20, "p"] = None
     asked = {"label": "y", "prediction": "p", "sensitive": "g", "method": "bootstrap"}
+    names = ["DPL", "DPPL", "RD", "TE", "DCA"]
     together = fg.audit(table, metrics=names, replicates=400, **asked)
     for name in names:
         alone = fg.audit(table, metrics=name, replicates=400, **asked)[name, "g", "a"]
         assert together[name, "g", "a"].interval == alone.interval
-    closed = fg.audit(table, metrics="DPL", **asked | {"method": "default"})["DPL", "g", "a"]
-    assert tuple(together["DPL", "g", "a"].interval) == pytest.approx(
-        tuple(closed.interval), abs=0.02
-    )
 
 
 CONTRASTS = [

@@ -107,12 +107,6 @@ def test_bayes_is_jeffreys():
 # one-sided, unbounded and undefined
 
 
-def test_a_ratio_over_a_rate_of_0_is_unbounded_above():
-    found = pair((20, 0, 10, 20), (0, 0, 10, 40), metrics="DI")["DI", "g", "a"]
-    assert (found.value, found.high) == (math.inf, math.inf)
-    assert 1 < found.low < math.inf
-
-
 # too few
 
 
@@ -176,57 +170,23 @@ def test_distances_of_two_categories_fold_newcombes():
     assert far["TVD", "g", "a"].corrected is None
 
 
-def test_distances_of_more_categories_are_a_ball_and_a_permutation_test():
-    rng = np.random.default_rng(0)
-    group = np.repeat(["a", "b"], 400)
-    table = rows(
-        y=np.where(group == "a", rng.choice(["r", "s", "t"], 800), rng.choice(["r", "s"], 800)),
-        g=group,
-    )
-    report = fg.audit(table, label="y", sensitive="g", metrics=["TVD", "JS"], task="multiclass")
-    tvd, js = report["TVD", "g", "a"], report["JS", "g", "a"]
-    assert tvd.interval.methods == (M.BALL, M.BOOTSTRAP)
-    assert tvd.p_value == pytest.approx(1 / 2001)
-    assert 0.25 < tvd.low < tvd.value < tvd.high < 0.5
-    assert js.interval.methods == (M.SCORE, M.JEFFREYS)
-    assert 0 < js.low < js.value < js.high
-
-
 def test_averages_over_classes_follow_the_influence_of_rows():
     rng = np.random.default_rng(7)
     y, g = rng.choice(["r", "s", "t"], 600), np.repeat(["a", "b"], 300)
     p = np.where(rng.random(600) < 0.7, y, rng.choice(["r", "s", "t"], 600))
     report = fg.audit(rows(y=y, p=p, g=g), label="y", prediction="p", sensitive="g", metrics="all")
-    (macro,) = [
-        each
-        for each in report.groups
-        if each.class_scope.average is Average.MACRO and each.group == "a"
-    ]
+    (macro,) = (
+        g for g in report.groups if g.class_scope.average is Average.MACRO and g.group == "a"
+    )
     recall = macro.rates["true_positive_rate"]
     half = Z * math.sqrt(0.8 * 0.2 / 300)
     assert recall.high - recall.low == pytest.approx(2 * half, rel=0.15)
-    assert recall.low < recall.value < recall.high
     constant = macro.rates["selection_rate"]
     assert (constant.low, constant.high) == pytest.approx((1 / 3, 1 / 3))
-    overall = next(
-        e
-        for e in report.estimates
-        if e.class_scope.average is Average.MICRO
-        and (e.metric, e.group) == ("accuracy.difference", "a")
-    )
-    assert overall.interval.methods == (M.MOVER, M.WILSON)
-    agreed = next(
-        e
-        for e in report.estimates
-        if e.class_scope == NO_CLASS and e.metric == "accuracy.difference"
-    )
-    assert agreed.interval.methods == (M.NEWCOMBE,)
-
-
-def test_an_index_of_all_rows_has_a_posterior():
-    found = pair((40, 16, 10, 40), (30, 18, 20, 40), metrics="GE")["GE"]
-    assert found.interval.methods == (M.JEFFREYS,)
-    assert found.low < found.value < found.high < 0.2
+    accuracy = [e for e in report.estimates if (e.metric, e.group) == ("accuracy.difference", "a")]
+    methods = {e.class_scope.average or e.class_scope: e.interval.methods for e in accuracy}
+    assert methods[Average.MICRO] == (M.MOVER, M.WILSON)
+    assert methods[NO_CLASS] == (M.NEWCOMBE,)
 
 
 def test_area_under_the_curve_is_close_to_delongs_where_it_is_far_from_one():
@@ -342,13 +302,6 @@ def test_p_values_are_adjusted_for_all_that_a_report_tests():
         expected = 1 - (1 - each.p_value) ** note["comparisons"]
         assert each.p_adjusted == pytest.approx(expected)
         assert (each.p_adjusted < 0.05) == (each.definition.neutral not in each.simultaneous)
-
-
-def test_two_groups_are_one_comparison():
-    report = pair((56, 0, 14, 10), (48, 0, 32, 10), metrics="DPPL")
-    assert not notes(report, DiagnosticCode.ADJUSTED_P)
-    assert [e.mirror_of for e in report.estimates].count(None) == 1
-    assert all(e.p_adjusted == pytest.approx(e.p_value) for e in report.estimates)
 
 
 @pytest.mark.parametrize("groups", [20, 21, 22])

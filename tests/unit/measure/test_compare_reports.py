@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.needs import EVERY_CASE
+from tests.selected_groups import selected
 
 import compared_reports as pairs
 import fairgauge as fg
@@ -357,13 +358,10 @@ def test_a_verdict_is_worse_where_its_disparity_grew_or_intervals_share_no_value
     assert (same.worse, bool(same.why_incomplete)) == (False, True)
 
 
-def month(selected, n=4_000):
+def month(shares, n=4_000):
     """Return the report of one month: the share selected of F and of M, in one metric."""
-    counts = {
-        group: {"tp": round(n * share), "fp": 0, "fn": 0, "tn": n - round(n * share)}
-        for group, share in zip("FM", selected, strict=True)
-    }
-    return fg.audit(fg.confusion("sex", counts), metrics="selection_rate.difference")
+    counts = {name: (round(n * share), n) for name, share in zip("FM", shares, strict=True)}
+    return fg.audit(selected(counts, "sex"), metrics="selection_rate.difference")
 
 
 def test_a_disparity_that_changes_sides_is_described_by_who_is_now_worse_off():

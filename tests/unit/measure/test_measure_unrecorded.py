@@ -200,6 +200,8 @@ def test_people_of_known_group_contradict_wrong_probabilities():
     (found,) = [each for each in report.diagnostics if each.code == "calibration"]
     assert found.level == "warning"
     assert "disagree with the groups" in found.message
+    assert "by more than sampling variation would produce (p\u00a0<\u00a00.001, " in found.message
+    assert "tested at 5%): they may be wrong, or those who report may differ" in found.message
 
 
 def test_an_outcome_that_depends_on_the_probabilities_leaves_bounds_to_decide():
@@ -298,3 +300,34 @@ def test_estimated_groups_pass_no_rule_that_rows_without_an_outcome_could_change
     some = (pl.col("b") > 0.5) & (pl.col("d") == "no") & (pl.int_range(pl.len()) % 2 == 0)
     lacking = rows.with_columns(d=pl.when(some).then(pl.lit(value)).otherwise("d"))
     assert str(fg.audit(lacking, **question).verdict) == "inconclusive"
+
+
+def steps(report):
+    return " ".join(each.text for each in report.brief().steps)
+
+
+def test_people_are_to_be_asked_until_their_answers_decide():
+    data = people(4_000, rates=(0.45, 0.5, 0.5), seed=8, known=0.23)
+    assert "ask randomly drawn people for their race" in steps(audited(data))
+    assert "drawn people" not in steps(audited(data, **ASKED))
+    answered = len(data) - data["reported"].null_count()
+    more = f"ask more randomly drawn people (beyond the {answered} who answered)"
+    assert more in steps(audited(data, [LIMIT], **ASKED))
+
+
+def test_a_headline_from_probabilities_says_that_it_is_estimated():
+    def headline(data, *rules, **asked):
+        return audited(data, rules, **asked).brief().headline.text
+
+    data = people(4_000, (0.33, 0.55, 0.5), seed=1, known=0.15)
+    estimated = (
+        "Estimated from probabilities, if these are independent of the outcome within a group: "
+    )
+    strict = "selection_rate.difference >= -0.01"
+    for found in (headline(data), headline(data, strict), headline(data, assume="given_group")):
+        assert found.startswith(estimated)
+    corrected = headline(data, **ASKED)
+    assert corrected.startswith("Estimated from probabilities, corrected by answers: ")
+    recorded = fg.audit(data, prediction="chosen", positive=1, sensitive="race",
+                        metrics="selection_rate.difference")  # fmt: skip
+    assert "stimated" not in recorded.brief().headline.text

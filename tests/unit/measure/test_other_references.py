@@ -1,17 +1,13 @@
 """A pass is withheld where the reference, which nothing judges, would fail the rule."""
 
+from tests.selected_groups import selected
+
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 
 
 def counts_of(rates: dict[str, float], n: int = 20_000) -> fg.Cube:
-    return fg.confusion(
-        "g",
-        {
-            name: {"tp": round(n * rate), "fp": 0, "fn": n - round(n * rate), "tn": 0}
-            for name, rate in rates.items()
-        },
-    )
+    return selected({name: (round(n * rate), n) for name, rate in rates.items()})
 
 
 def turned(report: fg.Report) -> dict[tuple[str, str], tuple[str, ...]]:

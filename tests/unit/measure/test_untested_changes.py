@@ -3,27 +3,23 @@
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.render import render
 
 
-def report(rates, blank=0, n=300):
+def report(rates, n=300, metrics="selection_rate.ratio", **asked):
     """Audit groups that differ in their rates, each compared with the best of them."""
-    rows = [
-        {"g": group, "hired": int(i < n * rate)} for group, rate in rates.items() for i in range(n)
-    ]
-    rows += [{"g": "a", "hired": None}] * blank
-    return fg.audit(
-        pl.DataFrame(rows), prediction="hired", positive=1, sensitive="g", reference="best",
-        metrics="selection_rate.ratio",
-    )  # fmt: skip
+    sizes = n if isinstance(n, dict) else dict.fromkeys(rates, n)
+    counts = {g: (round(sizes[g] * rate), sizes[g]) for g, rate in rates.items() if sizes[g]}
+    return fg.audit(selected(counts), **{"reference": "best", "metrics": metrics} | asked)
 
 
 def test_changes_to_other_references_are_not_tested():
     old = report({"a": 0.5, "b": 0.4, "c": 0.35})
-    new = report({"a": 0.45, "b": 0.55, "c": 0.3}, n=400)
+    new = report({"a": 0.45, "b": 0.55, "c": 0.3}, 400)
     found = fg.compare(old, new)
     untested = [each for each in found.changes if each.untested]
     assert [each.group for each in untested] == ["c"]
@@ -36,12 +32,9 @@ def test_changes_to_other_references_are_not_tested():
 
 
 def of_two(n_f, rate_f=0.5, **rules):
-    rows = [{"g": "M", "hired": i % 2} for i in range(2_000)]
-    rows += [{"g": "F", "hired": int(i < n_f * rate_f)} for i in range(n_f)]
-    return fg.audit(
-        pl.DataFrame(rows), prediction="hired", positive=1, sensitive="g",
-        metrics="selection_rate.difference", **rules,
-    )  # fmt: skip
+    sizes = {"F": n_f, "M": 2_000}
+    return report({"F": rate_f, "M": 0.5}, sizes, "selection_rate.difference", reference="others",
+                  **rules)  # fmt: skip
 
 
 def test_a_group_that_is_gone_leaves_nothing_that_did_not_change():
@@ -60,14 +53,6 @@ def test_a_group_that_is_gone_is_no_green_light(rows, incomplete):
     before, after = fg.audit(table, **asked), fg.audit(table.head(600), **asked)
     assert bool(fg.compare(before, after, same_rows=False).why_incomplete) is incomplete
     assert not fg.compare(after, before, same_rows=False).why_incomplete
-
-
-def passing(rates, n=2_000, rule="selection_rate.ratio >= 0.5", **asked):
-    rows = [{"g": g, "hired": int(i < n * rate)} for g, rate in rates.items() for i in range(n)]
-    asked = {"reference": "best", "metrics": "selection_rate.ratio"} | asked
-    return fg.audit(
-        pl.DataFrame(rows), prediction="hired", positive=1, sensitive="g", rules=[rule], **asked
-    )
 
 
 def test_a_gate_fails_where_a_difference_or_a_verdict_got_worse(tmp_path):
@@ -95,9 +80,10 @@ def test_a_group_that_is_worse_off_after_it_was_better_off_is_worse(rate, n, wor
 
     At 0.45 it changed sides, too, and is closer.
     """
-    one = {"reference": {"g": "b"}, "metrics": "selection_rate.difference"}
-    old = passing({"a": 0.6, "b": 0.5}, **one)
-    new = passing({"a": rate, "b": 0.5}, n=n, **one)
+    asked = {"metrics": "selection_rate.difference", "reference": {"g": "b"},
+             "rules": ["selection_rate.ratio >= 0.5"]}  # fmt: skip
+    old = report({"a": 0.6, "b": 0.5}, 2_000, **asked)
+    new = report({"a": rate, "b": 0.5}, n, **asked)
     found = fg.compare(old, new)
     assert found.worse is worse
     if rate == 0.38:

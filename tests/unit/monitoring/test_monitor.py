@@ -8,29 +8,12 @@ from tests.cases import FEW_EXAMPLES
 from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names
 
 import fairgauge as fg
-from fairgauge.enums import Outcome
 from fairgauge.monitoring._detection import divide_alpha
-from fairgauge.statements.monitor import alarm_statements
 from fairgauge.stats.sequential import Tolerated, evidence_of_change
 
 
 def evidence(report, i=0):
     return [point.evidence for point in report.comparisons[i].points]
-
-
-def test_an_alarm_answers_since_when_who_how_much_and_how_sure(shifted):
-    report = fg.monitor(shifted, asked(RATIO))
-    (alarmed,) = report.alarms
-    assert report.verdict is Outcome.FAIL
-    assert (alarmed.group, alarmed.alarm.since) == ("F", "2026-01-26")
-    assert "2026-01-26" < alarmed.alarm.period <= "2026-02-09"
-    assert alarmed.alarm.after.rate_group == pytest.approx(0.22, abs=0.03)
-    assert alarmed.alarm.before.rate_group == pytest.approx(0.40, abs=0.03)
-    assert alarmed.alarm.after.value < alarmed.alarm.before.value
-    stated, now = alarm_statements(report)
-    assert (stated.who.values, stated.facts["side"]) == ((("sex", "F"),), "low")
-    assert stated.who.rate == pytest.approx(alarmed.alarm.now.rate_group)
-    assert now.interval.high < 0.8
 
 
 def test_evidence_is_that_of_the_detector(shifted):

@@ -54,17 +54,6 @@ def test_one_comparison_stands_for_both_groups(rule: dict[str, Any]) -> None:
     assert one.alarm is not None
 
 
-@pytest.mark.parametrize("metric", ["selection_rate.difference", "f1.difference"])
-def test_its_evidence_is_that_of_either_side(metric: str) -> None:
-    days = of_days(*[40] * 10, *[4] * 20)
-    rule = {"metric": metric, "between": [-0.1, 0.1]}
-    one, other = (monitored(days, rule | side).comparisons[0] for side in ({}, {"groups": "M"}))
-    assert other.evidence == pytest.approx(one.evidence)
-    assert one.alarm is not None
-    assert other.alarm is not None
-    assert other.alarm.period == one.alarm.period
-
-
 def test_limits_hold_for_both_groups() -> None:
     days = of_days(*[40] * 3)
     for rule, limits in (

@@ -14,14 +14,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-
-METRICS = [entry.name for entry in fg.metrics() if entry.set != "rate"]
-RATES = [entry.name for entry in fg.metrics() if entry.set == "rate"]
-
 
 # 1. a user's name is taken for a word of ours
 
@@ -128,63 +123,24 @@ def shown(report: fg.Report, folder: Path, suffix: str) -> str:
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".html", ".md"])
-@pytest.mark.parametrize("metric", ["DI", "selection_rate.ratio"])
-def test_the_reversal_of_a_ratio_is_reported_as_one(
-    metric: str, suffix: str, tmp_path: Path
-) -> None:
-    report = fg.audit(
-        in_strata(REVERSED), prediction="p", positive=1, sensitive="g", strata="st",
-        metrics=[metric],
-    )  # fmt: skip
-    text = shown(report, tmp_path, suffix)
+@pytest.mark.parametrize("metric", ["DI", "selection_rate.ratio", "selection_rate.difference"])
+@pytest.mark.parametrize(("cells", "reverses"), [(REVERSED, True), (SAME, False)])
+def test_a_reversal_is_reported_where_there_is_one(cells, reverses, metric, suffix, tmp_path):
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "strata": "st"}
+    text = shown(fg.audit(in_strata(cells), metrics=[metric], **asked), tmp_path, suffix)
     assert "direction stays" not in text
-    assert re.search(r"revers|turns around|direction turns", text)
-
-
-@pytest.mark.parametrize("suffix", [".txt", ".html", ".md"])
-@pytest.mark.parametrize("metric", ["DI", "selection_rate.difference"])
-def test_what_does_not_reverse_is_not_reported_as_a_reversal(
-    metric: str, suffix: str, tmp_path: Path
-) -> None:
-    report = fg.audit(
-        in_strata(SAME), prediction="p", positive=1, sensitive="g", strata="st", metrics=[metric]
-    )
-    assert not re.search(r"reverses|turns around|sign turns", shown(report, tmp_path, suffix))
+    assert bool(re.search(r"revers(?!ible)", text)) is reverses
 
 
 # 4. one catalogue
 
 
-def test_no_explanation_of_a_metric_shows_nan() -> None:
-    for name in (*METRICS, *RATES):
-        done = CliRunner().invoke(main, ["metrics", name])
-        assert done.exit_code == 0, name
-        assert not re.search(r"\bnan\b", done.output, re.IGNORECASE), name
-
-
 # 6. progress
-
-
-def test_a_process_without_standard_error_can_audit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    PEOPLE.write_csv(tmp_path / "rows.csv")
-    monkeypatch.setattr(sys, "stderr", None)
-    report = fg.audit(str(tmp_path / "rows.csv"), prediction="p", positive=1, sensitive="g")
-    assert report.estimates
 
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-def test_a_scan_leaves_a_clean_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever draws on it, a line of progress is erased before anything else is written."""
-    PEOPLE.write_csv(tmp_path / "rows.csv")
-    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    fg.audit(str(tmp_path / "rows.csv"), prediction="p", positive=1, sensitive="g")
-    assert terminal.getvalue().rpartition("\r")[2] in ("", "\x1b[K")
 
 
 def test_one_thread_draws_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

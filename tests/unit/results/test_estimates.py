@@ -83,15 +83,8 @@ def test_a_rule_asks_for_its_metric() -> None:
 
 def test_thresholds_are_all_computed() -> None:
     table = pd.DataFrame({"y": [1, 0, 1, 0], "s": [0.2, 0.4, 0.6, 0.8], "g": [*"aabb"]})
-    report = fg.audit(
-        table,
-        label="y",
-        score="s",
-        threshold=[0.3, 0.7],
-        sensitive="g",
-        positive=1,
-        metrics=["DPPL", "DPL"],
-    )
+    asked = {"label": "y", "score": "s", "sensitive": "g", "positive": 1}
+    report = fg.audit(table, threshold=[0.3, 0.7], metrics=["DPPL", "DPL"], **asked)
     found = [(e.metric, e.threshold, e.value) for e in report.estimates if e.group == "a"]
     assert sorted(found, key=str) == [
         ("DPL", None, 0.0),  # labels do not depend on a threshold: one estimate

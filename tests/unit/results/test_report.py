@@ -105,6 +105,19 @@ def test_reports_with_metrics_of_ones_own_are_values():
     assert pickle.loads(pickle.dumps(first)) == first
 
 
+def test_a_loaded_comparison_of_scores_cut_at_their_median_is_of_scoring_rates(tmp_path):
+    reports = []
+    for shift in (10, 40):
+        score = [((7 * i) % 100 + (i % 2) * shift) / 150 for i in range(200)]
+        asked = {"sensitive": "sex", "score": "score", "threshold": "median"}
+        rows = {"sex": ["F", "M"] * 100, "score": score}
+        reports.append(fg.audit(rows, metrics=["selection_rate.difference"], **asked))
+    comparison = fg.compare(*reports)
+    assert "scoring rate" in str(comparison).casefold()
+    comparison.save(tmp_path / "comparison.json")
+    assert str(fg.load(tmp_path / "comparison.json")) == str(comparison)
+
+
 TESTS = f"""
 import fairgauge as fg
 from fairgauge.testing import assert_passes

@@ -5,8 +5,12 @@ import json
 
 import jsonschema
 import pytest
+from tests.monitored_days import RATIO, asked, cube, days
 
+import fairgauge as fg
 import sample_reports
+from fairgauge.render import render
+from fairgauge.results.monitor_results import MonitorReport
 from fairgauge.results.report import Report
 
 SAMPLES = {
@@ -24,6 +28,22 @@ def errors(schema, written):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_reports_keep_to_their_schema(name):
     assert errors(Report.json_schema(), json.loads(SAMPLES[name]().to_json())) == []
+
+
+@pytest.mark.parametrize("counts", ["alarm", {}, {"2026-01-01": cube(0, of=0)}, days(2, 9, 0.4)])
+def test_monitors_keep_to_their_schema_and_are_shown_in_every_format(counts, tmp_path, shifted):
+    rules = [RATIO, "selection_rate >= 0.1"]
+    if counts == "alarm":
+        cube(500, of=1_000, others=1_000, size=2_000).save(tmp_path / "b.cube.json")
+        near = {"metric": "selection_rate.difference", "within": 0.05}
+        rules = [RATIO | {"groups": ["F", "f"]}, near | {"of": str(tmp_path / "b.cube.json")},
+                 "balanced_accuracy.difference >= -0.5"]  # fmt: skip
+    report = fg.monitor(shifted if counts == "alarm" else counts, asked(*rules))
+    assert bool(report.alarms and report.unmatched) is (counts == "alarm")
+    assert errors(MonitorReport.json_schema(), json.loads(report.to_json())) == []
+    assert report.to_json() == report.to_json()
+    for name in ("text", "html", "markdown", "csv", "junit", "openmetrics"):
+        assert render(report, name)
 
 
 def test_a_word_outside_the_enums_and_a_missing_key_are_errors():

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.special import rel_entr
 
+from fairgauge.stats import distances
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.distances import (
     HALF_A_ROW,
@@ -17,6 +18,7 @@ from fairgauge.stats.distances import (
     norm,
     two_shares,
 )
+from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import homogeneity_table
 
 A, D = np.array([50.0, 30, 20]), np.array([20.0, 18, 22])
@@ -119,3 +121,14 @@ def test_both_directions_of_a_divergence_are_one_test():
     assert 0.1 < (p < 0.05).mean() < 0.9
     np.testing.assert_array_equal(low > 0, p < 0.05)
     np.testing.assert_array_equal(back > 0, p < 0.05)
+
+
+def test_noise_of_many_groups_is_that_of_simulated_ones():
+    rng = np.random.default_rng(2)
+    error, weight = np.array([0.01, 0.02, 0.02, 0.05]), np.array([0.4, 0.3, 0.2, 0.1])
+    drawn = rng.normal(size=(400_000, 4)) * error
+    away = drawn - (drawn * weight).sum(1, keepdims=True)
+    simulated = np.sqrt((weight * away**2).sum(1))
+    for confidence in (0.5, 0.9, 0.95, 0.99):
+        found = distances.error_dispersion_quantile(error, weight, critical(confidence))
+        assert float(found) == pytest.approx(np.quantile(simulated, confidence), rel=0.03)

@@ -16,20 +16,10 @@ def sides():
     return e[0], low[0], high[0], e[1], low[1], high[1]
 
 
-def test_without_correlation_nothing_changes(sides):
-    for mover in (contrasts.mover_difference, contrasts.mover_ratio):
-        for one, other in zip(mover(*sides), mover(*sides, correlation=0.0), strict=True):
-            assert np.array_equal(one, other)
-    e1, low1, high1, e2, low2, high2 = sides
-    low, high = contrasts.mover_difference(*sides)
-    assert np.array_equal(low, e1 - e2 - np.hypot(e1 - low1, high2 - e2))
-    assert np.array_equal(high, e1 - e2 + np.hypot(high1 - e1, e2 - low2))
-
-
-@pytest.mark.parametrize("r", [-1.0, -0.6, 0.3, 0.95, 1.0])
+@pytest.mark.parametrize("r", [-1.0, -0.6, 0.0, 0.3, 0.95, 1.0])
 def test_limits_of_a_difference_are_those_of_zou(sides, r):
     e1, low1, high1, e2, low2, high2 = sides
-    low, high = contrasts.mover_difference(*sides, correlation=r)
+    low, high = contrasts.mover_difference(*sides, **({"correlation": r} if r else {}))
     a, b = e1 - low1, high2 - e2
     assert low == pytest.approx(e1 - e2 - np.sqrt(np.maximum(a**2 + b**2 - 2 * r * a * b, 0)))
     a, b = high1 - e1, e2 - low2

@@ -30,6 +30,7 @@ def test_every_row_is_explained():
         assert max(map(len, text.splitlines())) <= 80
         assert entry.name == row.name
         flat = " ".join(text.split())
+        assert "nan" not in flat.casefold().split()
         for part in (row.says, row.formula, entry.reading, entry.edges, *entry.sources):
             assert " ".join(part.split()) in flat, row.name
 

@@ -17,7 +17,6 @@ from fairgauge.render._document_tree import Table
 from fairgauge.render.document import document
 
 WORDS: dict[str, Any] = LOAN_WORDS | {"groups": {"sex": {"F": "women", "M": "men"}}}
-HARM = WORDS | {"positive": "rated high risk", "negative": "rated low risk"}
 Cells = dict[str, int]
 
 
@@ -26,18 +25,17 @@ def cells(tp: int, fn: int, fp: int, tn: int) -> Cells:
 
 
 def audited(women: Cells, men: Cells, words: dict[str, Any] = WORDS, **more: Any) -> fg.Report:
-    favourable = "negative" if words is HARM else "positive"
     counts = fg.confusion("sex", {"F": women, "M": men})
-    return fg.audit(counts, words=words, favourable=favourable, **more)
+    return fg.audit(counts, words=words, favourable="positive", **more)
 
 
 MEN = cells(450, 150, 90, 310)
 BEFORE, AFTER = cells(400, 200, 80, 320), cells(280, 320, 60, 340)
 
 
-def months_compared(old: Cells, new: Cells, words: dict[str, Any] = WORDS) -> fg.Change:
+def months_compared(old: Cells, new: Cells) -> fg.Change:
     rules = ["selection_rate.ratio >= 0.8"]
-    reports = (audited(women, MEN, words, rules=rules) for women in (old, new))
+    reports = (audited(women, MEN, rules=rules) for women in (old, new))
     return fg.compare(*reports, same_rows=False)
 
 
@@ -77,56 +75,6 @@ def test_what_cannot_be_tested_claims_nothing() -> None:
     assert str(little.headline) == (
         "No difference between groups changed statistically significantly"
     )
-
-
-OF_REPORTS = re.compile(
-    r"Of ([\d,]+) (women|men)( who \w+(?: not \w+)?)?, ([\d,]+) (.+) in the old report and "
-    r"([\d,]+) in the new report; of [\d,]+ (?:such )?(women|men), ([\d,]+) and ([\d,]+)\."
-)
-
-
-@pytest.mark.parametrize("words", [WORDS, HARM], ids=["benefit", "harm"])
-def test_who_is_worse_off_in_both_reports_is_who_the_numbers_show(words: dict[str, Any]) -> None:
-    assert sum(stated_as_they_are(seed, words) for seed in range(25)) >= 25
-
-
-def stated_as_they_are(seed: int, words: dict[str, Any]) -> int:
-    """Check the sentences of random tables, and return how many were checked."""
-    rng = np.random.default_rng(seed)
-
-    def drawn() -> Cells:
-        repaid, other = rng.integers(200, 900, 2)
-        tp, fp = rng.binomial(repaid, rng.uniform(0.1, 0.9)), rng.binomial(other, rng.uniform(0, 1))
-        return cells(int(tp), int(repaid - tp), int(fp), int(other - fp))
-
-    old, new = (audited(drawn(), drawn(), words) for _ in range(2))
-    made = fg.compare(old, new, same_rows=False)
-    names = {"women": "F", "men": "M"}
-    counted = 0
-    for sentence in made.brief().found:
-        if (match := OF_REPORTS.fullmatch(str(sentence))) is None:
-            continue
-        of, subject, among, *_ = match.groups()
-        before, after, before_other, after_other = (
-            int(match[i].replace(",", "")) for i in (4, 6, 8, 9)
-        )
-        place = int(re.findall(r"\d+", sentence.sources[0])[1])
-        change = made.changes[place]
-        if match[5] == f"were {words['positive']}":
-            harmed = after > after_other if words is HARM else after < after_other
-            harm_among = " who did not repay" if words is HARM else " who repaid"
-            assert harmed or among not in (None, harm_among)
-            rate = {None: "selection_rate", " who repaid": "true_positive_rate",
-                    " who did not repay": "false_positive_rate"}[among]  # fmt: skip
-            for report, stated in ((old, before), (new, after)):
-                group = next(g for g in report.groups if g.group == names[subject])
-                value = group.rates[rate].value
-                assert abs(value * int(of.replace(",", "")) - stated) <= 0.5 + 1e-9
-            counted += 1
-        gaps = (abs(before - before_other), abs(after - after_other))
-        if change.significant and not change.crossed:
-            assert (gaps[1] > gaps[0]) is (change.direction is Direction.FURTHER)
-    return counted
 
 
 ASKED = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}

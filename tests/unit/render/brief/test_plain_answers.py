@@ -10,8 +10,6 @@ from tests.every_result import RESULTS, loans, of_loans, result, scored
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.render import render
-from fairgauge.render._document_tree import Chart
-from fairgauge.render.document import document as report_document
 from fairgauge.results.verdicts import before_counting
 
 _FAILING = {
@@ -53,18 +51,6 @@ def test_inconclusive_and_not_evaluated_state_what_differs_and_what_to_do() -> N
     outcomes = re.findall(r'class="v (\w+)"', page)
     assert {"inconclusive", "not_evaluated"} <= set(outcomes)
     assert "Not evaluated: the data do not suffice, or there is no CI." in page
-
-
-def test_drawn_shares_of_strata_are_those_of_the_table() -> None:
-    """Of women in A 89 of 108 were admitted, of men 512 of 825."""
-    grid = next(
-        each for each in report_document(result("strata")).exhibits if isinstance(each, Chart)
-    )
-    a = next(row for row in grid.rows if row.label == "A")
-    assert (a.text, a.below) == ("82 v 62 of 100", "108 v 825")
-    assert a.mark.value == pytest.approx(89 / 108)
-    assert a.before.value == pytest.approx(512 / 825)
-    assert [row.label for row in grid.rows] == sorted(row.label for row in grid.rows)
 
 
 def test_rounded_counts_are_not_shown_as_exact() -> None:

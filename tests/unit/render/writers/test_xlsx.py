@@ -48,21 +48,6 @@ def test_numbers_are_numbers_and_infinite_ones_texts(tmp_path):
             assert float(str(shown)) == pytest.approx(value, rel=1e-14)
 
 
-def test_no_name_is_a_formula_or_a_link(tmp_path):
-    report = fg.audit(
-        fg.confusion("=1+1", {
-            "=cmd|'/C calc'!A0": {"tp": 20, "fn": 10, "fp": 5, "tn": 9},
-            "https://example.org": {"tp": 20, "fn": 10, "fp": 5, "tn": 9},
-            "+1": {"tp": 10, "fn": 10, "fp": 5, "tn": 9},
-        })
-    )  # fmt: skip
-    for sheet in workbook(report, tmp_path):
-        for row in sheet.iter_rows():
-            for cell in row:
-                assert cell.data_type != "f", (sheet.title, cell.coordinate)
-                assert cell.hyperlink is None
-
-
 def test_a_report_gives_the_same_bytes_twice(tmp_path):
     report = sample_reports.small()
     for name in ("a.xlsx", "b.xlsx"):
