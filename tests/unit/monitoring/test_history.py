@@ -1,16 +1,24 @@
-"""A history: what may be added, what is refused, and what no accident can take away."""
+"""A history in a folder or a store: what may be added, what is refused, what no accident takes."""
 
+import json
 import subprocess
 import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
-from tests.monitored_days import RATIO, asked, cube, day_names
+from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names
 from tests.needs import POSIX
+from tests.object_servers import s3_bucket
 
 import fairgauge as fg
+from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.monitoring.periods import gaps, parse_period
+from fairgauge.render import render
 
 
 def test_the_same_counts_are_added_once(tmp_path):
@@ -196,3 +204,90 @@ def test_a_history_leads_nowhere_by_a_link(tmp_path):
         (tmp_path / "two" / target.name).symlink_to(target)
     with pytest.raises(fg.DataError, match="is a link, which a history does not follow"):
         fg.History(tmp_path / "two").add("2026-01-01", cube)
+
+
+def day(seed: int, without_group: float = 0.1, without_label: float = 0.2) -> pd.DataFrame:
+    """Return 200 rows, some without a group and some without a label."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        {
+            "sex": rng.choice(["F", "M"], 200).astype(object),
+            "label": rng.integers(0, 2, 200).astype(float),
+            "prediction": rng.integers(0, 2, 200),
+        }
+    )
+    rows.loc[rng.random(200) < without_group, "sex"] = None
+    rows.loc[rng.random(200) < without_label, "label"] = None
+    return rows
+
+
+def test_excluded_rows_are_those_of_an_audit_of_every_period(tmp_path):
+    days = {name: day(i) for i, name in enumerate(day_names(4))}
+    history = fg.History(tmp_path / "history")
+    audited = {}
+    for name, rows in days.items():
+        history.add(name, fg.count(rows, **QUESTION))
+        audited[name] = fg.audit(rows, **QUESTION).data
+        report = fg.monitor(history, asked(RATIO))  # from the fold, but for the last period
+    assert [(each.period, each.rows, each.excluded) for each in report.rows] == [
+        (name, 200, {why: n for why, n in data.excluded.items() if n})
+        for name, data in audited.items()
+    ]
+    totals = sum((Counter(data.excluded) for data in audited.values()), Counter())
+    last = audited[day_names(4)[-1]].excluded
+    assert totals["missing sex"] > 0
+    for why in ("missing sex", "missing label"):
+        assert f"{totals[why]} ({why})" in render(report, "text")
+    written = json.loads(report.to_json())["rows"][-1]
+    assert written["excluded"] == dict(last)
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    with s3_bucket("monitors") as url:
+        yield url
+
+
+def test_a_history_in_a_bucket_is_one_in_a_folder(bucket, tmp_path, shifted):
+    url = f"{bucket}/loans"
+    for where in (url, tmp_path):
+        history = fg.History(where)
+        for name, counts in list(shifted.items())[:12]:
+            history.add(name, counts)
+        assert not history.add("2026-01-01", shifted["2026-01-01"])
+        history.keep_spec(read_monitor_spec(asked(RATIO)))
+    remote, local = fg.monitor(url), fg.monitor(tmp_path)
+    assert replace(remote, created="", history="", model="") == replace(
+        local, created="", history="", model=""
+    )
+    with pytest.raises(fg.CubeError, match="holds other counts of 2026-01-01"):
+        fg.History(url).add("2026-01-01", cube(1))
+    assert fg.History(url).add("2026-01-01", cube(1), replace=True)
+
+
+def test_of_two_runs_at_once_one_wins_in_a_bucket(bucket):
+    history = fg.History(f"{bucket}/race")
+
+    def add(i: int) -> str:
+        try:
+            return str(history.add("2026-11-20", cube(i)))
+        except fg.CubeError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(add, range(8)))
+    assert answers.count("True") == 1
+    assert history.cube(parse_period("2026-11-20")) == cube(answers.index("True"))
+
+
+def test_an_absent_bucket_is_a_message(bucket):
+    assert fg.History(f"{bucket}/nothing").periods == []
+    with pytest.raises(fg.DataError, match="cannot write 's3://no-such-bucket"):
+        fg.History("s3://no-such-bucket/x").add("2026-01-01", cube(1))
+
+
+def test_an_fsspec_folder_is_made(tmp_path):
+    pytest.importorskip("fsspec")
+    history = fg.History(f"file://{tmp_path}/new/history")
+    assert history.add("2026-01-01", cube(1))
+    assert not fg.History(tmp_path / "new" / "history").add("2026-01-01", cube(1))
