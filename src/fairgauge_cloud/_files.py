@@ -162,15 +162,14 @@ def compiled_path(path: str, where: str) -> Any:
     """Compile a JMESPath; its ``search`` returns what it finds in a JSON value, or None."""
     with needing("cloud-formats", "reading JSON by JMESPath"):
         import jmespath
-        from jmespath.exceptions import JMESPathError
     try:
         compiled = jmespath.compile(path)
         copies = _copies_made(compiled.parsed)
-    except (JMESPathError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         message = " ".join(str(error).split())
         raise DataError(f"{where}: {quote(path)} is not a JMESPath: {message}") from None
     if copies > _MOST_COPIES:
-        message = f"holds what it finds more than {_MOST_COPIES:,} times"
+        message = f"may hold what it finds more than {_MOST_COPIES:,} times, as with join"
         raise DataError(f"{where}: the JMESPath {quote(path)} {message}")
     return compiled
 
@@ -180,6 +179,8 @@ _SIDE_BY_SIDE = ("multi_select_list", "multi_select_dict", "function_expression"
 
 def _copies_made(node: Mapping[str, Any]) -> int:
     # how often the result of a JMESPath can hold what is found: steps that each double it multiply
+    if node["type"] == "function_expression" and node["value"] in ("join", "to_string"):
+        return _MOST_COPIES + 1  # marks of JSON in JSON double, too
     combine = sum if node["type"] in _SIDE_BY_SIDE else math.prod
     steps = (each for each in node["children"] if isinstance(each, dict))  # not ends of slices
     return max(combine(_copies_made(each) for each in steps), 1)
