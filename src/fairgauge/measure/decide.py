@@ -161,7 +161,7 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
             _verdict(measured, rule, each.feature, each.group, (outcome, reason)),
             mirror=next((group for group in groups if group != each.group), None),
             class_scope=each.class_scope,
-            threshold=each.threshold if len(several) > 1 else None,
+            threshold=each.threshold if len({one.threshold for one in several}) > 1 else None,
             value=each.value,
             interval=each.interval,
             group_id=measured.group_id(each.feature, each.group),
