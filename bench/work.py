@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from statistics import median
 from typing import Any
-from unittest.mock import patch
 
+from bench.checks import ratios
 from bench.data import CONTROLS, TENS, rows_file
 from bench.growth import WORKS
 
@@ -239,25 +236,9 @@ def warm_audit() -> Work:
     return work
 
 
-def checks(rows: int) -> Work:
-    """Audit a file with its checks and without them in turn; the ratio of CPU is the answer."""
-    import fairgauge as fg
-    from fairgauge.api import audit
-
-    unchecked: dict[str, Any] = {
-        "likely_mistakes": lambda *_: (), "notes_of_files": lambda *_: (),
-        "with_noted_rows": lambda _data, _source, cube, spec: replace(cube, question=spec),
-    }  # fmt: skip
-    checked = {name: getattr(audit, name) for name in unchecked}
-
-    def cpu(functions: dict[str, Any]) -> float:
-        with patch.multiple(audit, **functions):
-            start = time.process_time()
-            fg.audit(rows_file(rows), **_ONE)
-            return time.process_time() - start
-
-    cpu(checked)
-    return lambda: median(cpu(checked) / cpu(unchecked) for _ in range(_PAIRS))
+def checks(use: str, suffix: str, tries: int) -> Work:
+    """Audit a file with its checks and without them in turn; the ratios of CPU are the answer."""
+    return lambda: ratios(use, suffix, tries, "new", "all")
 
 
 def growth(name: str, size: int) -> Work:
@@ -278,5 +259,5 @@ WORK: dict[str, Callable[..., Work]] = {
         count_file, count_folder, count_frame, cube, find, growth, warm_audit, why,
     )
 }  # fmt: skip
-ANSWERS: dict[str, Callable[[Any], str]] = {"audit_frame": _differences, "checks": str}
+ANSWERS: dict[str, Callable[[Any], str]] = {"audit_frame": _differences, "checks": json.dumps}
 ANSWERS |= dict.fromkeys(("add_shards", "bare_folder", "count_folder"), _bytes_and_digest)

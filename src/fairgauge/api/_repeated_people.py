@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date
 from itertools import compress
 
 import numpy as np
@@ -20,7 +21,8 @@ from fairgauge.values import Value
 
 # rows that are looked at first, of a column that hardly repeats in them, and where numbers of rows
 # are even; how many columns
-_FIRST_ROWS, _MORE_ROWS, _DOUBLED_ROWS = 2_000, 20_000, 1_000_000
+_FEW_ROWS, _FIRST_ROWS, _SOME_ROWS = 200, 2_000, 6_000
+_MORE_ROWS, _DOUBLED_ROWS = 20_000, 1_000_000
 _MOST_LOOKED_AT, _MOST_COUNTED = 40, 3
 # people, by their number and by how many there would be if each had as many rows
 _FEWEST_PEOPLE = 10
@@ -47,10 +49,12 @@ def columns_that_repeat_people(source: Source, cube: Cube, spec: Spec) -> tuple[
         return ()
     features = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE]
     found = []
-    of_cases = source if isinstance(source, Readable) else getattr(source, "source", source)
+    of_rows = source  # whatever conditions they meet: which of them do costs more than all
+    while (within := getattr(of_rows, "source", None)) is not None:
+        of_rows = within
     evenly = np.gcd.reduce(cube.tables[0].sums["rows"].astype(np.int64)) > 1  # as of all rows twice
     most = _DOUBLED_ROWS if evenly else _MORE_ROWS
-    for column in _promising(of_cases, spec, features, cube.rows, most):
+    for column in _promising(of_rows, spec, features, cube.rows, most):
         scores = [a for a in cube.plan.axes if a.role is Role.SCORE]
         axes = (*features, *(cube.plan.outcomes or scores), Axis(Role.CLUSTER, column))
         moments = tuple(m for m in cube.plan.moments if m.name in ("y", "yy", "p", "pp"))
@@ -82,12 +86,15 @@ def _promising(
     of_columns = dict(zip(unasked, first[len(groups) :], strict=True))
     found = {c: _values_of_one_group(v, first[: len(groups)]) for c, v in of_columns.items()}
     fewest = _FEWEST_PEOPLE if len(first[0]) < _FIRST_ROWS else 2
-    few = [c for c, (different, again) in found.items()
-           if different and again < _FEWEST_AGAIN and (again or rows <= most)]  # fmt: skip
-    if few and len(first[0]) < rows:
-        more = source.fetch([*groups, *few], most)[0]
-        of = zip(few, more[len(groups) :], strict=True)
-        found |= {c: _values_of_one_group(v, more[: len(groups)]) for c, v in of}
+    read = len(first[0])
+    for looked_at in (_SOME_ROWS, most):  # what repeats by coincidence, few more rows show
+        few = [c for c, (different, again) in found.items()
+               if different and again < _FEWEST_AGAIN and (again or rows <= most)]  # fmt: skip
+        if few and read < min(rows, looked_at):
+            more = source.fetch([*groups, *few], looked_at)[0]
+            read = len(more[0])
+            of = zip(few, more[len(groups) :], strict=True)
+            found |= {c: _values_of_one_group(v, more[: len(groups)]) for c, v in of}
     enough = [c for c, of in found.items() if of[0] >= fewest and of[1] >= _FEWEST_AGAIN]
     return sorted(enough, key=lambda column: -found[column][0])[:_MOST_COUNTED]
 
@@ -96,19 +103,25 @@ def _values_of_one_group(
     values: Sequence[object], groups: Sequence[Sequence[object]]
 ) -> tuple[int, int]:
     # how many values there are and how many rows repeat one, if nearly every value has one group
-    # of a feature; numbers with fractions are amounts
-    try:
-        held = {*values} - {None}
-    except TypeError:  # of lists
-        return 0, 0
-    if any(isinstance(v, float) and v % 1 for v in held):
-        return 0, 0
-    different = len(held)
-    known = [value is not None for value in values]
-    pairs = min(len({*compress(zip(values, of, strict=True), known)}) for of in groups)
-    again = sum(known) - different
-    alike = pairs - different <= _ELSEWHERE * min(different, again)
-    return (different, again) if alike else (0, 0)
+    # of a feature, as the first few show; numbers with fractions are amounts, and dates are no one
+    for few in (_FEW_ROWS, len(values)):
+        try:
+            held = {*values[:few]} - {None}
+        except TypeError:  # of lists
+            return 0, 0
+        kinds = {*map(type, held)}
+        if any(issubclass(kind, (bool, date)) for kind in kinds):
+            return 0, 0
+        of_numbers = any(issubclass(kind, float) for kind in kinds)
+        if of_numbers and any(isinstance(v, float) and v % 1 for v in held):
+            return 0, 0
+        known = [value is not None for value in values[:few]]
+        pairs = min(len({*compress(zip(values, of, strict=False), known)}) for of in groups)
+        different, again = len(held), sum(known) - len(held)
+        most = _ELSEWHERE * min(different, again) + (few < len(values)) * _FEWEST_AGAIN
+        if pairs - different > most:
+            return 0, 0
+    return different, again
 
 
 def people_in_rows(counted: Cube) -> tuple[int, int] | None:

@@ -33,8 +33,8 @@ def groups_that_overlap(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         np.add.at(cells, (of_group, cell), table.cases.astype(np.int64))
         amounts = [np.bincount(of_group, table.sums[each], several).tolist()
                    for each in ("y", "p") if each in table.sums]  # fmt: skip
-        names = group_names([GroupId.of(each) for each in grouping.groups])
         for at, parts in patterns.sums_of_others(cells.tolist(), amounts):
+            names = group_names([GroupId.of(each) for each in grouping.groups])
             if not words.is_total(names[at], names):  # of which another check warns
                 yield Diagnostic.warning(
                     DiagnosticCode.GROUPS_THAT_OVERLAP, axis.column, value=names[at],

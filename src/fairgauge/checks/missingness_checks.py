@@ -11,7 +11,6 @@ from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.plan import MANY_LEVELS, OUTCOMES, Axis
 from fairgauge.cube.views import axes_of, rows_by, with_one_stratum
 from fairgauge.enums import DiagnosticCode, Favourable, Observation, Role, Uncounted
-from fairgauge.question import category_words as words
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
@@ -94,10 +93,6 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for each in (*cube.seen(Observation.ALIKE), *cube.seen(Observation.DOUBTFUL)):
         column, value = each.column, str(each.value)
         facts: dict[str, Any] = {"condition": value, "rows": each.rows, "total": total}
-        recoding = spec.recoding(column)
-        listed = recoding.category_of if recoding and not words.means_missing(value) else ()
-        if any(words.is_form_of(value, name) for name in listed):
-            continue  # `doubtful_names` warns of what may have been recoded
         if column:
             condition = f"{column} = {value}".replace("= >", "> ")  # of numbers that are no code
             facts |= {"condition": condition, "value": value,

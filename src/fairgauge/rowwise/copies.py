@@ -53,19 +53,20 @@ def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
     if spec.cluster or cube.min_cell is not None or cube.rows == 0:
         return ()  # rows of one cluster may be alike: intervals are of clusters
     readable = not _is_lazy(source)
-    if spec.count:
-        few = readable and cube.rows <= _MOST_COMPARED
-        columns = _values_of_columns(source) if few else {}
-        return _pasted_counts(_drop_row_numbers(columns), spec.count)
     first, unnamed = cube.tables[0], 0
     times_of = first.sums["rows"][first.sums["rows"] > 0].astype(np.int64)
     divisor = int(np.gcd.reduce(times_of))
+    few = _MOST_READ // max(1, len(source.columns))
+    if spec.count:
+        small = readable and cube.rows <= (_MOST_COMPARED if divisor > 1 else few)
+        columns = _values_of_columns(source) if small else {}
+        return _pasted_counts(_drop_row_numbers(columns), spec.count)
     if spec.of_people:
         unnamed = cube.conflicts.get(spec.person or "", 0)
         several = unnamed and cube.rows - unnamed >= 2 * (cube.cases - unnamed)
         divisor = int(np.gcd(unnamed, cube.rows)) if several else 1
     if readable:
-        most = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
+        most = 0 if spec.of_people else few
         features = (axis for axis in cube.plan.axes if axis.role is Role.FEATURE)
         alike = any(len({*cube.cases_by_level[axis][:-1].tolist()}) == 1 for axis in features)
         most = _MOST_COMPARED if divisor > 1 or alike else most

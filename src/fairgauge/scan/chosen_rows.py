@@ -268,8 +268,7 @@ class _ChosenRows(RowsOfSource):
                     found = {**dict.fromkeys(beyond, f">{OLDEST:g}"), **found}
             else:
                 masks[i] = np.ones_like(kept[i])
-                unseen = [str(e.value) for e in cube.seen(Observation.UNSEEN, axis.column)]
-                found = _doubtful_levels(axis, cube.levels[axis], kept[i], asked, unseen)
+                found = _doubtful_levels(axis, cube.levels[axis], kept[i], asked)
             table = next(each for each in cube.tables if by in each.axes)
             meets, own = _cells_that_meet(table, masks), table.codes_of([by])[:, 0]
             for code, level in found.items():
@@ -409,22 +408,19 @@ def _missing_words(column: str, levels: _Values) -> list[Value]:
 
 
 def _doubtful_levels(
-    axis: Axis, levels: _Values, kept: NDArray[np.bool_], asked: RowCondition, unseen: list[str]
+    axis: Axis, levels: _Values, kept: NDArray[np.bool_], asked: RowCondition
 ) -> dict[int, Value]:
-    # what means a missing value or a total, and is kept, codes of missing values, and forms of what
-    # a recoding lists, and no row has
+    # what means a missing value or a total, and is kept, and codes of missing values
     names = [*map(name_of, levels)]
     codes = [v for v in words.codes_of_missing(levels)
              if not words.may_be_group(name_of(v), axis.column, names)
              if not (_OF_ENDS.search(axis.column) and _OPEN_END.match(name_of(v)))]  # fmt: skip
     missing = _missing_words(axis.column, levels)
-    categories = axis.recoding.names if axis.recoding else ()
     return {
         i: level
         for i, level in enumerate(levels)
         if not is_one_of(level, asked.values)
         if level in codes
-        or (level not in categories and any(words.is_form_of(names[i], each) for each in unseen))
         or (kept[i] and (level in missing or words.is_total(name_of(level), names)))
     }
 

@@ -52,17 +52,14 @@ def signed_root(
 
 
 def _log_ratio(x1: Array, n1: Array, x2: Array, n2: Array, p1: Array, p2: Array) -> Array:
-    return np.asarray(
-        deviance(x1, n1, p1)
-        + deviance(n1 - x1, n1, 1 - p1)
-        + deviance(x2, n2, p2)
-        + deviance(n2 - x2, n2, 1 - p2)
-    )
+    return _deviance(x1, n1, p1) + _deviance(x2, n2, p2)
 
 
-def deviance(x: Array, n: Array, p: Array) -> Array:
-    """Return ``x log((x / n) / p)``, infinite where the count is impossible."""
-    return np.where(x > 0, x * np.log(x / n / p), 0.0)
+def _deviance(x: Array, n: Array, p: Array) -> Array:
+    # x log((x / n) / p) and that of the other outcome, infinite where the count is impossible
+    y = n - x
+    of = np.where(x > 0, x * np.log(x / n / p), 0.0)
+    return np.asarray(of + np.where(y > 0, y * np.log(y / n / (1 - p)), 0.0))
 
 
 def lower_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: ArrayLike) -> Array:
