@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.cube.cube import (
     Codes,
@@ -39,6 +38,7 @@ from fairgauge.question.features import Feature
 from fairgauge.question.readers import is_finite
 from fairgauge.question.specification import Spec
 from fairgauge.start.records import dataclass
+from fairgauge.stats.arrays import AnyArray
 from fairgauge.values import Value, name_of
 
 
@@ -53,7 +53,7 @@ class Coded:
     positions: Codes
 
 
-def whole_array(numbers: NDArray[Any]) -> array[int]:
+def whole_array(numbers: AnyArray) -> array[int]:
     """Return whole numbers as a sequence of values that holds no object of Python for each."""
     return array("q", numbers.astype(np.int64, copy=False).tobytes())
 

@@ -27,6 +27,7 @@ from fairgauge.question.options import OPTIONS, flag_of
 from fairgauge.question.recoding import Recoding
 from fairgauge.question.specification import Spec, SwapQuestion, ask, refuse_named_files
 from fairgauge.start.records import dataclass, field, fields, replace
+from fairgauge.stats.arrays import Integers
 from fairgauge.values import (
     Json,
     Saved,
@@ -189,7 +190,7 @@ class Axis:
         """Return the cuts that are asked for: those of ages without the one below all bands."""
         return self.cuts[self.cuts[:1] == (BEFORE_BIRTH,) :]
 
-    def bins_of(self, numbers: NDArray[np.float64]) -> NDArray[np.integer[Any]]:
+    def bins_of(self, numbers: NDArray[np.float64]) -> Integers:
         """Return the position of the interval of every number, NaN being in any.
 
         >>> age = Axis(Role.FEATURE, "age", (40.0,), Closed.LEFT)

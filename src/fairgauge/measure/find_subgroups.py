@@ -25,7 +25,7 @@ from fairgauge.results.subgroup_search import (
     Subgroup,
 )
 from fairgauge.start.records import dataclass, replace
-from fairgauge.stats.arrays import Index, Mask, quiet
+from fairgauge.stats.arrays import Index, Integers, Mask, quiet
 from fairgauge.stats.signed_roots import (
     SimultaneousTails,
     detectable_gap,
@@ -35,7 +35,7 @@ from fairgauge.stats.signed_roots import (
 )
 from fairgauge.stats.significance import normal_quantile
 
-Codes: TypeAlias = NDArray[np.integer[Any]]
+Codes: TypeAlias = Integers
 
 MOST_SUBGROUPS = 10_000_000
 # combinations of values of one set of features, which are counted in one array

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.statistics import Rate
@@ -26,10 +25,10 @@ from fairgauge.resolve.outcomes import decide_task, kinds_of_rows, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows, numbers_of
 from fairgauge.start.records import dataclass, field, replace
-from fairgauge.stats.arrays import Index
+from fairgauge.stats.arrays import Index, Integers
 from fairgauge.values import is_number, is_one_of, name_of
 
-Levels = NDArray[np.integer[Any]]
+Levels = Integers
 
 # different numbers of a column up to which each is a value of its own
 _MOST_NUMBERS = 12

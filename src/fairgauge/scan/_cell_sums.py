@@ -33,9 +33,9 @@ from fairgauge.scan.source import (
     ranged_columns,
 )
 from fairgauge.start.records import dataclass, field
-from fairgauge.stats.arrays import distinct
+from fairgauge.stats.arrays import AnyArray, Integers, distinct
 
-Codes: TypeAlias = NDArray[np.integer[Any]]
+Codes: TypeAlias = Integers
 Floats: TypeAlias = NDArray[np.float64]
 Cells: TypeAlias = NDArray[np.int64]
 Measures: TypeAlias = Mapping[str, Floats | None]
@@ -309,7 +309,7 @@ class _TableSums:
         self._table = table
         self._sizes: list[int] | None = None
         self._cells: Cells = np.zeros(0, dtype=np.int64)
-        self._sums: dict[str, NDArray[Any]] = {m: np.zeros(0) for m in measures}
+        self._sums: dict[str, AnyArray] = {m: np.zeros(0) for m in measures}
         self._numbers: NDArray[np.int32] | None = None  # 1, 2, ... of the cells met, else 0
         self.dense = True
 

@@ -23,6 +23,7 @@ from fairgauge.scan._narwhals import own_names
 from fairgauge.scan.row_codes import Batch, coded_whole, doubles, drop_codes, numbers_of_texts
 from fairgauge.scan.source import Fetched, NotNumeric, Source, check_unique_names
 from fairgauge.start.records import dataclass, field, replace
+from fairgauge.stats.arrays import AnyArray, Integers
 from fairgauge.values import Value, canonical, name_of
 
 
@@ -34,7 +35,7 @@ class Arrays:
     package, ``codes`` has the labels by their codes.
     """
 
-    held: Mapping[str, NDArray[Any]]
+    held: Mapping[str, AnyArray]
     name: str = "arrays"
     stated_order: Mapping[str, Sequence[object]] = field(default_factory=dict)
     codes: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
@@ -79,7 +80,7 @@ class Arrays:
         return np.take(np.append(numbers, np.nan), positions)
 
 
-def _code_array(values: NDArray[Any]) -> tuple[Sequence[object], NDArray[np.integer[Any]]]:
+def _code_array(values: AnyArray) -> tuple[Sequence[object], Integers]:
     # the different values, and the position of each row among them; -1 is missing
     if whole := coded_whole(values):
         return whole
@@ -98,7 +99,7 @@ def _code_array(values: NDArray[Any]) -> tuple[Sequence[object], NDArray[np.inte
 
 Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
-Values = Series | NDArray[Any]
+Values = Series | AnyArray
 
 # every array, Series and frame has one of them
 _PROTOCOLS = ("__array__", "__arrow_c_array__", "__arrow_c_stream__")
@@ -224,7 +225,7 @@ def _is_array(value: object) -> bool:
     return any(hasattr(value, name) for name in _PROTOCOLS) and not isinstance(value, np.generic)
 
 
-def _plain_array(value: object, path: str) -> NDArray[Any]:
+def _plain_array(value: object, path: str) -> AnyArray:
     # an array of one type: numbers, true and false, or texts, None where missing
     if _is_array(value) and not isinstance(value, np.ma.MaskedArray):
         array = np.asarray(value)
@@ -250,7 +251,7 @@ _OF_OUTCOMES = (
 )
 
 
-def _single_type_array(values: list[Value], path: str) -> NDArray[Any]:
+def _single_type_array(values: list[Value], path: str) -> AnyArray:
     known = [each for each in values if each is not None]
     types = {type(each): each for each in known}
     examples = {_value_kind(each): each for each in types.values()}
@@ -341,7 +342,7 @@ def _replace_arrays_by_names(value: object, names: Mapping[GivenArray, str]) -> 
 def _columns_source(columns: Mapping[str, Values], frame: Frame | None) -> Source:
     series = [each for each in columns.values() if isinstance(each, nw.Series)]
     if frame is None and not series:
-        return Arrays(cast("Mapping[str, NDArray[Any]]", columns))
+        return Arrays(cast("Mapping[str, AnyArray]", columns))
     engine = series[0].implementation if frame is None else frame.implementation
     held = {name: _series_of_engine(name, values, engine) for name, values in columns.items()}
     if frame is None:

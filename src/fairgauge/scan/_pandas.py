@@ -27,6 +27,7 @@ from fairgauge.scan.row_codes import (
 )
 from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers
 from fairgauge.start.records import dataclass, replace
+from fairgauge.stats.arrays import Integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis, Plan
     from fairgauge.scan.source import Fetched
 
-    Codes = NDArray[np.integer[Any]]
+    Codes = Integers
     Floats = NDArray[np.float64]
 
 

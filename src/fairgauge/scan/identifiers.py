@@ -26,6 +26,7 @@ from fairgauge.errors import DataError
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.recoding import Recoding
 from fairgauge.start.records import replace
+from fairgauge.stats.arrays import AnyArray
 from fairgauge.stats.sampling import rank_by_cells
 from fairgauge.values import Value, name_of, spelling
 
@@ -75,7 +76,7 @@ def with_hidden_clusters(cube: Cube) -> Cube:
 
 
 def observe_identifiers(
-    identifiers: Sequence[Value], rows: NDArray[Any], recoding: Recoding | None
+    identifiers: Sequence[Value], rows: AnyArray, recoding: Recoding | None
 ) -> Iterator[Observed]:
     """Yield what the identifiers of persons or clusters show: spellings, and those of no one."""
     if str in {*map(type, identifiers)} and (spelt := spellings_of(identifiers)):
@@ -146,7 +147,7 @@ def without_spelling(value: Value) -> str:
 
 
 def placeholders(
-    identifiers: Sequence[Value], rows: NDArray[Any], recoding: Recoding | None
+    identifiers: Sequence[Value], rows: AnyArray, recoding: Recoding | None
 ) -> tuple[tuple[Value, int], ...]:
     """Return the identifiers that probably stand for unknown ones, with the rows of each.
 
@@ -219,7 +220,7 @@ def _content(cube: Cube, axis: Axis, measure: str) -> NDArray[np.int64]:
     return rank_by_cells(np.concatenate(clusters), np.concatenate(cells), len(cube.levels[axis]))
 
 
-def _ranks_of_rows(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
+def _ranks_of_rows(columns: Iterable[AnyArray]) -> NDArray[np.int64]:
     # two columns at a time are one of their ranks: a tenth of the time of comparing rows
     ranks = np.zeros(1, dtype=np.int64)
     for column in columns:

@@ -18,12 +18,13 @@ from fairgauge.errors import DataError, quote
 from fairgauge.question.recoding import Recodings
 from fairgauge.scan.source import Readable, Source, UnreadableNumbers
 from fairgauge.start.records import dataclass, field
+from fairgauge.stats.arrays import AnyArray, Integers
 from fairgauge.values import HALF, SCALES, Value, canonical, name_of, plain_number
 
 _BOUNDS, _SCALES = np.array(SCALES).T
 
 
-def doubles(values: NDArray[Any]) -> NDArray[np.float64]:
+def doubles(values: AnyArray) -> NDArray[np.float64]:
     """Return numbers as doubles: of less than double precision what they stand for.
 
     >>> doubles(np.array([0.7, 1 / 3], dtype=np.float32)).tolist()
@@ -131,10 +132,10 @@ class Batch:
     ``numbers``: for every column of numbers, NaN where missing.
     """
 
-    keys: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]]
+    keys: dict[Axis, tuple[Sequence[object], Integers]]
     numbers: dict[str, NDArray[np.float64]]
 
-    def intervals(self, axis: Axis) -> NDArray[np.integer[Any]]:
+    def intervals(self, axis: Axis) -> Integers:
         """Return the position of every row among the intervals of an axis."""
         numbers = self.numbers[axis.column]
         missing, found = np.isnan(numbers), axis.bins_of(numbers)
@@ -158,7 +159,7 @@ def has_arrow() -> bool:
     return find_spec("pyarrow") is not None
 
 
-Codes: TypeAlias = dict[Axis, NDArray[np.integer[Any]]]
+Codes: TypeAlias = dict[Axis, Integers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -216,9 +217,7 @@ class PositionsInLevels:
         """Read values that are no level as missing ones."""
         self._position = dict.fromkeys(names, -1) | self._position
 
-    def of(
-        self, values: Sequence[object], positions: NDArray[np.integer[Any]]
-    ) -> NDArray[np.integer[Any]]:
+    def of(self, values: Sequence[object], positions: Integers) -> Integers:
         """Return the level of every row, from its position among the engine's values."""
         missing = self._place(None)  # the last entry, which position -1 reads
         known = self._known  # the values of one list only grow
@@ -249,7 +248,7 @@ class PositionsInLevels:
         return _ABSENT if place is None else place
 
 
-def coded_whole(values: NDArray[Any]) -> tuple[Sequence[object], NDArray[np.integer[Any]]] | None:
+def coded_whole(values: AnyArray) -> tuple[Sequence[object], Integers] | None:
     """Return truths, or whole numbers close together, as values and positions; else None."""
     if values.dtype.kind == "b":
         return [False, True], values.view(np.int8)
@@ -274,7 +273,7 @@ def whole_numbers(different: object) -> Sequence[int] | None:
 def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batch:
     """Return a batch of Arrow arrays: of each axis of plain values, and of each numeric column."""
     plain = [axis for axis in plan.axes if not axis.bins]
-    coded: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]] = {}
+    coded: dict[Axis, tuple[Sequence[object], Integers]] = {}
     for axis, array in zip(plain, keys, strict=True):
         whole = str(array.type) in _FLAT and not array.null_count and coded_whole(_flat(array)[0])
         if whole:
@@ -291,7 +290,7 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
     return Batch(coded, {column: _doubles(array, plan, column) for column, array in read})
 
 
-def _dictionary(array: Any) -> tuple[Any, NDArray[np.integer[Any]]]:
+def _dictionary(array: Any) -> tuple[Any, Integers]:
     # the different values of an array, and the position of each row among them; -1 is missing
     held = array if hasattr(array, "dictionary") else array.dictionary_encode()
     positions, known = _flat(held.indices)
@@ -333,7 +332,7 @@ def drop_codes(numbers: NDArray[np.float64], plan: Plan, column: str) -> NDArray
     return np.where(np.isin(numbers, codes), np.nan, numbers) if codes else numbers
 
 
-def _flat(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def _flat(array: Any) -> tuple[AnyArray, NDArray[np.bool_] | None]:
     # Arrow's own way to numpy imports pandas wherever that is installed, which takes longer than to
     # count some million rows
     kind = _FLAT.get(str(array.type))
@@ -363,7 +362,7 @@ def record_batches(plan: Plan, records: Iterator[Sequence[object]]) -> Iterator[
     places: list[dict[object, int]] = [{} for _ in plain]
     while part := list(islice(records, _RECORDS)):
         columns = list(zip(*part, strict=True))
-        keys: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]] = {}
+        keys: dict[Axis, tuple[Sequence[object], Integers]] = {}
         for axis, column, known, place in zip(plain, columns, values, places, strict=False):
             held = [None if each != each else each for each in column]  # NaN is missing
             positions = [place.setdefault(each, len(place)) for each in held]
