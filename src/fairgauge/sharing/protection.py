@@ -110,7 +110,7 @@ def protect_counts(
     cube: Cube, min_cell: int, earlier: Sequence[Cube], random: np.random.Generator
 ) -> Cube:
     """Return protected counts of what `protect` has checked, by given random numbers."""
-    cube = _without_small_groups(_drop_code_tables(cube), min_cell, earlier)
+    cube = _drop_small_groups(_drop_code_tables(cube), min_cell, earlier)
     table = _complete_table(cube)
     counts = np.append(table.cases, [float(n) for n in cube.excluded.values()])
     reasons = np.arange(len(counts)) >= len(table.codes)  # a reason that is listed has some rows
@@ -134,7 +134,7 @@ def _replace_counts(cube: Cube, table: CountTable, published: Array, min_cell: i
     )
 
 
-def _without_small_groups(cube: Cube, min_cell: int, earlier: Sequence[Cube]) -> Cube:
+def _drop_small_groups(cube: Cube, min_cell: int, earlier: Sequence[Cube]) -> Cube:
     # names of few people are missing values; intervals are named by the question, not by people
     table, levels = cube.tables[0], dict(cube.levels)
     for axis in filter(lambda each: each.role in GROUPED and not each.bins, table.axes):
@@ -155,7 +155,7 @@ def _without_small_groups(cube: Cube, min_cell: int, earlier: Sequence[Cube]) ->
     return replace(cube, tables=(table,), levels=levels)
 
 
-def _of_nobody(published: Array, named: Sequence[Index]) -> Mask:
+def _are_nobodys(published: Array, named: Sequence[Index]) -> Mask:
     # the cells of names of which every number that is published is 0; ``named``: codes of cells
     found = np.zeros(len(published), dtype=bool)
     for codes in named:
@@ -190,12 +190,12 @@ def _round_counts(
     below, above = base * (counts // base), base * -(-counts // base)
     defeated_below, defeated_above = learned(below), learned(above)
     drawn = disclosure.rounded_randomly(counts, base, random)
-    while (nobody := _of_nobody(drawn, named)).any():
+    while (nobody := _are_nobodys(drawn, named)).any():
         drawn = np.where(nobody, disclosure.rounded_randomly(counts, base, random), drawn)
     safe = np.where(defeated_below, above, np.where(defeated_above, below, drawn))
     other = np.where(safe == below, above, below)
     safe = np.where(learned_if_repeated(safe), other, safe)
-    lost = learned(safe) | learned_if_repeated(safe) | _of_nobody(safe, named)
+    lost = learned(safe) | learned_if_repeated(safe) | _are_nobodys(safe, named)
     if lost.any():
         raise DataError(
             f"{int(lost.sum()):,} of {len(counts):,} cells cannot be protected beside what was "
