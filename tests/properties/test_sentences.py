@@ -12,41 +12,20 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_invariants import AMONG_CLASSES
+from test_invariants import AMONG_CLASSES, table
 from test_invariants import PROPERTY as OF_INVARIANTS
 
 import fairgauge as fg
 from fairgauge.render import render
 
 PROPERTY = settings(OF_INVARIANTS, max_examples=6)
-N = 400
+ROWS = table(3, 400)
 ALL = fg.TP + fg.FP + fg.FN + fg.TN
 CELLS = (fg.TP, fg.FP, fg.FN, fg.TN)
 COMPARED = ("difference", "ratio", "largest_gap", "smallest_ratio", "minimum")
-
-
-@cache
-def rows() -> pl.DataFrame:
-    rng = np.random.default_rng(3)
-    score = rng.random(N).round(3)
-    return pl.DataFrame(
-        {
-            "g": rng.choice(["A", "B", "C"], N, p=[0.5, 0.35, 0.15]),
-            "part": rng.choice(["x", "y"], N),
-            "label": (rng.random(N) < 0.2 + 0.6 * score).astype(int),
-            "prediction": (score > 0.45).astype(int),
-            "score": score,
-            "kind": rng.choice(["cat", "dog", "hen"], N),
-            "guess": rng.choice(["cat", "dog", "hen"], N, p=[0.5, 0.3, 0.2]),
-            "amount": rng.normal(10, 3, N).round(2),
-            "expected": rng.normal(10, 2, N).round(2),
-        }
-    )
 
 
 def own_metrics() -> list[Any]:
@@ -62,7 +41,7 @@ def own_metrics() -> list[Any]:
 
 AUDITS: dict[str, dict[str, Any]] = {
     "all metrics": {
-        "label": "label", "prediction": "prediction", "score": "score", "strata": "part",
+        "label": "label", "prediction": "prediction", "score": "score", "strata": "stratum",
         "metrics": "all",
         "rules": ["DI >= 0.8", "accuracy >= 0.9", "true_positive_rate.largest_gap <= 0.1"],
     },
@@ -78,16 +57,16 @@ AUDITS: dict[str, dict[str, Any]] = {
         "rules": ["selection_rate.ratio >= 0.8", "selection_rate >= 0.6", "DI >= 0.9"],
     },
     "classes": {
-        "label": "kind", "prediction": "guess", "metrics": AMONG_CLASSES,
+        "label": "true", "prediction": "predicted", "metrics": AMONG_CLASSES,
         "rules": ["true_positive_rate.difference >= -0.1"],
     },
-    "numbers": {"label": "amount", "prediction": "expected", "metrics": "all"},
+    "numbers": {"label": "amount", "prediction": "estimate", "metrics": "all"},
 }  # fmt: skip
 
 
 @cache
 def audit(name: str) -> fg.Report:
-    return fg.audit(rows(), sensitive="g", **AUDITS[name])
+    return fg.audit(ROWS, sensitive="group", **AUDITS[name])
 
 
 def sentences(report: fg.Report) -> dict[str, list[str]]:
@@ -136,7 +115,7 @@ def test_any_metric_of_ones_own_says_the_same_everywhere(of, bys, kind, limit, t
         own = fg.quotient("our_odds", over=cells, under=sum_of(set(CELLS) - of))
     metrics = [own.compared(by) for by in sorted(bys)]
     report = fg.audit(
-        rows(), label="label", prediction="prediction", sensitive="g", metrics=metrics,
+        ROWS, label="label", prediction="prediction", sensitive="group", metrics=metrics,
         rules=[fg.rule(metrics[0], at_least=limit), fg.rule(own, at_least=limit)],
     )  # fmt: skip
     check_sentences(report, tmp_path_factory.mktemp("own"))

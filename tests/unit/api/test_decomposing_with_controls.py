@@ -1,5 +1,7 @@
 """Controls of a decomposition: columns for which its regression alone is adjusted."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -158,6 +160,7 @@ def test_rows_with_a_value_of_a_control_that_one_side_lacks_could_undo_a_pass(ro
     (gap,) = by_branch([*composed(0), ("B", "low", "VA", rows, 60)]).gaps
     assert gap.regression_verdict == verdict
     assert (gap.no_regression == "not comparable") is (verdict == "inconclusive")
+    assert replace(gap, doubted=True).regression_verdict == "inconclusive"
 
 
 @pytest.mark.parametrize("seed", range(3))
