@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from test_every_verb import differences
 from test_invariants import AMONG_CLASSES
+from test_invariants import table as of_invariants
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
@@ -68,29 +69,12 @@ TYPED = {"feature_columns", "group_values", "reference_values"}
 @cache
 def table(seed: int = 0, rows: int = 160) -> pl.DataFrame:
     """Return rows of two features, a copy of one, strata, and outcomes of three kinds."""
-    rng = np.random.default_rng(seed)
-    group = rng.choice(GROUPS, rows, p=[0.5, 0.3, 0.2])
-    second = rng.choice(SECOND, rows, p=[0.6, 0.4])
-    label = (rng.random(rows) < np.where(group == "g1", 0.6, 0.4)).astype(int)
-    right = rng.random(rows) < 0.7
-    true = rng.integers(0, 3, rows)
-    classes = np.array(CLASSES)
-    return pl.DataFrame(
-        {
-            "group": group,
-            "second": second,
-            "third": second,
-            "stratum": rng.choice(STRATA, rows),
-            "label": label,
-            "prediction": np.where(right, label, 1 - label),
-            "candidate": np.where(rng.random(rows) < 0.8, label, 1 - label),
-            "score": np.round(np.clip(rng.normal(0.4 + 0.2 * label, 0.2), 0, 1), 2),
-            "true": classes[true],
-            "predicted": classes[np.where(right, true, rng.integers(0, 3, rows))],
-            "amount": np.round(rng.normal(10, 3, rows), 1),
-            "estimate": np.round(rng.normal(10, 3, rows), 1),
-            "x": np.round(rng.normal(0, 1, rows), 1),
-        }
+    rng = np.random.default_rng([seed, 1])
+    data = of_invariants(seed, rows, groups=GROUPS, strata=" ".join(STRATA)).drop("n", "w")
+    second, label = rng.choice(SECOND, rows, p=[0.6, 0.4]), data["label"].to_numpy()
+    candidate = np.where(rng.random(rows) < 0.8, label, 1 - label)
+    return data.with_columns(
+        second=pl.Series(second), third=pl.Series(second), candidate=pl.Series(candidate)
     )
 
 
