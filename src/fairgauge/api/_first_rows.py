@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from fairgauge.api._repeated_people import unasked_columns
 from fairgauge.cube.cube import Observed
 from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import DiagnosticCode, Observation, Task, Threshold
-from fairgauge.errors import DataError, cells, quote
+from fairgauge.errors import DataError, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
@@ -19,11 +19,9 @@ from fairgauge.scan.input_files import opened_files
 from fairgauge.scan.row_codes import numbers_of, read_rows
 from fairgauge.scan.source import Readable, Source, can_look_at_rows
 from fairgauge.start.records import replace
-from fairgauge.values import Value, is_number, name_of
+from fairgauge.values import name_of
 
 _FIRST_ROWS = 1_000
-# different numbers of a label up to which they may be codes of classes
-_FEW_AMOUNTS = 20
 # cases of a row from which on a label of many fractions is their mean
 _SEVERAL = 5
 
@@ -48,23 +46,8 @@ def _infer_regression(source: Source, spec: Spec) -> Spec:
     numbers = all(issubclass(kind, (int, float)) for kind in kinds)
     fractions = any(issubclass(kind, float) for kind in kinds)
     decisions = {*first[spec.label]} <= {0, 1, None}
-    _refuse_no_number(first[spec.label], first[spec.prediction], spec)
     regression = numbers and fractions and not decisions
     return replace(spec, task=Task.REGRESSION) if regression else spec
-
-
-def _refuse_no_number(labels: Sequence[Value], predictions: Sequence[Value], spec: Spec) -> None:
-    of_label = {*labels} - {None}
-    if len(of_label) <= _FEW_AMOUNTS or not all(map(is_number, of_label)):
-        return
-    odd = next((v for v in predictions if isinstance(v, str) or v in (np.inf, -np.inf)), None)
-    if any(isinstance(v, float) for v in of_label) and odd is not None:
-        raise DataError(
-            f"column {quote(spec.prediction or '')} (prediction) holds {cells([odd])}, which is "
-            f"no number that can be averaged, while the label {quote(spec.label or '')} holds "
-            "amounts: write each prediction as a number, or leave it empty; of decisions beside "
-            "amounts, cut the label (fairgauge.above(x), --positive '>x')"
-        )
 
 
 def means_of_cases(source: Source, spec: Spec) -> tuple[Observed, ...]:
