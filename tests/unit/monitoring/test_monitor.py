@@ -31,16 +31,15 @@ def test_evidence_is_that_of_the_detector(shifted):
     assert report.comparisons[0].threshold == pytest.approx(365 / 0.04)
 
 
-def test_a_group_that_comes_later_takes_from_what_is_kept_for_it():
-    counts = {name: cube(40) for name in day_names(4)}
-    later = {name: fg.confusion("sex", {"F": {"tp": 40, "fn": 60}, "M": {"tp": 80, "fn": 120},
-                                        "X": {"tp": 4, "fn": 6}})
-             for name in day_names(8)[4:]}  # fmt: skip
-    rule = {"metric": "selection_rate.ratio", "at_least": 0.8}
-    before, after = (fg.monitor(c, asked(rule)) for c in (counts, counts | later))
-    assert [(each.group, each.reference) for each in before.comparisons] == [("F", "M")]
-    assert after.comparisons[0].threshold == before.comparisons[0].threshold
-    assert sum(each.alpha for each in after.comparisons) <= 0.05
+def test_a_metric_of_the_other_order_has_the_evidence_of_its_mirror(shifted):
+    """Clarify's DPPL is reference less group."""
+    native = {"metric": "selection_rate.difference", "between": [-0.02, 0.07], "groups": "F"}
+    turned = {"metric": "DPPL", "between": [-0.07, 0.02], "groups": "F"}
+    report = fg.monitor(shifted, asked(native, turned))
+    assert evidence(report, 0) == pytest.approx(evidence(report, 1))
+    first, second = (each.alarm for each in report.comparisons)
+    assert first.after.value == pytest.approx(-second.after.value)
+    assert (first.since, first.after.rate_group) == (second.since, second.after.rate_group)
 
 
 @pytest.mark.parametrize("arrivals", [[0], [0] * 40, [-1, 0, 0, 3, 9, 9], list(range(50))])

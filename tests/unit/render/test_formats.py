@@ -61,14 +61,6 @@ def test_every_format_shows_every_report_with_and_without_intervals(format_, sam
         assert "nan" not in re.sub(r"(?s)<script>.*", "", text).casefold().split()
 
 
-@pytest.mark.parametrize("format_", names("comparison"))
-def test_every_format_shows_every_comparison(format_):
-    for pair in (compared_reports.months, compared_reports.models, compared_reports.hostile):
-        text = render(fg.compare(*pair()), format_)
-        assert text.endswith("\n")
-        assert "None" not in re.sub(r"(?s)<script>.*", "", text)
-
-
 def test_an_unknown_format_names_the_nearest(small):
     with pytest.raises(DataError, match=r"no format 'htm' of a report\. Did you mean 'html'\?"):
         render(small, "htm")
