@@ -120,10 +120,8 @@ class _TestedCandidate:
             size = len(batch.records)
             least, most = batch.distance_at(np.full(size, z))
             low.append(np.nan_to_num(least, nan=-np.inf))
-            value, n = np.array(
-                [(e.distance, min(e.n_group or 0, e.n_reference or 0)) for e in batch.records],
-                dtype=float,
-            ).T
+            of = [(e.distance, min(e.n_group or 0, e.n_reference or 0)) for e in batch.records]
+            value, n = np.array(of, dtype=float).reshape(-1, 2).T
             if self.metric.by == "ratio":  # a row moves the logarithm by that part of the rate
                 n *= self.least_rate
             high.append(np.nan_to_num(worst_limit(value, most, batch.reach, n, z), nan=np.inf))

@@ -110,7 +110,7 @@ class _Alternatives(PageStatements):
             group=gap.group, reference=gap.reference,
         )  # fmt: skip
         who, than = self.side(gap.feature, gap.group), self.reference(place)
-        shift = Range.of(gap.interval)
+        shift = Range.of(gap.simultaneous or gap.interval)  # of one that was picked
         if shift and self.by == "difference" and (gap.old or 0.0) < 0:  # upwards is smaller
             shift = replace(shift, low=-shift.high, high=-shift.low)
         known = mine is not None and theirs is not None
@@ -133,11 +133,11 @@ class _Alternatives(PageStatements):
             row = self.result.catalogue.rate_row(each.rate)
             change = RateChange(
                 rate=each.rate, definition=row, feature=None, group=EVERYONE, old=each.old,
-                new=each.new, change=each.change, interval=each.interval, n=self.one.rows,
+                new=each.new, change=each.change, interval=each.simultaneous, n=self.one.rows,
             )  # fmt: skip
             outcome = Performance.NON_INFERIOR if each.shown else Performance.CANNOT_TELL
             yield self.shifted(
-                change, "shifted", interval=Range.of(each.interval),
+                change, "shifted", interval=Range.of(each.simultaneous),
                 sources=(f"{self.place}.performance",),
                 facts=self.times(self.one) | {"share": row.is_share, "outcome": str(outcome),
                     "margin": each.margin, "by": "difference"},

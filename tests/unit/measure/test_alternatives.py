@@ -71,6 +71,23 @@ def test_who_is_not_both_is_not_shown(model, more, why):
     assert found["c1"].shown_for == (), why
 
 
+@pytest.mark.parametrize(("column", "value", "more", "verdict"), [
+    ("c0", pl.col("current"), {}, "none shown"),  # a copy of the model in use
+    ("c0", 1 - pl.col("y"), {"margins": {"accuracy": 0.9}}, "none shown"),
+    ("c0", pl.col("y"), {}, "none shown"),  # withheld: a copy of the outcome
+    ("c0", pl.col("c0"), {"margins": {"accuracy": 0.0}}, "shown"),
+    ("c0", pl.when(pl.col("g") == "A").then("c0"), {}, "not judged"),  # no decision for B
+    ("c0", pl.when((pl.col("g") == "A") | (pl.col("c0") == 1) | (pl.int_range(pl.len()) % 3 > 0))
+     .then("c0"), {}, "none shown"),  # refusals of a group are missing
+    ("g", pl.lit("A"), {}, "not judged"),
+    ("g", pl.col("g").cast(pl.Enum(["A", "B", "empty"])), {}, "shown"),
+    ("y", pl.when(pl.int_range(pl.len()) > 0).then("y"), {"margins": {"f1": 0.01}}, "none shown"),
+])  # fmt: skip
+def test_who_tries_to_have_a_candidate_named(column, value, more, verdict):
+    data = rows([[0.28, 0.82], [0.22, 0.75]], n=20_000).with_columns(value.alias(column))
+    assert judged(data, **more).verdict == verdict
+
+
 def test_a_group_that_is_harmed_stands_in_the_way():
     old = [*OLD, [0.2, 0.7]]
     new = [[0.3, 0.8], [0.22, 0.72], [0.12, 0.6]]
