@@ -164,6 +164,30 @@ def check_workbook(book: ZipFile, most: int) -> None:
     for part in book.infolist():
         with book.open(part) as file:
             _refuse_document_type(file, part.filename)
+        with book.open(part) as file:
+            _refuse_many_elements(file, part.filename)
+
+
+# what a reader holds at once of a workbook are all elements of a part, or those of a row of a sheet
+_MOST_OF_SHEET, _MOST_OF_ROW, _MOST_OF_TEXTS, _MOST_OF_PART = (
+    20_000_000,
+    500_000,
+    2_000_000,
+    300_000,
+)
+
+
+def _refuse_many_elements(file: IO[bytes], name: str) -> None:
+    # tags are counted by how they begin
+    most = _MOST_OF_TEXTS if "sharedStrings" in name else _MOST_OF_PART
+    most, of_row = (_MOST_OF_SHEET, _MOST_OF_ROW) if "worksheets/" in name else (most, most)
+    tags = run = 0
+    while piece := file.read(_AHEAD):
+        runs = [each.count(b"<") for each in piece.split(b"<row")]
+        runs[0], tags = runs[0] + run, tags + piece.count(b"<")
+        if tags > most or max(runs) > of_row:
+            raise DataError(f"its part {quote(name)} has too many elements; save the sheet as CSV")
+        run = runs[-1]
 
 
 def _refuse_document_type(file: IO[bytes], name: str) -> None:

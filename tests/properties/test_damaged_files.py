@@ -77,6 +77,21 @@ def test_no_part_of_a_workbook_declares_a_document_type(command, tmp_path, monke
         assert (done.exit_code, "declares a document type" in done.stderr) == (2, True), name
 
 
+@pytest.mark.parametrize(("part", "before", "tags"), [
+    ("xl/sharedStrings.xml", "<sst><si>", "<r/>"), ("xl/styles.xml", "<styleSheet>", "<xf/>"),
+    ("xl/worksheets/sheet1.xml", "<worksheet><sheetData><row>", "<c/>"),
+])  # fmt: skip
+def test_a_part_of_a_workbook_has_so_many_elements(part, before, tags, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files("published")
+    with zipfile.ZipFile("a.xlsx", "a", zipfile.ZIP_DEFLATED) as book:
+        book.writestr(f"{part}/more.xml" if part in book.namelist() else part,
+                      before + tags * (8_400_000 // len(tags)))  # fmt: skip
+    for command in (["audit", "a.xlsx", *ASKED], ["check", "a.xlsx"]):
+        done = CliRunner().invoke(main, command)
+        assert (done.exit_code, "too many elements" in done.stderr) == (2, True), done.output
+
+
 def files(kind: str) -> dict[str, list[str]]:
     """Write a whole file of every format of a kind; return the command that reads each."""
     import polars as pl
