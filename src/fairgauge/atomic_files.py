@@ -154,11 +154,14 @@ def link_on(path: Path, folder: Path | None = None) -> Path | None:
     """
     here = Path.cwd()
     whole = here / path
-    if (parent := whole.parent.resolve()) == Path("/dev") or parent.parts[1:2] == ("proc",):
+    plain = Path(os.path.normpath(whole))  # of "..", which may follow what is not there
+    if plain.parent.as_posix() in ("/dev", "/dev/fd", "/proc/self/fd"):
         return None
     inside = {here, here / (folder or here)}
-    links = (each for each in (whole, *whole.parents) if each.is_symlink())
-    return next((each for each in links if each == whole or inside & {*each.parents}), None)
+    every = (whole, plain, *whole.parents, *plain.parents)
+    links = (each for each in every if each.is_symlink())
+    found = (each for each in links if each in (whole, plain) or inside & {*each.parents})
+    return next(found, None)
 
 
 def refuse_link(path: str | Path) -> None:

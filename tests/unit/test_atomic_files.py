@@ -13,6 +13,7 @@ from tests.needs import POSIX
 
 from fairgauge import atomic_files
 from fairgauge.atomic_files import create_whole, replace_whole, write_whole
+from fairgauge.errors import DataError
 
 THREADS = 8
 LINKS = ("links", "no links", "windows")
@@ -65,6 +66,20 @@ def test_of_threads_that_create_a_file_one_succeeds(tmp_path):
         assert answers.count(True) == 1
         assert target.read_text() == "abcdefgh"[answers.index(True)] * 1000
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(map(str, range(20)))
+
+
+@POSIX
+@pytest.mark.parametrize("name", ["here/a", "./no/../here/a", "no/../../work/here/a", "dev/stdout"])
+def test_no_way_of_writing_a_path_follows_a_link(tmp_path, monkeypatch, name):
+    (tmp_path / "away").mkdir()
+    (work := tmp_path / "work").mkdir()
+    (work / "here").symlink_to(tmp_path / "away")
+    (work / "dev").symlink_to("/dev")
+    monkeypatch.chdir(work)
+    with pytest.raises(DataError, match="is a link, which no output follows"):
+        write_whole(name, "text")
+    assert not [*(tmp_path / "away").iterdir()]
+    write_whole("/dev/null", "text")
 
 
 @pytest.mark.parametrize("links", LINKS[:2])
