@@ -84,6 +84,8 @@ _OF_AUDIT = re.compile(r"^(sensitive(?=$|\[|\.)|metrics\[0\])")
 def find(
     data: object = None,
     *,
+    metrics: str | Statistic | None = None,
+    sensitive: object = None,
     rate: str | Statistic | None = None,
     features: object = None,
     worse: str | None = None,
@@ -105,13 +107,15 @@ def find(
     data : frame, path, glob, list of paths, or Cube
         As of `fairgauge.audit`. Counts must hold all features together, as those that are counted
         with an intersection of all of them do.
-    rate : str or Statistic
+    metrics : str or Statistic
         The share of rows that is searched: a rate of the catalogue, or one of `fairgauge.rate`.
-    features : list of str, `fairgauge.cut` or mapping
+    sensitive : list of str, `fairgauge.cut` or mapping
         The columns whose values are conditions, protected or not, in the forms of ``sensitive``. Of
         counts, and of a specification file, by default its sensitive features. Numbers of more
         than 12 values without cuts are cut into fifths of the rows; of more than 50 values the 50
         most frequent are kept, and all others are one.
+    rate, features
+        Other names of ``metrics`` and ``sensitive``, as a search has one rate, of any columns.
     worse : {"higher", "lower"}, optional
         The side that is worse; by default that of the catalogue.
     tolerance : float in [0, 1), default 0
@@ -162,8 +166,8 @@ def find(
     ...     "approved": [0] * 4 + [1] * 4, "n": [150, 690, 190, 980, 150, 60, 20, 90],
     ... }
     >>> found = fg.find(
-    ...     table, label="repaid", prediction="approved", count="n", features=["sex", "age"],
-    ...     rate="false_positive_rate",
+    ...     table, label="repaid", prediction="approved", count="n", sensitive=["sex", "age"],
+    ...     metrics="false_positive_rate",
     ... )
     >>> found.summary
     ('sex = F & age = old',)
@@ -177,6 +181,10 @@ def find(
         if name not in OF_ROWS:
             at[name].report(f"is no option of a search.{suggest(name, allowed)} {listed}")
     rows = overridden({name: merged[name] for name in OF_ROWS if name in merged}, options)
+    for name, other, value in (("rate", rate, metrics), ("features", features, sensitive)):
+        if other is not None and value is not None:
+            at[name].report("is named twice: as metrics and rate, or sensitive and features")
+    rate, features = metrics if rate is None else rate, sensitive if features is None else features
     features = merged.get("sensitive") if features is None else features
     read_number(0, 1)(tolerance, at["tolerance"])
     read_number(0, 0.5, inside=True)(alpha, at["alpha"])
@@ -191,7 +199,7 @@ def find(
         if rows.pop(name, None) is not None:
             at[name].report(_DEPENDENT)
     if features is None and not isinstance(data, Cube):
-        at["features"].report("name the columns to search (--features A,B,C)")
+        at["features"].report("name the columns to search (--sensitive A,B,C)")
     if at.problems or row is None or side is None:
         raise SpecError(at.problems)
     if rows.get("prediction") is not None and not isinstance(data, Cube):
@@ -287,7 +295,7 @@ def _searched_rate(rate: str | Statistic | None, at: Location) -> Rate | None:
         named = metric_or_name(rate)
         row = BUILT_IN.rate(named) if isinstance(named, str) else named
     except LookupError as error:
-        asked = f"name the rate to search (--rate NAME): {known}"
+        asked = f"name the rate to search (--metrics NAME): {known}"
         at.report(asked if rate is None else str(error))
         return None
     if isinstance(row, Rate):

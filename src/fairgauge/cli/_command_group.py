@@ -294,9 +294,6 @@ def _explain(error: Exception) -> int:
         if context is not None:
             click.echo(context.get_usage(), err=True)
             click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
-            flags = {flag for each in context.command.params for flag in each.opts}
-            if getattr(error, "option_name", "") == "--sensitive" and "--features" in flags:
-                error.possibilities = ["--features"]  # type: ignore[attr-defined]
         print_message(error.format_message())
     elif isinstance(error, FairgaugeError):
         print_message(error)

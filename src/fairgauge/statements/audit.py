@@ -68,7 +68,10 @@ def audit_page(report: Report) -> Page:
 
 
 _SIDES = ("positive", "negative", "undecided")
-_STATED_SIDES = {"label": _SIDES, "prediction": _SIDES, "where": (enums.CountedAs.EXCLUDED,)}
+_LEFT_OUT = (enums.CountedAs.MISSING, enums.CountedAs.EXCLUDED)
+_STATED_SIDES = dict.fromkeys(("label", "prediction"), (*_SIDES, *_LEFT_OUT)) | dict.fromkeys(
+    ("sensitive", "strata", "where"), _LEFT_OUT
+)
 """What values became that the first page lists, where a side of an outcome has several."""
 _MOST_VALUES = 6
 
@@ -574,7 +577,7 @@ class _Audit(PageStatements):
             yield fact("counted_as", "counted", column=column, state=state,
                 event=of if state in ("positive", "negative") else None,
                 values=values[:_MOST_VALUES], more=max(0, len(values) - _MOST_VALUES),
-                several=several or role == "where")  # fmt: skip
+                several=several or role not in ("label", "prediction"))  # fmt: skip
 
     def found(self) -> Iterator[Statement]:
         for finding, each, found in self.led:

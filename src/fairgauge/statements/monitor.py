@@ -65,9 +65,14 @@ class _Monitor(PageStatements):
 
         who, before, ends = self.side(each.feature, each.group), None, None
 
+        of = Measure("number", each.definition.title)
+        if row is not None:
+            of = self.measured(each.definition, row, None)
+        share = None if of.kind == "number" else row  # what is no share is of no rows
+
         def sides(held: monitored.Point | monitored.PooledPeriods) -> tuple[Side, Side]:
-            mine = self.counted(held.rate_group, held.n_group, row)
-            theirs = self.counted(held.rate_reference, held.n_reference, row)
+            mine = self.counted(held.rate_group, held.n_group, share)
+            theirs = self.counted(held.rate_reference, held.n_reference, share)
             return replace(who, **mine), replace(than, **theirs)
 
         if was is not None and was.rate_group is not None:
@@ -79,8 +84,7 @@ class _Monitor(PageStatements):
         first = first or opposite_odds(each.definition) is not None
         return Statement(
             code=code, who=who, than=than if each.reference else None, was=before,
-            of=Measure("number", each.definition.title) if row is None
-            else self.measured(each.definition, row, None),
+            of=of,
             by=each.definition.by if isinstance(each.definition, Contrast) else "difference",
             value=None if now is None else now.value, interval=ends,
             sources=(f"comparisons[{self.report.comparisons.index(each)}]",),

@@ -94,7 +94,7 @@ def command_of(name: str, verb: Verb) -> click.Command:
 
     run.__doc__ = verb.help
     made_of = [
-        click.option(keywords.get("flag") or f"--{key.replace('_', '-')}", key,
+        click.option(*(keywords.get("flag") or f"--{key.replace('_', '-')}").split(), key,
                      **{name: value for name, value in keywords.items() if name != "flag"})
         for key, keywords in verb.own_options.items()
     ]  # fmt: skip
@@ -255,7 +255,9 @@ VERBS = {
         question_options=add_options(flags_for(*OF_ROWS), config_option),
         own_options={
             "rate": _option(
-                "Rate to search, a share of rows (for example false_positive_rate).", metavar="RATE"
+                "Rate to search, a share of rows (for example false_positive_rate).",
+                metavar="RATE",
+                flag="--metrics --rate",
             ),
             "features": _option(
                 "Columns to search, protected or not. Numbers after a column are its cut points: "
@@ -263,6 +265,7 @@ VERBS = {
                 metavar=LISTED_FEATURES.metavar,
                 multiple=True,
                 callback=_features,
+                flag="--sensitive --features",
             ),
             "worse": _option(
                 "Side that is worse (default: that of the rate).",
@@ -290,8 +293,8 @@ VERBS = {
     (--alpha) any subgroup that is called worse is not, however many are examined.
 
     \b
-    fairgauge find loans.csv --label repaid --prediction approved --rate false_positive_rate
-        --features sex,race,age:25,45,60 --tolerance 0.02 --fail-on worse -o find.html
+    fairgauge find loans.csv --label repaid --prediction approved --metrics false_positive_rate
+        --sensitive sex,race,age:25,45,60 --tolerance 0.02 --fail-on worse -o find.html
     """,
     ),
     "why": Verb(
