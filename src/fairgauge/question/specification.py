@@ -78,7 +78,9 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         of_base = (None if e in given else getattr(base, e) for e in ("replicates", "threshold"))
         readers.refuse_costly(*of_base)
         if "rules" in given:  # who states rules beside counts states how they are judged
-            defaults = {name: getattr(Spec(), name) for name in ("inconclusive", "confidence", "accept")}
+            defaults = {
+                name: getattr(Spec(), name) for name in ("inconclusive", "confidence", "accept")
+            }
             given = defaults | given
     misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
