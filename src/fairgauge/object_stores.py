@@ -147,6 +147,12 @@ def address(place: Place) -> str:
     return place.url if isinstance(place, Object) else str(place)
 
 
+def unexpanded(place: Place) -> str:
+    """Return an address in which no reader takes a folder called ``~`` or ``file:`` for another."""
+    name = address(place)
+    return os.path.abspath(name) if name.startswith(("~", "file:")) else name  # noqa: PTH100
+
+
 def most_unpacked(packed: IO[bytes]) -> int:
     """Return how many bytes an archive may unpack to: 200 times its own, and 200 MB at least."""
     size = packed.seek(0, io.SEEK_END)

@@ -181,6 +181,8 @@ def _copies_made(node: Mapping[str, Any]) -> int:
     # how often the result of a JMESPath can hold what is found: steps that each double it multiply
     if node["type"] == "function_expression" and node["value"] in ("join", "to_string"):
         return _MOST_COPIES + 1  # marks of JSON in JSON double, too
+    if node["type"] == "literal":  # a copy for each element of a projection
+        return json.dumps(node["value"]).count(",") + 1
     combine = sum if node["type"] in _SIDE_BY_SIDE else math.prod
     steps = (each for each in node["children"] if isinstance(each, dict))  # not ends of slices
     return max(combine(_copies_made(each) for each in steps), 1)
@@ -257,7 +259,7 @@ def read_parquet_files(
 
     try:
         with duckdb.connect() as connection:
-            schemas = [connection.read_parquet(str(path)) for path in files]
+            schemas = [connection.read_parquet(glob.escape(str(path.absolute()))) for path in files]
             for path, schema in zip(files, schemas, strict=True):
                 check_same_names(schemas[0].columns, schema.columns, files[0], path)
             names, width = list(headers or schemas[0].columns), len(schemas[0].columns)

@@ -18,7 +18,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from fairgauge.errors import DataError, listing, needing, quote
-from fairgauge.object_stores import Place, check_workbook, most_unpacked
+from fairgauge.object_stores import Place, check_workbook, most_unpacked, unexpanded
 from fairgauge.scan._column_arrays import open_columns
 from fairgauge.scan._duckdb_relation import check_same_columns
 from fairgauge.scan.source import MOST_COLUMNS, RECORDS, FileRecord, Source, check_unique_names
@@ -53,10 +53,10 @@ def _read_with_pyreadstat(path: Place) -> Columns:
         more["user_missing"] = True
     catalogue = path.with_suffix(_CATALOGUE)
     if kind == ".sas7bdat" and catalogue.is_file():
-        more["catalog_file"] = str(catalogue)
+        more["catalog_file"] = unexpanded(catalogue)
     try:
         read = getattr(pyreadstat, READERS[kind])
-        columns, about = read(str(path), output_format="dict", **more)
+        columns, about = read(unexpanded(path), output_format="dict", **more)
     except Exception as error:  # what another program's file holds may be anything
         raise DataError(f"cannot read {quote(path)}: {' '.join(str(error).split())}") from None
     check_unique_names(about.column_names, quote(path))

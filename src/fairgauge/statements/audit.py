@@ -69,9 +69,10 @@ def audit_page(report: Report) -> Page:
 
 _SIDES = ("positive", "negative", "undecided")
 _LEFT_OUT = (enums.CountedAs.MISSING, enums.CountedAs.EXCLUDED)
-_STATED_SIDES = dict.fromkeys(("label", "prediction"), (*_SIDES, *_LEFT_OUT)) | dict.fromkeys(
-    ("sensitive", "strata", "where"), _LEFT_OUT
-)
+_STATED_SIDES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("label", "prediction"), (*_SIDES, *_LEFT_OUT)),
+    **dict.fromkeys(("sensitive", "strata", "where"), _LEFT_OUT),
+}
 """What values became that the first page lists, where a side of an outcome has several."""
 _MOST_VALUES = 6
 

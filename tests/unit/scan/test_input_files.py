@@ -4,15 +4,18 @@ import gzip
 import io
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather, ipc
+from tests.needs import POSIX
 
 import fairgauge as fg
 from fairgauge.errors import DataError
@@ -309,6 +312,25 @@ def test_names_of_files_mean_themselves(write, name):
     path = write("g,y\na,1\n", name)
     write("g,y\nother,1\n", "a1.csv")
     assert cells(path) == {("a", 1): 1}
+
+
+@POSIX
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "dta"])
+@pytest.mark.parametrize("folder", ["~", "file:"])
+def test_no_folder_is_taken_for_another(tmp_path, monkeypatch, folder, kind):
+    """Readers took a folder called "~" for that of the person, and read a file of theirs."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "sent" / folder).mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "sent")
+    save = {
+        "csv": pd.DataFrame.to_csv, "parquet": pd.DataFrame.to_parquet,
+        "jsonl": partial(pd.DataFrame.to_json, orient="records", lines=True),
+        "dta": pd.DataFrame.to_stata,
+    }  # fmt: skip
+    for group, place in (("sent", f"{tmp_path}/sent/{folder}"), ("home", f"{tmp_path}/home")):
+        save[kind](pd.DataFrame({"g": [group], "y": [1]}), f"{place}/x.{kind}")
+    assert cells(f"*/x.{kind}") == {("sent", 1): 1}
 
 
 def test_files_that_are_not_there(write, tmp_path):
