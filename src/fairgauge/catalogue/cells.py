@@ -118,8 +118,9 @@ _WORDS = {
 }  # fmt: skip
 
 
-# numbers that are no further apart, relative to their size or at all, differ by rounding alone
-ROUNDING, SMALLEST_GAP = 1e-12, 1e-15
+# numbers that are no further apart, relative to their size or at all, differ by rounding alone:
+# sums of weights are kept to twelve digits, and a rate of two of them is less exact
+ROUNDING, SMALLEST_GAP = 1e-11, 1e-15
 
 # a function without warnings costs one call, a block without them three
 _quotient: Callable[[Array, Array], Array] = quiet(np.true_divide)

@@ -67,10 +67,11 @@ def audit_page(report: Report) -> Page:
     return replace(made.page(repeated=repeated), grid=made.grid())
 
 
+_DECIDED = ("label", "prediction")
 _SIDES = ("positive", "negative", "undecided")
 _LEFT_OUT = (enums.CountedAs.MISSING, enums.CountedAs.EXCLUDED)
 _STATED_SIDES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("label", "prediction"), (*_SIDES, *_LEFT_OUT)),
+    **dict.fromkeys(_DECIDED, (*_SIDES, *_LEFT_OUT)),
     **dict.fromkeys(("sensitive", "strata", "where"), _LEFT_OUT),
 }
 """What values became that the first page lists, where a side of an outcome has several."""
@@ -571,14 +572,14 @@ class _Audit(PageStatements):
             if (len(values) > 1 or state not in ("positive", "negative")) and side not in known:
                 known.append(side)
                 found.append((role, column, state, values))
-        several = len({column for role, column, *_ in found if role != "where"}) > 1
+        several = len({column for role, column, *_ in found if role in _DECIDED}) > 1
         for role, column, state, values in found:
             kind: EventKind = "outcome" if role == "label" else "decision"
             of = replace(self.event(kind, state == "positive"), once=False)
             yield fact("counted_as", "counted", column=column, state=state,
                 event=of if state in ("positive", "negative") else None,
                 values=values[:_MOST_VALUES], more=max(0, len(values) - _MOST_VALUES),
-                several=several or role not in ("label", "prediction"))  # fmt: skip
+                several=several or role not in _DECIDED)  # fmt: skip
 
     def found(self) -> Iterator[Statement]:
         for finding, each, found in self.led:
