@@ -562,7 +562,11 @@ class _Audit(PageStatements):
     def _counted_values(self) -> Iterator[Statement]:
         # the values of an outcome, where a side has several, and those that conditions leave out
         held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
-        for each in self.report.counted:
+        every = self.report.counted
+        partly = {(e.role, e.column, e.value) for e in every if e.as_ not in _LEFT_OUT}
+        for each in every:
+            if each.as_ in _LEFT_OUT and (each.role, each.column, each.value) in partly:
+                continue  # of rows that something else leaves out
             if each.value is not None and each.as_ in _STATED_SIDES.get(each.role, ()):
                 key = each.role, each.column, each.as_
                 held.setdefault(key, []).append((each.value, each.cases))
@@ -579,7 +583,7 @@ class _Audit(PageStatements):
             yield fact("counted_as", "counted", column=column, state=state,
                 event=of if state in ("positive", "negative") else None,
                 values=values[:_MOST_VALUES], more=max(0, len(values) - _MOST_VALUES),
-                several=several or role not in _DECIDED)  # fmt: skip
+                several=several or state in _LEFT_OUT)  # fmt: skip
 
     def found(self) -> Iterator[Statement]:
         for finding, each, found in self.led:

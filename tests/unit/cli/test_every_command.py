@@ -62,6 +62,8 @@ OTHERS = {
     ("clarify-monitor", "--metrics"),  # a file
     ("compare", "--candidate"),  # hidden, and refused
     ("find", "--features"),  # those that are searched
+    ("find", "--metrics"),  # one, a share of rows
+    ("find", "--sensitive"),
     ("find", "--missing"),  # of those, a value by default
     ("check", "--reference"),  # a category of a table that has no columns of rows
     ("monitor import", "--period"),  # of the history
