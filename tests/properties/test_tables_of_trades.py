@@ -4,6 +4,8 @@ Each kind makes a table with what it is about, or a clean one beside it, with co
 shapes that nobody asks for: losses, sorted numbers, a permutation, groups of equal size.
 """
 
+from dataclasses import astuple
+
 import numpy as np
 import polars as pl
 import pytest
@@ -242,7 +244,11 @@ def made(kind, rng, *, planted):
 
 
 def numbers(report):
-    return [(e.key, e.value, e.interval, e.p_value) for e in report.estimates]
+    return [
+        number
+        for e in report.estimates
+        for number in (e.value, *(astuple(e.interval)[:2] if e.interval else ()), e.p_value)
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -259,7 +265,9 @@ def test_no_pass_before_a_doubt_is_closed_and_the_right_number_after(kind, seed,
     codes = {each.code for each in doubted.doubts}
     assert (code in codes, doubted.verdict) == (True, Outcome.INCONCLUSIVE)
     accepted = fg.audit(data, **asked, accept=codes)
-    assert (accepted.verdict, numbers(accepted)) == (Outcome.PASS, numbers(doubted))
+    assert accepted.verdict is Outcome.PASS
+    # Another scan adds amounts in another order of its threads: the last digit may differ.
+    assert numbers(accepted) == pytest.approx(numbers(doubted), rel=1e-9)
     if kind not in (places, lists):  # which counts do not hold
         assert fg.audit(fg.count(data, **asked)).doubts == doubted.doubts
     answered = fg.audit(data, **asked | closed)
