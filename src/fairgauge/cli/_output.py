@@ -92,7 +92,8 @@ _AMOUNT = (
         "-q",
         "--quiet",
         is_flag=True,
-        help="Print one line with the verdict, and one for each rule that does not pass.",
+        help="Print one line with the verdict, and one for each rule that does not pass; with "
+        "rules, the values that are left out.",
     ),
 )
 

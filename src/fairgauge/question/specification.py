@@ -78,10 +78,8 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         of_base = (None if e in given else getattr(base, e) for e in ("replicates", "threshold"))
         readers.refuse_costly(*of_base)
         if "rules" in given:  # who states rules beside counts states how they are judged
-            defaults = {
-                name: getattr(Spec(), name) for name in ("inconclusive", "confidence", "accept")
-            }
-            given = defaults | given
+            assumed = ("missing",) if base.missing is enums.Missing.IGNORABLE else ()
+            given = {name: getattr(Spec(), name) for name in (*_OF_RULES, *assumed)} | given
     misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
     if spec.prediction is not None and "threshold" not in given:
@@ -197,6 +195,7 @@ def check_names(options: Mapping[str, object], positional: Sequence[object]) -> 
         raise SpecError([*problems, Problem("", _AS_HERE)])
 
 
+_OF_RULES = ("inconclusive", "confidence", "accept", "exclude_groups", "unknown")
 _LONG = ("document", "replicate_weights")  # texts of several sentences, and lists in one text
 
 

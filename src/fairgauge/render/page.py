@@ -70,6 +70,12 @@ def rows_read(worded: WordedPage) -> str:
     return (worded.language.say("rows", "looked", s) or "").removesuffix(".")
 
 
+def left_out(result: ShownResult) -> list[str]:
+    """Return what a first page states of values whose rows no group or outcome has."""
+    looked = first_page(result).texts["looked"]
+    return [text for text, s in looked if s.facts.get("state") in ("excluded", "missing")]
+
+
 def counts_of(g: Grammar, s: Statement) -> str:
     """Return both sides of a cell of the grid as counts, "36 v 53"; its value where it has none."""
     shares = s.of is not None and s.of.kind in ("share", "fit", "misfit")

@@ -203,15 +203,3 @@ def test_300_clean_tables_of_other_trades_have_one_doubt_at_most():
         if found:
             doubted[trade, i] = found
     assert len(doubted) <= 1, doubted
-
-
-@pytest.mark.parametrize(("options", "line"), [
-    ({"exclude_groups": ["D"]}, "Excluded (g): D 40."),
-    ({"unknown": ["D"]}, "Counted as missing (g): D 40."),
-    ({"where": "g != 'D'"}, "Excluded (g): D 40."),
-])  # fmt: skip
-def test_groups_that_are_left_out_stand_on_the_first_page_with_their_rows(options, line):
-    """Counts of a stranger left out the group that failed one's own rule, and no page said so."""
-    rows = {"g": [*("A" * 100), *("B" * 100), *("D" * 40)], "y": [1, 0] * 120}
-    counts = fg.count(rows, label="y", positive=1, sensitive="g", **options)
-    assert line in str(fg.audit(counts, rules=["base_rate.ratio >= 0.8"]))

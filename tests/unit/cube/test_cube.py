@@ -19,6 +19,7 @@ from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError
 from fairgauge.question.specification import ask
+from fairgauge.render.formats import render
 
 ASKED = {"label": "y", "sensitive": "g"}
 
@@ -246,6 +247,34 @@ def test_rules_beside_counts_are_judged_as_is_stated_beside_them():
     assert fg.audit(cube, **rule, inconclusive="pass").spec["inconclusive"] == "pass"
     asked = fg.audit(fg.count(rows, **ASKED, **rule, confidence=0.5))
     assert asked.spec["confidence"] == 0.5
+
+
+@pytest.mark.parametrize(("asked", "verdict", "left_out"), [
+    ({"exclude_groups": "D"}, "fail", "Excluded (g): D 300."),
+    ({"unknown": "D"}, "fail", "Counted as missing (g): D 300."),
+    ({"where": "g != D"}, "pass", "Excluded (g): D 300."),
+    ({"recode": {"g": {"A": ["A"], "unknown": ["D"]}}}, "pass", "Counted as missing (g): D 300."),
+])  # fmt: skip
+def test_groups_are_left_out_of_rules_by_who_states_them_and_named(asked, verdict, left_out):
+    """Counts of a stranger left out the group that failed one's own rule, and nothing said so."""
+    groups = {"A": (1500, 3000), "C": (1480, 3000), "D": (60, 300)}
+    rows = [(g, int(i < p)) for g, (p, n) in groups.items() for i in range(n)]
+    of = dict(zip("gy", map(list, zip(*rows, strict=True)), strict=True))
+    cube, rule = fg.count(of, **ASKED, **asked), {"rules": "base_rate.ratio >= 0.8"}
+    assert str(fg.audit(cube, **rule).verdict) == verdict
+    stated = fg.audit(cube, **rule, **asked)
+    assert str(stated.verdict) == "pass"
+    shown = (str(stated), render(stated, "text", quiet=True), render(stated, "junit"))
+    assert all(left_out in each for each in shown)
+
+
+def test_who_states_rules_assumes_alone_that_groups_are_missing_at_random():
+    sizes = {("A", 1): 500, ("A", 0): 500, ("B", 1): 500, ("B", 0): 500, (None, 0): 300}
+    of = {n: [key[i] for key, rows in sizes.items() for _ in range(rows)]
+          for i, n in enumerate("gy")}  # fmt: skip
+    cube, rule = fg.count(of, **ASKED, missing="ignorable"), {"rules": "base_rate.ratio >= 0.8"}
+    assert str(fg.audit(cube, **rule).verdict) == "inconclusive"
+    assert str(fg.audit(cube, **rule, missing="ignorable").verdict) == "pass"
 
 
 @pytest.mark.parametrize("change", [

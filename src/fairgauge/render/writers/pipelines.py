@@ -21,6 +21,7 @@ from fairgauge.enums import Outcome
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.documents.monitored import describe_unmatched
 from fairgauge.render.grammar import spoken
+from fairgauge.render.page import left_out
 from fairgauge.render.words.display_names import file_of, printable, shorten
 from fairgauge.render.words.metric_words import monitored_rules
 from fairgauge.render.words.numbers import listing
@@ -44,6 +45,7 @@ def write_junit(report: Report | MonitorReport) -> str:
         name, undecided = file_of(report.data.source), "skipped"
         if to := rounded_to(report):
             name += f": {spoken().say('rounded_counts', 'looked', min_cell=to)}"
+        name = " ".join((name, *left_out(report)))
     return "\n".join(_suite_lines(name, report.created, cases, undecided)) + "\n"
 
 
