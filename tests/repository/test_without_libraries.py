@@ -25,6 +25,7 @@ NEEDED = {
     ("lake", "pyiceberg"): ["audit iceberg:catalogue.table"],
     ("mlflow", "mlflow"): ["fg.mlflow"],
     ("pandas", "pandas"): ["to_pandas"],
+    ("plot", "matplotlib"): ["plot"],
     ("polars", "polars"): ["to_polars"],
     ("regression", "statsmodels"): ["why --control"],
     ("seal", "cryptography"): ["seal --key"],
@@ -86,6 +87,7 @@ COMMANDS = {
 }
 FUNCTIONS = {
     "to_pandas": "fg.load('saved.json').to_pandas()",
+    "plot": "fg.load('saved.json').plot()",
     "to_polars": "fg.load('saved.json').to_polars()",
     "fg.mlflow": "fg.mlflow.log_report(fg.load('saved.json'))",
     "smclarify": "__import__('fairgauge_cloud.smclarify.bias.report')",

@@ -44,8 +44,19 @@ class Scale:
     def at(self, value: float) -> float:
         """Return the place of a value in per cent of the width, held inside the axis."""
         low, high = self._scaled(self.low), self._scaled(self.high)
-        share = (self._scaled(min(max(value, self.low), self.high)) - low) / (high - low)
+        share = (self._scaled(self.held(value)) - low) / (high - low)
         return round(_MARGIN + (100 - 2 * _MARGIN) * share, 2)
+
+    def held(self, value: float) -> float:
+        """Return a value, or the end of the axis that it lies beyond."""
+        return min(max(value, self.low), self.high)
+
+    def edges(self) -> tuple[float, float]:
+        """Return the numbers at 0 and 100 per cent of the width."""
+        low, high = self._scaled(self.low), self._scaled(self.high)
+        room = _MARGIN / (100 - 2 * _MARGIN) * (high - low)
+        ends = low - room, high + room
+        return (math.exp(ends[0]), math.exp(ends[1])) if self.log else ends
 
     def holds(self, value: float) -> bool:
         """Return whether a value lies on the axis."""
@@ -63,7 +74,12 @@ class Scale:
 
 
 def ticks(axis: Scale, unit: tree.Unit) -> list[Tick]:
-    """Return a few round places on an axis."""
+    """Return a few round places on an axis with their labels."""
+    return [Tick(axis.at(v), tick_label(v, unit)) for v in tick_values(axis)]
+
+
+def tick_values(axis: Scale) -> list[float]:
+    """Return a few round numbers on an axis."""
     if axis.log:
         places: list[float] = []
         for ladder in (_LADDER, _ONE_TWO_FIVE, _DECADES):
@@ -79,10 +95,11 @@ def ticks(axis: Scale, unit: tree.Unit) -> list[Tick]:
         places = [i * step for i in range(first, last + 1)]
         if len(places) > _MOST_TICKS + 1:
             places = [i * step for i in range(first, last + 1) if i % 2 == 0]
-    return [Tick(axis.at(v), _label(v, unit)) for v in places]
+    return places
 
 
-def _label(value: float, unit: tree.Unit) -> str:
+def tick_label(value: float, unit: tree.Unit) -> str:
+    """Write a round number of an axis."""
     if not value:
         return "0"
     if unit is tree.Unit.POINTS:
@@ -231,7 +248,7 @@ class PlacedTimes:
 
 def placed_times(chart: tree.TimeChart) -> PlacedTimes:
     """Return a time chart with its numbers in place, on an axis that is fitted to them."""
-    axis = _time_axis(chart)
+    axis, across_axis = time_axes(chart)
 
     def up(value: float | None) -> float | None:
         if value is None:
@@ -247,8 +264,8 @@ def placed_times(chart: tree.TimeChart) -> PlacedTimes:
     upwards = [Tick(100 - each.at, each.label, each.anchor) for each in ticks(axis, chart.unit)]
     allowed = (100 - high, 100 - low) if chart.allowed else None
     marks = list(map(placed, chart.marks))
-    if chart.across:
-        found = _axis([*chart.across], chart.across_unit, None, chart.across_allowed)
+    if across_axis is not None:
+        found = across_axis
         points = [*zip((placed_on(each, found.scale) for each in chart.across), marks, strict=True)]
         beside = found.allowed or (0.0, 100.0)
         return PlacedTimes(upwards, found.ticks, points, "", allowed, beside, None, None)
@@ -275,14 +292,18 @@ _ROOM = 0.06
 """How much of the drawing is beyond a limit, so that its line is not the edge."""
 
 
-def _time_axis(chart: tree.TimeChart) -> Scale:
+def time_axes(chart: tree.TimeChart) -> tuple[Scale, Axis | None]:
+    """Return the axis upwards, and that across where numbers stand there in place of periods."""
     values = [v for mark in chart.marks for v in (mark.value, mark.low, mark.high)]
     include = [end for end in chart.allowed or () if math.isfinite(end)]
     known = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
     if chart.unit is not tree.Unit.RATIO and known:  # that of a ratio has room by itself
         room = _ROOM * (max(known) - min(known))
         include = [end + side * room for end in include for side in (-1, 1)]
-    return _fitted(chart.marks, include, chart.unit)
+    across = None
+    if chart.across:
+        across = _axis([*chart.across], chart.across_unit, None, chart.across_allowed)
+    return _fitted(chart.marks, include, chart.unit), across
 
 
 def _path(points: Sequence[tuple[PlacedMark, PlacedMark]]) -> str:

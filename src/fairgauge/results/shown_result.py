@@ -188,6 +188,38 @@ class ShownResult:
         """
         function_at("fairgauge.render.formats:save")(self, path, lang=lang, words=words)
 
+    def plot(self, kind: str | None = None, ax: Any = None) -> Any:
+        """Draw the charts that its HTML has, one ``Axes`` for each metric, rule or comparison.
+
+        Parameters
+        ----------
+        kind : str, optional
+            Of an audit "gaps" (the default), "rules" or "rates"; other results have one kind.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw, which takes one chart: that of one metric or rule.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A new figure, unknown to pyplot; with ``ax`` that of ``ax``. Axes have the units of the
+            result: differences of rates are shares (0.1 for 10 percentage points).
+
+        Raises
+        ------
+        DataError
+            There is no such kind or nothing to draw of it, ``ax`` is given for several charts, or
+            matplotlib (extra ``plot``) is not installed.
+
+        Examples
+        --------
+        >>> import fairgauge as fg
+        >>> counts = fg.confusion("sex", {"F": {"tp": 60, "fn": 140}, "M": {"tp": 150, "fn": 50}})
+        >>> report = fg.audit(counts, metrics="true_positive_rate.difference")
+        >>> [each.get_title("left") for each in report.plot().axes]
+        ['True positive rate difference, compared with others']
+        """
+        return function_at("fairgauge.render.writers.plots:plot")(self, kind, ax)
+
     def to_pandas(self, table: str | None = None) -> Any:
         """Return a table of the result (its first, or the one named) as a pandas frame."""
         return function_at("fairgauge.render.streams:to_pandas")(self, table)

@@ -16,6 +16,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render.document import DocumentParts
 from fairgauge.render.documents import filing as filings
 from fairgauge.render.documents import report_notes as notes
+from fairgauge.render.documents.audit_charts import plots
 from fairgauge.render.documents.filing import terms_of
 from fairgauge.render.grammar import describe_reason, english, spoken
 from fairgauge.render.page import WordedPage, brief_of_page, exhibits, first_page, rows_read
@@ -459,6 +460,7 @@ def _stated_rows(report: Report) -> Iterator[dict[str, Value]]:
 STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
     "frame": _frame,
+    "plots": plots,
     "rules_said": _rule_lines,
     "by_rule": verdict_words.verdict_rows,
     "findings_said": _findings,

@@ -1,0 +1,115 @@
+"""What is plotted is what the HTML draws: the numbers of the result, in its units and words."""
+
+import math
+
+import pytest
+from matplotlib.figure import Figure
+from tests import every_result
+from tests.every_result import LOANS, RULES, loans
+
+import fairgauge as fg
+from fairgauge.errors import DataError
+from fairgauge.render import _document_tree as tree
+from fairgauge.render.document import document
+
+DRAWN = {"models", "compared reports", "alternatives", "alarm", "no alarm", "why"}
+
+
+def dots(ax):
+    """Return the places of what is drawn as dots, as far as the axes show them."""
+    return [tuple(line.get_xydata()[0]) for line in ax.lines if line.get_marker() == "o"]
+
+
+def known(values):
+    return [each for each in values if each is not None and math.isfinite(each)]
+
+
+def report(**more):
+    return fg.audit(loans(), **LOANS, **more)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")  # of emoji, which the font lacks
+@pytest.mark.parametrize("name", every_result.RESULTS)
+def test_every_result_is_plotted_or_says_why_not(name, tmp_path):
+    result = every_result.result(name)
+    if isinstance(result, fg.Report) or name in DRAWN:
+        figure = result.plot()
+        figure.savefig(tmp_path / "drawn.png")
+        assert isinstance(figure, Figure)
+        assert all(ax.get_title("left") for ax in figure.axes)
+    else:
+        with pytest.raises(DataError, match="no chart to plot"):
+            result.plot()
+
+
+def test_gaps_are_the_estimates_of_each_metric_with_their_intervals():
+    asked = ["selection_rate.difference", "selection_rate.ratio", "accuracy.difference"]
+    found = report(metrics=asked)
+    figure = found.plot()
+    assert len(figure.axes) == len(asked)
+    for ax, metric in zip(figure.axes, asked, strict=True):
+        own = [e for e in found.estimates if e.metric == metric and not e.mirror_of]
+        assert [x for x, _ in dots(ax)] == known(e.value for e in own)
+        ends = {tuple(of[:, 0]) for lines in ax.collections for of in lines.get_segments()}
+        low, high = ax.get_xlim()
+        shown = [(e.low, e.high) for e in own if low < e.low and e.high < high]
+        assert shown
+        assert ends.issuperset(shown)
+
+
+def test_rates_are_those_of_the_groups():
+    found = report(metrics=["selection_rate.difference"])
+    (ax,) = found.plot("rates").axes
+    rates = [group.rates["selection_rate"].value for group in found.groups]
+    assert [x for x, _ in dots(ax)] == rates
+    assert [x.get_text() for x in ax.get_yticklabels()][:2] == ["sex: Female", "sex: Male"]
+
+
+def test_rules_show_what_each_comes_to_and_what_it_allows():
+    found = report(rules=RULES)
+    first, second = found.plot("rules").axes
+    (grid,) = (e for e in document(found).exhibits if isinstance(e, tree.RuleGrid))
+    assert first.get_title("left") == grid.rules[0].words
+    cells = [cells[1] for _, rows in grid.parts for _, cells in rows if cells[1]]
+    assert [x for x, _ in dots(second)] == known(cell.mark.value for cell in cells)
+    assert "95% CI" not in "".join(t.get_text() for t in second.get_yticklabels())
+
+
+def test_times_are_those_of_the_comparison():
+    found = every_result.result("alarm")
+    ax = found.plot().axes[0]
+    (each, *_) = found.gravest
+    assert [y for _, y in dots(ax)] == known(point.value for point in each.points)
+
+
+def test_an_axes_of_ones_own_takes_one_chart():
+    ax = Figure().subplots()
+    found = report(metrics=["selection_rate.difference"])
+    assert found.plot(ax=ax) is ax.figure
+    assert ax.get_title("left") == "Selection rate difference, compared with others"
+    with pytest.raises(DataError, match=r"ax= takes one chart, and there are \d+: "):
+        report().plot(ax=ax)
+
+
+def test_names_are_no_mathematics_and_nothing_global_changes():
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    rows = {"g": ["$x^2", "b$"] * 50, "y": [1, 0, 0, 1] * 25}
+    figure = fg.audit(rows, prediction="y", sensitive="g").plot("rates")
+    figure.canvas.draw()
+    assert [x.get_text() for x in figure.axes[0].get_yticklabels()] == ["$x^2", "b$"]
+    assert dict(mpl.rcParams) == before
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "said"),
+    [
+        ("roc", {}, r"no plot 'roc' of a report. Allowed: gaps, rules and rates"),
+        ("rules", {}, r"this report has no chart of its rules to plot"),
+    ],
+)
+def test_what_cannot_be_plotted_says_so(kind, more, said):
+    with pytest.raises(DataError, match=said):
+        report(**more).plot(kind)
