@@ -6,7 +6,7 @@ import fnmatch
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Never, Unpack, cast
+from typing import Any, Unpack, cast
 
 from fairgauge.api import _first_rows as first_rows
 from fairgauge.api._first_rows import notes_of_files
@@ -52,7 +52,6 @@ from fairgauge.question.specification import (
     SwapQuestion,
     ask,
     ask_rows,
-    check_names,
     read_swap_question,
     refuse_candidates,
     unknown_columns,
@@ -97,9 +96,7 @@ _MOST_REPEATED = 10_000_000
 
 
 @with_options
-def audit(
-    data: object = None, *arrays: Never, config: Config = None, **options: Unpack[Options]
-) -> Report:
+def audit(data: object = None, *, config: Config = None, **options: Unpack[Options]) -> Report:
     """Audit a model, or its training data, for disparities between groups of people.
 
     The rows are read once, counted by group, label and prediction, and never kept; every number of
@@ -112,8 +109,6 @@ def audit(
         (.csv .csv.gz .tsv .parquet .jsonl .json .arrow .feather); or counts made earlier, which
         know their own question, so that only what changes is given. A mapping of names
         to arrays is a table, too; None where arrays are given in place of all columns.
-    *arrays
-        None: arrays are given by name, as in the second example.
     {config}
     {options}
 
@@ -147,7 +142,7 @@ def audit(
     """
     options = with_config(config, options, judges=True)
     refuse_candidates(options)
-    cube, source, spec = count_data(data, arrays, options)
+    cube, source, spec = count_data(data, options)
     question_checks.check_known(cube, spec)
     refuse(problems_where((
         not (spec.label or spec.prediction or spec.score or options.get("metrics")), "prediction",
@@ -246,7 +241,7 @@ def _worst_cases_noted(
 
 def values_counted(data: object, **options: Unpack[Options]) -> tuple[CountedValue, ...]:
     """Count rows as an audit does, and return what each value counts as."""
-    cube, _, spec = count_data(data, (), options)
+    cube, _, spec = count_data(data, options)
     return Counted(cube, spec).values
 
 
@@ -269,9 +264,7 @@ def late_labels(data: object, spec: Spec) -> tuple[object, str | None]:
     )
 
 
-def count(
-    data: object = None, *arrays: Never, config: Config = None, **options: Unpack[Options]
-) -> Cube:
+def count(data: object = None, *, config: Config = None, **options: Unpack[Options]) -> Cube:
     """Count the rows that an audit needs, and nothing else.
 
     Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
@@ -298,7 +291,7 @@ def count(
         data, note = late_labels(data, ask(**asked))
         if note is not None:
             warnings.warn(note, UserWarning, stacklevel=2)
-    cube, _, spec = count_data(data, arrays, asked)
+    cube, _, spec = count_data(data, asked)
     for each in repeated_people(cube, spec):
         warnings.warn(each.message, UserWarning, stacklevel=2)
     return cube
@@ -338,7 +331,7 @@ def counted_with_warnings(
     Rows of one person cannot be seen in counts, and scores that are those of another value are
     better known before the counts of many days are added up.
     """
-    cube, _, spec = count_data(data, (), options)
+    cube, _, spec = count_data(data, options)
     found = (*doubtful_identifiers(cube, spec), *notes_of_rows(data, cube, spec))
     if spec.score is None or spec.label is None:
         return cube, found
@@ -447,14 +440,11 @@ def with_noted_rows(data: object, source: Source, cube: Cube, spec: Spec) -> Cub
     return replace(cube, question=spec, copies=copies, observed=noted)
 
 
-def count_data(
-    data: object, positional: tuple[object, ...], options: Options
-) -> tuple[Cube, Source | None, Spec]:
+def count_data(data: object, options: Options) -> tuple[Cube, Source | None, Spec]:
     """Return the counts of the data, the source they were counted from, and the specification.
 
     The source is None where the data are counts already.
     """
-    check_names(options, positional)
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
         check_same_rows(data, spec)

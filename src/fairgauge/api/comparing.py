@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Never, Unpack
+from typing import Unpack
 
 from fairgauge.api.running import Run, start_run
 from fairgauge.checks.coded_numbers import coded_numbers
@@ -14,7 +14,7 @@ from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
 from fairgauge.enums import DiagnosticCode, Role
-from fairgauge.errors import DataError, Problem, SpecError, cells, quote, refuse
+from fairgauge.errors import DataError, Problem, SpecError, cells, quote
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates, metrics_of_margins
 from fairgauge.measure.compare_reports import compare_reports
@@ -22,7 +22,7 @@ from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import Options, flag_of, with_options
 from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.specification import MODELS_INSTEAD, Spec
+from fairgauge.question.specification import Spec
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.counted_values import Counted
 from fairgauge.resolve.group_counts import count_groups
@@ -37,11 +37,7 @@ from fairgauge.values import is_one_of, name_of
 
 
 def compare(
-    old: Report | str | Path,
-    new: Report | str | Path | None = None,
-    *,
-    same_rows: bool | None = None,
-    **options: Never,
+    old: Report | str | Path, new: Report | str | Path, *, same_rows: bool | None = None
 ) -> Change:
     """Compare two reports: a candidate against the model in use, or this month against the last.
 
@@ -58,8 +54,6 @@ def compare(
         interval only where no dependence would explain it (the widest that any correlation gives).
         Otherwise the rows are taken to be different, and the estimates independent. The
         default looks: the same counts, or groups of just the same sizes, are the same rows.
-    **options
-        None: two reports are compared as they are.
 
     Returns
     -------
@@ -86,12 +80,6 @@ def compare(
     >>> found.worse, found.changes[0].group, round(found.changes[0].change, 3)
     (True, 'F', 0.15)
     """
-    message = "two reports are compared as they are; give it to the audit that makes each of them"
-    problems = [Problem(name, message) for name in options]
-    if new is None or "candidate" in options:
-        problems = [Problem("compare", f"takes two reports, old and new; {MODELS_INSTEAD}")]
-    refuse(problems)
-    assert new is not None
     return compare_reports(old, new, same_rows=same_rows)
 
 

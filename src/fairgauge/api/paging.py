@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import product
 from pathlib import Path
-from typing import Any, Never, Unpack
+from typing import Any, Unpack
 
 from fairgauge.api.audit import audit, count
 from fairgauge.api.running import Run, start_run
@@ -88,7 +88,7 @@ class Exploration(_OfflinePage):
 @with_options
 def explore(
     data: object = None,
-    *arrays: Never,
+    *,
     config: Config = None,
     exact: bool = False,
     **options: Unpack[Options],
@@ -104,8 +104,6 @@ def explore(
     data : frame, path, glob, list of paths, or Cube
         As for `audit`. To cross columns, or to filter by one while another makes the groups, ask
         for their intersection.
-    *arrays
-        None: arrays are given by name.
     {config}
     exact : bool
         Whether the page may hold counts of fewer than ten persons, which people who have the file
@@ -138,7 +136,7 @@ def explore(
     <Exploration: 177 rows; 6 rates; .save('page.html') keeps it>
     """
     options = with_config(config, options, judges=True)
-    run = start_run("explore", data, options, *arrays, models=True)
+    run = start_run("explore", data, options, models=True)
     found = (*run.row_notes(), *run.mistakes())
     return Exploration(explored(run.cube, run.spec, row_notes=found, exact=exact))
 

@@ -69,13 +69,11 @@ class Run:
         return data_checks.withhold(decided, notes, self.cube, self.spec)
 
 
-def start_run(
-    verb: str, data: object, options: Options, *arrays: object, models: bool = False
-) -> Run:
+def start_run(verb: str, data: object, options: Options, *, models: bool = False) -> Run:
     """Open the data, ask and count; candidates are refused unless ``models``."""
     if not models:
         refuse_candidates(options)
-    run = Run(verb, data, *count_data(data, arrays, options))
+    run = Run(verb, data, *count_data(data, options))
     refuse_beyond_audits(run.spec, verb)
     return run
 

@@ -44,7 +44,6 @@ from fairgauge.question.specification import (
     Spec,
     ask,
     ask_rows,
-    check_names,
     read_part,
     refuse_beyond_audits,
 )
@@ -172,7 +171,6 @@ def find(
     >>> found.summary
     ('sex = F & age = old',)
     """
-    check_names(options, ())
     merged: dict[str, object] = {**with_config(config, {})}
     allowed = (*list(inspect.signature(find).parameters)[1:-1], *OF_ROWS)
     at = Location()

@@ -25,8 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.plan import (
-    AROUND_WEIGHTS,
-    CODES,
     GROUPED,
     REPLICATE,
     WEIGHTS,
@@ -655,9 +653,6 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
     if not axes:
         totals = {m: np.array([s.sum()]) for m, s in sums.items()}
         return CountTable(axes, np.zeros((1, 0), dtype=np.int64), totals)
-    for at, axis in enumerate(axes):
-        if axis.cuts == AROUND_WEIGHTS:
-            codes = _join_lower_weights(codes, at)
     unique, inverse = distinct_rows(codes)
     summed = {
         m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
@@ -690,23 +685,6 @@ def distinct_rows(codes: Codes) -> tuple[Codes, Codes]:
         held, unique[at] = np.divmod(held, widths[at])
     unique -= 1
     return unique.T, inverse
-
-
-def _join_lower_weights(codes: Codes, at: int) -> Codes:
-    # All intervals up to the largest that is of no code are it, in any sum of counts: no smaller
-    # weight shows a code. So the largest alone decides it where it is none, as nearly always.
-    own, others = codes[:, at], codes.copy()
-    others[:, at] = 0
-    cells = distinct_rows(others)[1]
-    largest, ordinary = np.full(len(codes), -1), ~are_codes(own)
-    np.maximum.at(largest, cells[ordinary], own[ordinary])
-    others[:, at] = np.maximum(own, largest[cells])
-    return others
-
-
-def are_codes(intervals: Codes) -> NDArray[np.bool_]:
-    """Return which intervals of weights end at a code."""
-    return np.isin(np.append(AROUND_WEIGHTS, np.inf)[intervals], CODES)
 
 
 def round_sums(plan: Plan, table: CountTable) -> CountTable:

@@ -29,21 +29,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Json, Value, is_one_of, matches, meaning, name_of, sort_key
 
-__all__ = ["Spec", "ask", "check_names"]
-
-OTHER_NAMES = {
-    "y_true": "label", "labels": "label", "target": "label", "y_pred": "prediction",
-    "predictions": "prediction", "y_score": "score", "y_prob": "score", "scores": "score",
-    "sensitive_features": "sensitive", "sensitive_attributes": "sensitive",
-    "protected_attributes": "sensitive", "prot_attr": "sensitive", "facet": "sensitive",
-    "control_features": "strata", "sample_weight": "weight", "weights": "weight",
-    "pos_label": "positive",
-}  # fmt: skip
-"""What scikit-learn, fairlearn, AIF360 and Clarify call an option."""
-
-_AS_HERE = """\
-Write: fg.audit(label=y_true, prediction=y_pred, sensitive={"sex": sex})
-or:    fg.audit(frame, label="y", prediction="p", sensitive="sex")"""
+__all__ = ["Spec", "ask"]
 
 _NEEDED = ("label", "prediction", "score", "score_range", "strata", "features", "weight")
 """The options that a metric may need, or not allow."""
@@ -186,22 +172,11 @@ def _option(problem: Problem) -> str:
     return problem.path.split(".")[0].split("[")[0]
 
 
-def check_names(options: Mapping[str, object], positional: Sequence[object]) -> None:
-    """Check that all options are named, by their names here."""
-    by_position = "takes the data alone by position; arrays are given by name"
-    problems = problems_where((positional, "audit", by_position))
-    problems += [_unknown_option(name) for name in options if name in OTHER_NAMES]
-    if problems:
-        raise SpecError([*problems, Problem("", _AS_HERE)])
-
-
 _OF_RULES = ("inconclusive", "confidence", "accept", "exclude_groups", "unknown")
 _LONG = ("document", "replicate_weights")  # texts of several sentences, and lists in one text
 
 
 def _unknown_option(name: str) -> Problem:
-    if name in OTHER_NAMES:
-        return Problem(name, f"is called {quote(OTHER_NAMES[name])} here")
     near = suggest(name, ("config", *BY_NAME))
     return Problem(name, f"unknown option.{near} Allowed: {', '.join(BY_NAME)}")
 

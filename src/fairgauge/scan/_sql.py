@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.build import Coded, Counted, build, code_values
-from fairgauge.cube.cube import Cube, are_codes
-from fairgauge.cube.plan import AROUND_WEIGHTS, LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.source import (
@@ -147,14 +147,9 @@ def count_by_sql(
         cubes = [count_by_sql(part, relation, columns, run, limit) for part in parts]
         return _cube_of_parts(plan, cubes)
 
-    def count(*, by_largest: bool) -> Cube:
-        records = run(select(plan, relation, columns, by_largest=by_largest))
-        cells = _fetch_cells(plan, records, columns, limit)
-        return cube_of_records(plan, cells, columns, limit, by_largest=by_largest)
-
     try:
-        cube = count(by_largest=True)
-        return count(by_largest=False) if _largest_are_codes(cube) else cube
+        cells = _fetch_cells(plan, run(select(plan, relation, columns)), columns, limit)
+        return cube_of_records(plan, cells, columns, limit)
     except UnreadableNumbers as error:  # a cell has one of them
         _, wrong = columns.read(error.column, plan)
         texts = f"(SELECT {wrong} AS b FROM {relation}) AS texts"
@@ -237,37 +232,16 @@ def _value(value: object, columns: Columns) -> str:
     return str(value) if isinstance(value, int) else columns.constant(float(str(value)))
 
 
-def _largest_are_codes(cube: Cube) -> bool:
-    # whether the largest weights are often codes, so that those below are to be known
-    of = ((t, i) for t in cube.tables for i, a in enumerate(t.axes) if a.cuts == AROUND_WEIGHTS)
-    return any(are_codes(table.codes[:, i]).any() for table, i in of)
-
-
-def _grouped_axes(plan: Plan, *, by_largest: bool) -> list[int]:
-    axes = enumerate(plan.axes)
-    return [i for i, axis in axes if not (by_largest and axis.cuts == AROUND_WEIGHTS)]
-
-
-def select(
-    plan: Plan,
-    relation: str,
-    columns: Columns,
-    *,
-    by_largest: bool = False,
-) -> str:
-    """Write the query: keys of every axis, the number of the table, and all sums.
-
-    ``by_largest``: whether in place of an interval of weights stands the largest of each cell.
-    """
-    grouped = _grouped_axes(plan, by_largest=by_largest)
+def select(plan: Plan, relation: str, columns: Columns) -> str:
+    """Write the query: keys of every axis, the number of the table, and all sums."""
     numbers = plan.numeric_columns
     written = [columns.read(column, plan) for column in numbers]
     read = [f"{columns.key_of(a)} AS k{i}" for i, a in enumerate(plan.axes) if not a.bins]
     read += [f"{number} AS v{i}" for i, (number, _) in enumerate(written)]
     texts = {i: wrong for i, (_, wrong) in enumerate(written) if wrong}
     read += [f"{wrong} AS b{i}" for i, wrong in texts.items()]
-    keys = {i: f"k{i}" for i in grouped}
-    for i, axis in ((i, plan.axes[i]) for i in grouped if plan.axes[i].bins):
+    keys = [f"k{i}" for i in range(len(plan.axes))]
+    for i, axis in ((i, axis) for i, axis in enumerate(plan.axes) if axis.bins):
         value = f"v{numbers.index(axis.column)}"
         place = _bin_number(value, axis, columns)
         if axis.role is Role.CODES and axis.column in columns.whole:
@@ -285,17 +259,17 @@ def select(
         f"CASE WHEN v{i} {above} v{i} < {least} THEN {least} ELSE v{i} END AS l{i}" for i in limited
     ]
     values += [f"{value} AS {name}" for name, value in _sql_factors(plan, columns).items()]
-    names = [f"k{i}" if i in keys else f"max(w) AS k{i}" for i in range(len(plan.axes))]
-    sets = [", ".join(f"k{i}" for i in table if i in keys) for table in plan.tables]
-    which, by = "0", ", ".join(f"k{i}" for i in keys) or "()"
+    names = [f"k{i}" for i in range(len(plan.axes))]
+    which, by = "0", ", ".join(names) or "()"
     if _uses_grouping_sets(plan, columns):
-        which = " + ".join(f"grouping(k{i}) * {1 << i}" for i in keys)
+        which = " + ".join(f"grouping({name}) * {1 << i}" for i, name in enumerate(names))
+        sets = (", ".join(names[i] for i in table) for table in plan.tables)
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
     made = enumerate(_sums(plan, columns, texts))
     sums = [*names, f"{which} AS t", *(f"{each} AS s{i}" for i, each in made)]
     return (
         f"WITH r AS (SELECT {', '.join(read)} FROM {relation}), "
-        f"s AS (SELECT {', '.join([*keys.values(), *values])} FROM r) "
+        f"s AS (SELECT {', '.join([*keys, *values])} FROM r) "
         f"SELECT {', '.join(sums)} FROM s GROUP BY {by}"
     )
 
@@ -435,23 +409,16 @@ def _fetch_cells(
     return cells
 
 
-def cube_of_records(
-    plan: Plan,
-    records: list[Record],
-    columns: Columns,
-    limit: int,
-    *,
-    by_largest: bool = False,
-) -> Cube:
+def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: int) -> Cube:
     """Make a cube of what the query of `select` answered."""
-    axes, grouped = len(plan.axes), _grouped_axes(plan, by_largest=by_largest)
+    axes = len(plan.axes)
     after = axes + 2 + len(plan.measures)
     fields = list(zip(*records, strict=True)) or [()] * (after + 3 + 3 * len(plan.numeric_columns))
     sums = {m: _zero_for_nan(fields[axes + 2 + i]) for i, m in enumerate(plan.measures)}
     tables, cells = [tuple(range(axes))], [np.arange(len(records))]
     if _uses_grouping_sets(plan, columns):
         tables, which = list(plan.tables), np.array(fields[axes], dtype=np.int64)
-        masks = [sum(1 << i for i in grouped if i not in table) for table in tables]
+        masks = [sum(1 << i for i in range(axes) if i not in table) for table in tables]
         cells = [np.flatnonzero(which == mask) for mask in masks]
     check_numbers(plan, list(_ranges_seen(plan, fields[after + 3 :])))
     # what is of all rows is the sum over the cells of any one table
@@ -459,8 +426,6 @@ def cube_of_records(
         int(_zero_for_nan(fields[i])[cells[0]].sum()) for i in (axes + 1, after + 1, after + 2)
     )
     excluded = {Uncounted.NO_COUNT: without_count, Uncounted.NO_WEIGHT: without_weight}
-    for i in {*range(axes)}.difference(grouped):
-        fields[i] = plan.axes[i].bins_of(np.array(fields[i], dtype=np.float64)).tolist()
     keys = [
         code_values(axis, _decode_keys(axis, fetched, columns))
         for axis, fetched in zip(plan.axes, fields, strict=False)

@@ -66,19 +66,11 @@ def test_an_unknown_key_names_the_nearest(verb):
         call(config=asked, confidense=0.9)
 
 
-def test_reports_and_models_are_compared_by_two_functions(tmp_path):
-    report = fg.audit(ROWS, **QUESTION)
-    for call in (
-        lambda: fg.compare(ROWS, **QUESTION, candidate="boosted"),
-        lambda: fg.compare(report, report, candidate="boosted"),
-        lambda: fg.compare(report),
-    ):
-        with pytest.raises(fg.SpecError, match=r"takes two reports.*fg\.compare_models\("):
-            call()
-    with pytest.raises(fg.SpecError, match="confidence: two reports are compared as they are"):
-        fg.compare(report, report, confidence=0.9)
+def test_models_are_compared_by_a_function_of_their_own():
     with pytest.raises(fg.SpecError, match=r"fg\.compare\(old, new\)"):
         fg.compare_models(ROWS, **QUESTION)
+    with pytest.raises(fg.SpecError, match=r"belongs to several models.*fg\.compare_models\("):
+        fg.audit(ROWS, **QUESTION, candidate="boosted")
 
 
 def test_none_unsets_a_key_of_a_configuration(tmp_path: Path) -> None:

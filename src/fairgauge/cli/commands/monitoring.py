@@ -221,7 +221,7 @@ def _count_period(data: DataArguments, spec: MonitorSpec) -> Cube:
     options: Any = {key: value for key, value in kept.items() if value not in ([], {}, None)}
     try:
         with progress("Counting rows"):
-            cube, _, asked = count_data(rows, (), options)
+            cube, _, asked = count_data(rows, options)
             found = [*notes_of_rows(named, cube, asked)]
     except EmptyDataError as error:
         message = f"{error}; add no period without rows: the report lists it as absent"

@@ -208,7 +208,6 @@ VERBS = {
                 "a change is tested only where no dependence of the two would explain it. The "
                 "default decides by the numbers of rows.",
             },
-            "candidate": {"hidden": True},  # refused with what to do instead
         },
         fail_on="worse",
         fail_help="Exit with 1 if a disparity or a verdict got statistically significantly worse; "
