@@ -1,16 +1,22 @@
-"""First rows: what the head of the data shows, and the median of the scores of all rows."""
+"""First rows: what the head of the data shows, and the median of the scores of all rows.
+
+They show which columns may repeat people: whose every value is in one group, with outcomes alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
 
-from fairgauge.api._repeated_people import unasked_columns
-from fairgauge.cube.cube import Observed
-from fairgauge.cube.plan import Plan, plan
-from fairgauge.enums import DiagnosticCode, Observation, Task, Threshold
+from fairgauge.cube.cube import CountTable, Cube, Observed
+from fairgauge.cube.plan import OUTCOMES, Axis, Plan, plan
+from fairgauge.enums import DiagnosticCode, Observation, Role, Task, Threshold, Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
@@ -19,7 +25,8 @@ from fairgauge.scan.input_files import opened_files
 from fairgauge.scan.row_codes import numbers_of, read_rows
 from fairgauge.scan.source import Readable, Source, can_look_at_rows
 from fairgauge.start.records import replace
-from fairgauge.values import name_of
+from fairgauge.stats.arrays import Index
+from fairgauge.values import Value, name_of
 
 _FIRST_ROWS = 1_000
 # cases of a row from which on a label of many fractions is their mean
@@ -139,3 +146,179 @@ def copied_files(data: object) -> list[tuple[str, ...]]:
                 lines = sum(hash(line.rstrip(b"\r\n")) for line in handle)
             alike.setdefault((*size, lines), []).append(str(path))
     return [tuple(files) for files in alike.values() if len(files) > 1]
+
+
+# rows that are looked at first, of a column that hardly repeats in them, and where numbers of rows
+# are even; how many columns
+_FEW_ROWS, _ROWS_BEFORE, _SOME_ROWS = 200, 2_000, 6_000
+_MORE_ROWS, _DOUBLED_ROWS = 20_000, 1_000_000
+_MOST_LOOKED_AT, _MOST_COUNTED = 40, 3
+# people, by their number and by how many there would be if each had as many rows
+_FEWEST_PEOPLE = 10
+# of rows that repeat a value, the part whose group is that of others with it, and of which fewer
+# may be so by coincidence
+_IN_ONE_GROUP, _COINCIDENCE, _FEWEST_AGAIN = 0.98, 1e-3, 10
+# of values, and of first rows that repeat one, the part that may be in another group
+_ELSEWHERE = 0.1
+# the design effect of outcomes from which on they are alike, and by how many standard errors
+_ALIKE, _SURELY = 1.1, 3.0
+# the variance of the rows of a person, as a part of their mean, that it is by coincidence
+_EVENLY = 0.5
+# the part of the rows from which on a group is of several people
+_LARGE = 0.05
+_DATE = re.compile(r"\d{4}-\d\d")
+
+
+def columns_that_repeat_people(source: Source, cube: Cube, spec: Spec) -> tuple[Observed, ...]:
+    """Return the columns that repeat people, each with how many it has, and the rows of these.
+
+    The first rows show which columns may; of these the whole data are counted. Names do not matter.
+    """
+    if cube.min_cell is not None or cube.excluded.get(Uncounted.SAME_PERSON):
+        return ()
+    features = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE]
+    found = []
+    of_rows = source  # whatever conditions they meet: which of them do costs more than all
+    while (within := getattr(of_rows, "source", None)) is not None:
+        of_rows = within
+    evenly = np.gcd.reduce(cube.tables[0].sums["rows"].astype(np.int64)) > 1  # as of all rows twice
+    most = _DOUBLED_ROWS if evenly else _MORE_ROWS
+    for column in _promising(of_rows, spec, features, cube.rows, most):
+        scores = [a for a in cube.plan.axes if a.role is Role.SCORE]
+        axes = (*features, *(cube.plan.outcomes or scores), Axis(Role.CLUSTER, column))
+        moments = tuple(m for m in cube.plan.moments if m.name in ("y", "yy", "p", "pp"))
+        of_all = Plan(axes, (tuple(range(len(axes))),), cube.plan.asked, moments)
+        counted = source.count(of_all, spec.max_groups)
+        if people := people_in_rows(counted):
+            found.append(Observed(Observation.REPEATED, column, None, *people))
+    return tuple(found)
+
+
+def unasked_columns(source: Source, spec: Spec) -> list[str]:
+    """Return the columns of which the first rows are looked at, whether these repeat people."""
+    of_counts = spec.count and not spec.successes
+    if spec.cluster or spec.design or of_counts or not can_look_at_rows(source):
+        return []
+    used = {column for path, column in spec.columns() if not path.startswith("accept")}
+    used |= getattr(getattr(source, "written", None), "fractions", frozenset())
+    return [column for column in source.columns if column not in used][:_MOST_LOOKED_AT]
+
+
+def _promising(
+    source: Source, spec: Spec, features: Sequence[Axis], rows: int, most: int
+) -> list[str]:
+    # the columns of whose values each has one group in the first rows
+    unasked, groups = unasked_columns(source, spec), [axis.column for axis in features]
+    if not (unasked and groups and isinstance(source, Readable)):
+        return []
+    first, _ = source.fetch([*groups, *unasked], _ROWS_BEFORE)
+    of_columns = dict(zip(unasked, first[len(groups) :], strict=True))
+    found = {c: _values_of_one_group(v, first[: len(groups)]) for c, v in of_columns.items()}
+    fewest = _FEWEST_PEOPLE if len(first[0]) < _ROWS_BEFORE else 2
+    read = len(first[0])
+    for looked_at in (_SOME_ROWS, most):  # what repeats by coincidence, few more rows show
+        few = [c for c, (different, again) in found.items()
+               if different and again < _FEWEST_AGAIN and (again or rows <= most)]  # fmt: skip
+        if few and read < min(rows, looked_at):
+            more = source.fetch([*groups, *few], looked_at)[0]
+            read = len(more[0])
+            of = zip(few, more[len(groups) :], strict=True)
+            found |= {c: _values_of_one_group(v, more[: len(groups)]) for c, v in of}
+    enough = [c for c, of in found.items() if of[0] >= fewest and of[1] >= _FEWEST_AGAIN]
+    return sorted(enough, key=lambda column: -found[column][0])[:_MOST_COUNTED]
+
+
+def _values_of_one_group(
+    values: Sequence[object], groups: Sequence[Sequence[object]]
+) -> tuple[int, int]:
+    # how many values there are and how many rows repeat one, if nearly every value has one group
+    # of a feature, as the first few show; numbers with fractions are amounts, and dates are no one
+    for few in (_FEW_ROWS, len(values)):
+        try:
+            held = {*values[:few]} - {None}
+        except TypeError:  # of lists
+            return 0, 0
+        kinds = {*map(type, held)}
+        if any(issubclass(kind, (bool, date)) for kind in kinds):
+            return 0, 0
+        of_numbers = any(issubclass(kind, float) for kind in kinds)
+        if of_numbers and any(isinstance(v, float) and v % 1 for v in held):
+            return 0, 0
+        known = [value is not None for value in values[:few]]
+        pairs = min(len({*compress(zip(values, of, strict=False), known)}) for of in groups)
+        different, again = len(held), sum(known) - len(held)
+        most = _ELSEWHERE * min(different, again) + (few < len(values)) * _FEWEST_AGAIN
+        if pairs - different > most:
+            return 0, 0
+    return different, again
+
+
+def people_in_rows(counted: Cube) -> tuple[int, int] | None:
+    """Return how many people rows are of, and how many rows, where clusters are people.
+
+    Then nearly all rows of one are in one group, though several have each group, whose people are
+    no interval of numbers or dates; and outcomes of one are alike, or all have about as many rows.
+    """
+    (axis,) = (each for each in counted.plan.axes if each.role is Role.CLUSTER)
+    for feature in (each for each in counted.plan.axes if each.role is Role.FEATURE):
+        table = counted.tables[0].known([feature, axis])
+        (group, person), rows = table.codes_of([feature, axis]).T, table.sums["rows"]
+        several = int(group.max(initial=0)) + 1
+        pairs, at = np.unique(person * several + group, return_inverse=True)
+        (who, which), of_pair = np.divmod(pairs, several), np.bincount(at, rows)
+        order = np.argsort(of_pair, kind="stable")
+        n, own = np.bincount(who, of_pair), np.zeros(int(who.max(initial=-1)) + 1, dtype=np.int64)
+        own[who[order]] = which[order]  # the last one written is the largest
+        inside = np.bincount(who[which == own[who]], of_pair[which == own[who]], len(n))
+        held, total = np.flatnonzero(n), float(n.sum())
+        of_group, of_people = np.bincount(own, n, several), np.bincount(own[held], None, several)
+        by_chance = float(((of_group / max(total, 1.0)) ** 2).sum())  # two rows are of one group
+        if (
+            len(held) < _FEWEST_PEOPLE
+            or total**2 < _FEWEST_PEOPLE * float((n**2).sum())
+            or inside[n > 1].sum() < _IN_ONE_GROUP * n[n > 1].sum()
+            or (total - len(held)) * math.log(by_chance) > math.log(_COINCIDENCE)
+            or (of_people[of_group >= _LARGE * total] < 2).any()
+            or _are_intervals([counted.levels[axis][i] for i in held.tolist()], own[held])
+        ):
+            continue
+        evenly = n[held].var() <= _EVENLY * n[held].mean()
+        outcomes = (a for a in counted.plan.axes if a.role in (*OUTCOMES, Role.SCORE))
+        if evenly or any(_are_alike(table, each, person, own) for each in outcomes):
+            return len(held), int(total)
+    return None
+
+
+def _are_intervals(values: Sequence[Value], group: Index) -> bool:
+    # whether groups are those of numbers or dates between others, as bands of ages are
+    if all(isinstance(value, str) and _DATE.match(value) for value in values):
+        order = np.argsort(np.array(values))
+    elif np.isnan(numbers := numbers_of(values)).any():
+        return False
+    else:
+        order = np.argsort(numbers)
+    return int(np.count_nonzero(np.diff(group[order]))) < len(np.unique(group))
+
+
+def _are_alike(table: CountTable, axis: Axis, person: Index, own: Index) -> bool:
+    # whether outcomes of a person vary less than those of its group, by the analysis of variance
+    name = {Role.LABEL: "y", Role.PREDICTION: "p"}.get(axis.role, "")  # of its sum, if averaged
+    code, rows = table.codes_of([axis])[:, 0], table.cases * 1.0
+    if name in table.sums:
+        sums, squares = table.sums[name], table.sums[name * 2]
+    else:  # of a score its place; of others whether it is the most frequent one
+        rows = rows * (code >= 0)
+        x = code if axis.grid else code == np.bincount(code[code >= 0], rows[code >= 0]).argmax()
+        sums, squares = rows * x, rows * x**2
+    n, s = np.bincount(person, rows), np.bincount(person, sums)
+    held = n > 0
+    of_person = float((s[held] ** 2 / n[held]).sum())
+    every, together = np.bincount(own, n), np.bincount(own, s)
+    groups = every > 0
+    of_group = float((together[groups] ** 2 / every[groups]).sum())
+    people, total = np.count_nonzero(held) - np.count_nonzero(groups), float(n.sum())
+    variance = (float(squares.sum()) - of_group) / max(total - np.count_nonzero(groups), 1.0)
+    if people < 1 or variance <= 0:
+        return False
+    effect = (of_person - of_group) / people / variance
+    return bool(effect >= _ALIKE and (effect - 1) * math.sqrt(people / 2) >= _SURELY)

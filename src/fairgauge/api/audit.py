@@ -10,7 +10,6 @@ from typing import Any, Unpack, cast
 
 from fairgauge.api import _first_rows as first_rows
 from fairgauge.api._first_rows import notes_of_files
-from fairgauge.api._repeated_people import columns_that_repeat_people
 from fairgauge.catalogue.statistics import Blend
 from fairgauge.checks.missingness_checks import doubtful_identifiers, repeated_people
 from fairgauge.checks.names import doubtful_names
@@ -435,7 +434,7 @@ def with_noted_rows(data: object, source: Source, cube: Cube, spec: Spec) -> Cub
         copies = ("times", max(map(len, files))), ("files", sum(map(len, files)))
     else:
         copies = find_copies(source, cube, spec)
-    repeated = () if copies else columns_that_repeat_people(source, cube, spec)
+    repeated = () if copies else first_rows.columns_that_repeat_people(source, cube, spec)
     noted = (*cube.observed, *repeated, *first_rows.means_of_cases(source, spec))
     return replace(cube, question=spec, copies=copies, observed=noted)
 

@@ -354,13 +354,9 @@ def _describe_absent(
 ) -> str:
     asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
-    cut = re.fullmatch(r">(=?)\s*([+-]?[\d.]+)", asked)  # as the command line writes it
     meant = suggest(asked, names)
-    if cut:
-        lower = [n for n in levels if isinstance(n, (int, float)) and n < float(cut[2])]
-        at = f"{max(lower, default=float(cut[2]) - 1):g}" if cut[1] else cut[2]
-        here = ", which here is the same" if cut[1] else ""
-        meant = f" A cut is written fairgauge.above({at}), --positive '>{at}'{here}."
+    if cut := re.fullmatch(r">=?\s*([+-]?[\d.]+)", asked):  # nearly as the command line writes it
+        meant = f" A cut is written fairgauge.above({cut[1]}), --positive '>{cut[1]}'."
     why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
     leave = errors.remedy_if_absent(value, beside, meant)
     return f"column {quote(column)} has no value {quote(asked)}{why} {values_held(names)}{leave}"

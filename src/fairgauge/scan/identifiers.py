@@ -112,27 +112,21 @@ def spellings_of(identifiers: Sequence[Value]) -> int:
     return len(identifiers) - len(names) + _count_unsigned(names)
 
 
-_SIGN = re.compile(r"[-_/. ()]|^['#]")
-_SIGN_BESIDE_LETTER = re.compile(r"^[(/'#]+|(?<=[a-z])[-_/. ()]+(?=\d)|(?<=\d)[-_/. ()]+(?=[a-z])")
-_SIGN_OF_NUMBERS = re.compile(r"(?<=\d)[-_/. ()]+(?=\d)")
+_SIGNS = re.compile(r"^[(/'#]+|(?<=[a-z\d])[-_/. ()]+(?=[a-z\d])")
 _FEWEST_UNSIGNED = 0.05
 
 
 def _count_unsigned(names: set[str]) -> int:
     # how many also stand there with other signs or without, unless so few that these may be others:
-    # 1-23 and 12-3 are two, so that between numbers a sign counts where its place is not the same
-    signed = {name for name in names if _SIGN.search(name)}
-    unsigned, others = names - signed, len(signed) - len({_SIGN.sub("-", name) for name in signed})
+    # 1-23 and 12-3 are two, and 123 is neither
+    signed = {name for name in names if _SIGNS.search(name)}
+    unsigned, others = names - signed, len(signed) - len({_SIGNS.sub("-", name) for name in signed})
     if others and others >= _FEWEST_UNSIGNED * len(signed):
         return others
-    if not signed or not unsigned:
-        return 0
-    joined = [_SIGN_BESIDE_LETTER.sub("", name) for name in signed]
-    parts = [_SIGN_OF_NUMBERS.split(name) for name in joined]
-    several = [[*map(len, each)] for each in parts if len(each) > 1]
-    if several and all(each == several[0] for each in several):
-        joined = ["".join(each) for each in parts]
-    found = sum(without_spelling(name) in unsigned for name in joined)
+    joined = [(without_spelling(_SIGNS.sub("", name)), name) for name in signed]
+    of = dict(joined)
+    several = {plain for plain, name in joined if of[plain] != name}
+    found = len((of.keys() & unsigned) - several)
     return found if found >= _FEWEST_UNSIGNED * min(len(signed), len(unsigned)) else 0
 
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
 from fairgauge.errors import DataError, needing, quote
-from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
 from fairgauge.scan.row_codes import Batch, record_batches, sql_double
@@ -160,17 +159,7 @@ def spark_session(master: str, what: str) -> Iterator[SparkSession]:
     try:
         yield _start_session(master)
     except (PySparkException, RuntimeError, *_java_errors()) as error:
-        first = _cause(error).splitlines()[0]
-        if _NO_STORE.search(first):
-            first = (
-                "it has no file system for such addresses; give it the jars of the store (for "
-                "s3a://, hadoop-aws of its version in spark.jars), or omit --spark: fairgauge "
-                f"reads {', '.join(SHOWN_STORES)} by itself"
-            )
-        raise DataError(f"Spark cannot read {what}: {first}") from None
-
-
-_NO_STORE = re.compile(r"No FileSystem for scheme|Class \S*\.fs\.\S+ not found")
+        raise DataError(f"Spark cannot read {what}: {_cause(error).splitlines()[0]}") from None
 
 
 def _start_session(master: str) -> SparkSession:

@@ -72,15 +72,13 @@ class Warehouse:
 
     def query(self, plan: Plan) -> str:
         """Return the query, for a person to run."""
-        counted = select(plan, ROWS, self._column_sql())
+        columns = Columns(self._key, self._number, sets=self.dialect not in WITHOUT_SETS)
+        counted = select(plan, ROWS, columns)
         keys = [self._key_sql(plan, i) for i in range(len(plan.axes))]
         first = f"{literal(fingerprint(plan))} AS {QUESTION}, count(*) OVER () AS {CELLS}"
         last = ", ".join(f"s{i}" for i in range(_sums(plan)))
         sql = f"SELECT {first}, t, {', '.join([*keys, last])} FROM ({counted}) AS c"
         return translate(sql, self.rows, self.dialect)
-
-    def _column_sql(self) -> Columns:
-        return Columns(self._key, self._number, sets=self.dialect not in WITHOUT_SETS)
 
     def _name(self, column: str) -> str:
         name = identifier(self.named.get(column, column))
