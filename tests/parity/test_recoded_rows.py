@@ -91,6 +91,7 @@ OF_NUMBERS = [
     {"label": "y", "score": "rate_spread", "threshold": 2, "score_range": (-1, 5),
      "sensitive": "g"},
     {"label": "rate_spread", "positive": fg.above(0.25), "sensitive": "g", "where": "age < 60"},
+    {"label": "rate_spread", "positive": fg.above(0.5, closed="left"), "sensitive": "g"},
 ]  # fmt: skip
 
 

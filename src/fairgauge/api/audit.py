@@ -40,8 +40,9 @@ from fairgauge.errors import (
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
 from fairgauge.measure.measured import Measured
+from fairgauge.question.features import Above
 from fairgauge.question.options import Options, with_options
-from fairgauge.question.readers import controls_as_strata
+from fairgauge.question.readers import as_cut, controls_as_strata
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, labels_come_later, with_config
 from fairgauge.question.specification import (
@@ -81,9 +82,17 @@ from fairgauge.rowwise.row_metrics import RowReader
 from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.identifiers import with_hidden_clusters
 from fairgauge.scan.input_files import open_files
-from fairgauge.scan.source import Opened, Readable, Source, can_look_at_rows
+from fairgauge.scan.source import (
+    NotNumeric,
+    Opened,
+    Readable,
+    Source,
+    UnreadableNumbers,
+    can_look_at_rows,
+)
 from fairgauge.start.records import replace
 
+_FIRST = 100_000  # the rows whose values are looked at for a category that looks like a cut
 # the options of outcomes, without which groups can be counted alone
 _OF_OUTCOMES = (
     "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",
@@ -460,7 +469,16 @@ def count_data(data: object, options: Options) -> tuple[Cube, Source | None, Spe
         rows = with_stated_outcomes(source.count(made, spec.max_groups), spec)
         return count_people(rows, asked, spec) if spec.of_people else rows
 
-    cube = chosen_rows.recount_about_mean(count(of_rows), count)
+    try:
+        cube = chosen_rows.recount_about_mean(count(of_rows), count)
+    except (NotNumeric, UnreadableNumbers):  # of a category that looks like a cut
+        cut = spec.positive.to_dict() if isinstance(spec.positive, Above) else None
+        columns = [each for each in (spec.label, spec.prediction) if each]
+        held, _ = source.fetch(columns, _FIRST) if isinstance(source, Readable) else ([], True)
+        texts = {text for values in held for text in map(str, values) if as_cut(text) == cut}
+        if not texts:
+            raise
+        return count_data(data, positional, {**options, "positive": [*texts]})
     chosen_rows.check_cells(cube, source, spec)
     cube = with_noted_rows(data, source, cube, spec)
     return with_hidden_clusters(cube), source, spec

@@ -23,6 +23,7 @@ from fairgauge.question import category_words as words
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Above
 from fairgauge.question.kits import word_for_positive
+from fairgauge.question.readers import write_positive
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
@@ -525,10 +526,10 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
             )
             raise SpecError(Problem("positive", message))
         if better and (i == 0 or not spec.words_of_predictions):
-            cut = spec.positive.threshold if isinstance(spec.positive, Above) else None
+            cut = isinstance(spec.positive, Above) and write_positive(spec.positive.to_dict())
             yield made(
                 DiagnosticCode.UNFAVOURABLE_POSITIVE, column=axis.column, negative=negative,
-                values=tuple(map(name_of, positive)) if cut is None else (f"above {cut:g}",),
+                values=tuple(cut or map(name_of, positive)),
                 others=tuple(map(name_of, better)), preset=word,
             )  # fmt: skip
     called = spec.words.positive

@@ -583,12 +583,11 @@ def _axis_of(role: Role, column: Feature) -> Axis:
 
 
 def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
-    cuts = _cuts_of_positive(spec)
-    if spec.task is Task.REGRESSION:
-        cuts = cuts or (0.0,)  # any cut will do: it marks only which rows have a number
-    axes = [Axis(Role.LABEL, spec.label, cuts)] if spec.label else []
+    # of a regression any cut will do: it marks only which rows have a number
+    cuts: tuple[float, ...] = (0.0,) if spec.task is Task.REGRESSION else ()
+    axes = [_outcome_axis(Role.LABEL, spec.label, spec, cuts)] if spec.label else []
     if spec.prediction:
-        return [*axes, Axis(Role.PREDICTION, spec.prediction, cuts)]
+        return [*axes, _outcome_axis(Role.PREDICTION, spec.prediction, spec, cuts)]
     if not spec.score:
         return axes
     # a score is positive strictly above the median, and in the profile of Clarify above a
@@ -609,8 +608,10 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     return [*axes, Axis(Role.PREDICTION, spec.score, cuts, closed, spec.score_range)]
 
 
-def _cuts_of_positive(spec: Spec) -> tuple[float, ...]:
-    return (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
+def _outcome_axis(role: Role, column: str, spec: Spec, cuts: tuple[float, ...] = ()) -> Axis:
+    if isinstance(spec.positive, Above):
+        return Axis(role, column, (spec.positive.threshold,), spec.positive.closed)
+    return Axis(role, column, cuts)
 
 
 # powers up to the fourth: the precision of a mean square depends on the fourth
@@ -689,7 +690,7 @@ def answer_plan(question: SwapQuestion) -> Plan:
     moments: tuple[Moment, ...] = ()
     coded: list[Axis] = []
     if question.decides:
-        axes.append(Axis(Role.PREDICTION, question.answer, _cuts_of_positive(spec)))
+        axes.append(_outcome_axis(Role.PREDICTION, question.answer, spec))
     else:
         axes.append(Axis(Role.SCORE, question.answer, (0.0,)))
         coded.append(Axis(Role.CODES, question.answer, AROUND_NUMBERS))

@@ -45,12 +45,17 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Above:
-    """A cut of a numeric label (and prediction): values above ``threshold`` are positive."""
+    """A cut of a numeric label (and prediction): values above ``threshold`` are positive.
+
+    ``closed`` is the side of it that ``threshold`` itself is on, as of a feature that is cut.
+    """
 
     threshold: float
+    closed: Closed = Closed.RIGHT
 
-    def to_dict(self) -> dict[str, float]:
-        return {"above": self.threshold}
+    def to_dict(self) -> dict[str, float | str]:
+        closed = {} if self.closed is Closed.RIGHT else {"closed": str(self.closed)}
+        return {"above": self.threshold, **closed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +102,29 @@ def cut(column: str, points: Sequence[float] | float | str, *, closed: str = "ri
     return made[0]
 
 
-def above(threshold: float) -> Above:
+def above(threshold: float, *, closed: str = "right") -> Above:
     """Make values above ``threshold`` the positive ones, of a numeric label and its predictions.
+
+    Parameters
+    ----------
+    threshold : float
+        The cut, in the unit of the column.
+    closed : {"right", "left"}
+        As of `cut`: with "left" the threshold itself is positive, too (``--positive '>=X'``).
 
     Raises
     ------
     SpecError
-        The threshold is not a finite number.
+        The threshold is not a finite number, or ``closed`` is neither.
 
     Examples
     --------
     >>> import fairgauge as fg
     >>> fg.above(50_000)
-    Above(threshold=50000.0)
+    Above(threshold=50000.0, closed=<Closed.RIGHT: 'right'>)
     """
     at = Location("above")
-    made = Above(readers.read_number()(threshold, at))
+    made = Above(readers.read_number()(threshold, at), readers.read_word(Closed)(closed, at))
     refuse(at.problems)
     return made
 

@@ -236,8 +236,9 @@ def _read_positive(value: object, at: Location) -> features.Positive:
         return value
     if not isinstance(value, Mapping):
         return readers.read_values(value, at)
-    if set(value) == {"above"}:
-        return features.Above(readers.read_number()(value["above"], at["above"]))
+    if {"above"} <= set(value) <= {"above", "closed"}:
+        side = readers.read_word(enums.Closed)(value.get("closed", "right"), at["closed"])
+        return features.Above(readers.read_number()(value["above"], at["above"]), side)
     at.expect(bool(value), "values, {COLUMN = VALUE, ...} or {above = NUMBER}", value)
     return features.ByColumn(tuple(
         (str(column), readers.read_values(values, at[column]))
@@ -375,7 +376,7 @@ METRICS = replace(
     plain=lambda metrics: [each if isinstance(each, str) else each.name for each in metrics])
 POSITIVE = replace(
     VALUES, read=_read_positive, parse=readers.parse_positive, write=readers.write_positive,
-    schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above"), _schema_by_column(one_or_many(_SCALAR), minProperties=1, propertyNames={"not": {"enum": ["above"]}})),
+    schema=one_or_many(_SCALAR, _table({"above": _NUMBER, "closed": {"enum": list(enums.Closed)}}, "above"), _schema_by_column(one_or_many(_SCALAR), minProperties=1, propertyNames={"not": {"enum": ["above"]}})),
     plain=lambda value: plain_meaning(value) or None)  # no values: they are not asked for
 FEATURES = OptionType(
     read=features.read_features, parse=readers.parse_sensitive, write=readers.write_sensitive, metavar="COL...", repeatable=True,

@@ -321,7 +321,7 @@ def _expand(name: str) -> list[str]:
 
 Texts = Sequence[str]
 
-_CUT = r"(?s)>\s*([+-]?[0-9.].*)"
+_CUT = r"(?s)>(=?)\s*([+-]?[0-9.].*)"
 _TWICE = "is given twice; give it once"
 
 
@@ -427,8 +427,8 @@ def write_sensitive(features: Iterable[Any]) -> list[str]:
 
 def parse_positive(
     texts: Texts, at: Location, columns: Sequence[str] = ()
-) -> list[str] | dict[str, float] | dict[str, list[str]]:
-    """Read values separated by commas, or a cut (``>50000``).
+) -> list[str] | dict[str, float | str] | dict[str, list[str]]:
+    """Read values separated by commas, or a cut (``>50000``, ``>=50000``).
 
     Values after the name of a column of outcomes and ``=`` are those of this column.
     """
@@ -442,11 +442,20 @@ def parse_positive(
     if "" not in by_column:
         return by_column
     values = parse_names(texts, at)
-    cut_off = (_finite(cut[1]) for value in values if (cut := re.fullmatch(_CUT, value)))
-    cuts = [number for number in cut_off if number is not None]
+    cuts = [cut for value in values if (cut := as_cut(value))]
     if cuts and len(values) > 1:
-        at.report(f"a cut such as {quote(f'>{cuts[0]:g}')} stands alone, without other values")
-    return {"above": cuts[0]} if cuts else values
+        alone = quote(write_positive(cuts[0])[0])
+        at.report(f"a cut such as {alone} stands alone, without other values")
+    return cuts[0] if cuts else values
+
+
+def as_cut(text: str) -> dict[str, float | str]:
+    """Return the cut that a text is, as a specification file has it, or nothing."""
+    cut = re.fullmatch(_CUT, text)
+    number = _finite(cut[2]) if cut else None
+    if cut is None or number is None:
+        return {}
+    return {"above": number, "closed": "left"} if cut[1] else {"above": number}
 
 
 def write_positive(value: Value | Sequence[Value] | Mapping[str, Any]) -> list[str]:
@@ -454,7 +463,7 @@ def write_positive(value: Value | Sequence[Value] | Mapping[str, Any]) -> list[s
     if not isinstance(value, Mapping):
         return write_names(value)
     if isinstance(value.get("above"), int | float):
-        return [f">{_text(value['above'])}"]
+        return [f">{'=' if 'closed' in value else ''}{_text(value['above'])}"]
     return [f"{escape(name)}={text}" for name, held in value.items() for text in write_names(held)]
 
 

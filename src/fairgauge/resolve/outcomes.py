@@ -354,9 +354,14 @@ def _describe_absent(
 ) -> str:
     asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
+    cut = re.fullmatch(r"([<>])(=?)\s*([+-]?[\d.]+)", asked)
     meant = suggest(asked, names)
-    if cut := re.fullmatch(r">=?\s*([+-]?[\d.]+)", asked):  # nearly as the command line writes it
-        meant = f" A cut is written fairgauge.above({cut[1]}), --positive '>{cut[1]}'."
+    if cut:  # below a cut is what is not above it
+        equal = (cut[1] == ">") == bool(cut[2])
+        code = f"fairgauge.above({cut[3]}{', closed=' + repr('left') if equal else ''})"
+        meant = f" A cut is written {code}, --positive '>{'=' * equal}{cut[3]}'"
+        also = "; with favourable='negative' (--favourable negative) the others are better off"
+        meant += f"{also if cut[1] == '<' else ''}."
     why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
     leave = errors.remedy_if_absent(value, beside, meant)
     return f"column {quote(column)} has no value {quote(asked)}{why} {values_held(names)}{leave}"

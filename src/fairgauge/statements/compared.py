@@ -101,7 +101,7 @@ def event(
     role, asked = "prediction" if kind == "decision" else "label", spec.get("positive")
     column = spec.get(role) or (spec.get("score") if role == "prediction" else None) or role
     if isinstance(asked, Mapping) and "above" in asked:
-        return of(column, (f"{asked['above']:g}",), "above")
+        return of(column, (f"{asked['above']:g}",), "from" if "closed" in asked else "above")
     if isinstance(asked, Mapping):
         asked = asked.get(column)
     name = getattr(scope, "name", None)

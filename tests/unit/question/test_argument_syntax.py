@@ -38,7 +38,7 @@ SENSITIVE = {
 POSITIVE = {
     ("1",): ["1"], ("a,b", "c"): ["a", "b", "c"], (r"a\,b",): ["a,b"], ("",): [""],
     (">50000",): {"above": 50000.0}, ("> -0.5",): {"above": -0.5}, (">50K",): [">50K"],
-    ("<=50K",): ["<=50K"], (">nan",): [">nan"],
+    (">=5",): {"above": 5.0, "closed": "left"}, ("<=50K",): ["<=50K"], (">nan",): [">nan"],
 }  # fmt: skip
 REFERENCE = {
     ("others",): "others", ("race=White",): {"race": "White"}, ("race=a=b",): {"race": "a=b"},

@@ -66,7 +66,8 @@ OF_TYPE = {
     types.VALUES: st.lists(SCALAR, min_size=1, max_size=3),
     types.RANGE: st.tuples(st.floats(-9, -1), st.floats(2, 9)),
     types.THRESHOLD: st.lists(st.floats(0, 1), min_size=1, max_size=3) | st.just("median"),
-    types.POSITIVE: st.lists(SCALAR, min_size=1) | st.fixed_dictionaries({"above": st.floats()}),
+    types.POSITIVE: st.lists(SCALAR, min_size=1)
+    | st.fixed_dictionaries({"above": st.floats()}, optional={"closed": st.just("left")}),
     types.FEATURES: st.lists(FEATURE, min_size=1, max_size=3),
     types.PROBABILITIES: st.lists(UNRECORDED, max_size=2, unique_by=lambda each: each["name"]),
     types.STRATA: st.lists(FEATURE.filter(lambda f: "values" not in f), min_size=1, max_size=3),

@@ -40,6 +40,7 @@ def test_forms_of_sensitive_features(asked, features):
 @pytest.mark.parametrize(("asked", "positive"), [
     (1, (1,)), (True, (True,)), ("yes", ("yes",)), ([1, 2], (1, 2)), ((1.0, "1"), (1, "1")),
     (np.int64(1), (1,)), (fg.above(5), fg.above(5)), ({"above": 5}, fg.above(5)),
+    ({"above": 5, "closed": "left"}, fg.above(5, closed="left")),
 ])  # fmt: skip
 def test_forms_of_positive(asked, positive):
     assert ask(sensitive="sex", positive=asked).positive == positive

@@ -441,7 +441,9 @@ def test_a_value_in_words_that_no_group_has_is_warned_of():
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"prediction": "s", "positive": ">=0.5"}, r"fairgauge\.above\(0\.1\), --positive '>0\.1'"),
+        ({"prediction": "s", "positive": ">=0.5"}, r"\(0\.5, closed='left'\), --positive '>=0\.5'"),
+        ({"prediction": "s", "positive": "<0.5"}, "'>=0.5'; with favourable='negative'"),
+        ({"prediction": "s", "positive": "<= 0.5"}, r"above\(0\.5\), --positive '>0\.5'; with"),
         ({"prediction": "f", "positive": "F"}, r'f = \{positive = \["F"\], negative = \["N"\]\}'),
         ({"prediction": "y", "positive": 1, "metrics": "qwk"}, "there are cohen_kappa"),
         ({"prediction": "y", "positive": 1, "metrics": "MAPE"}, "mean_label.difference"),

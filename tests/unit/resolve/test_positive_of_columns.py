@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
+from fairgauge.cli import main
 from fairgauge.errors import SpecError
 
 WORDS = [("Hired", "Rejected"), ("no", "yes"), ("2", "1"), ("a=b", "c,d"), ("1", "0")]
@@ -90,3 +92,28 @@ def numbers_in(plain):
 def test_what_is_wrong_with_values_of_columns(positive, stated):
     with pytest.raises(SpecError, match=stated):
         fg.audit(CODED, **(PLAIN | {"positive": positive}))
+
+
+@pytest.mark.parametrize(
+    ("positive", "scores", "share"),
+    [
+        (">=0.5", [0.25, 0.5, 0.5, 0.75], 0.75),
+        (">0.5", [0.25, 0.5, 0.5, 0.75], 0.25),
+        (">=-1", [-2, -1, 0, 3], 0.75),
+        # a category that looks like a cut is one
+        (">50000", [">50000", "<=50000", "<=50000", ">50000"], 0.5),
+        (">= 60", [">= 60", "30", "40", "50"], 0.25),
+    ],
+)
+def test_cuts_of_the_command_line_are_read_from_above_and_from_below(
+    positive, scores, share, tmp_path
+):
+    frame = pd.DataFrame({"sex": ["F", "M", "M"] * 80, "s": scores * 60})
+    for path in (tmp_path / "a.csv", tmp_path / "a.parquet"):
+        frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
+        asked = ["audit", str(path), "--prediction", "s", "--positive", positive, "-o"]
+        done = CliRunner().invoke(main, [*asked, str(tmp_path / "r.json"), "--sensitive", "sex"])
+        assert done.exit_code == 0, done.output
+        report = fg.load(tmp_path / "r.json")
+        rates = [e.value for e in report.estimates if e.metric == "selection_rate"]
+        assert rates == pytest.approx([share] * len(rates))

@@ -159,6 +159,7 @@ const asked = (given, table) => {
   if ([...rates].some((rate) => rate.needs === 2 && !question.label)) throw refused("label");
   const above = question.positive?.above ?? null, positive = above === null ? listOf(question.positive) : [];
   if (above !== null && (question.label || !Number.isFinite(above))) throw new Refused(UI.score_alone);
+  if (question.positive?.closed) throw refused("keys", { keys: "positive.closed" });
   if (question.person && listOf(question.negative).length) throw refused("keys", { keys: listed(["person", "negative"]) });
   if (question.person && (question.label || question.count)) throw new Refused(UI.person_alone);
   const at = new Map(features.map((c, i) => [c.name, i]));
