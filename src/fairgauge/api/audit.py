@@ -478,7 +478,7 @@ def count_data(data: object, options: Options) -> tuple[Cube, Source | None, Spe
         texts = {text for values in held for text in map(str, values) if as_cut(text) == cut}
         if not texts:
             raise
-        return count_data(data, positional, {**options, "positive": [*texts]})
+        return count_data(data, {**options, "positive": [*texts]})
     chosen_rows.check_cells(cube, source, spec)
     cube = with_noted_rows(data, source, cube, spec)
     return with_hidden_clusters(cube), source, spec
