@@ -583,6 +583,8 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     if spec.of_people:
         number: dict[str, Parameter] = {"people": cube.cases, "rows": cube.rows}
         made = Diagnostic.note
+        if (undecided := cube.tables[0].sums.get("open")) is not None and undecided.any():
+            number["undecided"] = int(undecided.sum())
         if unnamed := cube.conflicts.get(spec.person):
             number["unnamed"], made = unnamed, Diagnostic.warning
         yield made(note, None, column=spec.person, counted=counted, **number)

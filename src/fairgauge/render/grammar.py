@@ -510,13 +510,15 @@ class Grammar:
         """Return what happened: the verb and its part, in general, and as a condition of people."""
         kind = self.kind(event)
         own, opposite = self._words_of(event, kind)[:: 1 if event.positive else -1]
-        word = own
+        word, denied = own, self.people["not"].format(word=opposite)
         if kind == "decision" and opposite and not own:
-            word = self.people["not"].format(word=opposite)
+            word = denied
         if not word:
             kind, word = "value", self.equals(event)
         if event.once:
-            unsaid = word not in (own, self.equals(event)) and not event.positive
+            unsaid = not event.positive and (
+                word == denied or word not in (own, self.equals(event))
+            )
             when = "once" if event.positive else "never" if unsaid else "always"
             word = self.people[when].format(word=opposite if unsaid else word)
         texts = self.table["events"][kind].items()

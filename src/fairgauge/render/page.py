@@ -112,7 +112,9 @@ def first_page(result: ShownResult) -> WordedPage:
     page: Page = function_at(result.KIND.page)(result)
     language, words = ASKED.get()
     if language != "en":  # words that a result was asked with are English
-        page = replace(page, words={key: page.words[key] for key in _KEPT if key in page.words})
+        kept = {key: page.words[key] for key in _KEPT if key in page.words}
+        unit = {key: of for key, of in page.words.items() if key == "unit" and of in _OF_COUNTS}
+        page = replace(page, words=kept | unit)
     return word_page(page, language, dict(words))
 
 
@@ -124,6 +126,8 @@ def said(result: ShownResult, statements: Iterable[Statement], *places: str) -> 
 
 _KEPT = ("favourable", "values")
 """What of the words of a page is of no language."""
+_OF_COUNTS = ("cases", "people")
+"""The units that are no word of the user, which every language has."""
 
 
 def brief_of(result: ShownResult) -> Brief:

@@ -97,8 +97,14 @@ def _entries(cube: Cube, axis: Axis, spec: Spec, groupings: Mapping[str, Groupin
     if numbers:
         rows, cases = (int(table.sums[m][numbers].sum()) for m in ("rows", cube.plan.cases))
         entries.add(_range(cube, axis), CountedAs.NUMBER, rows, cases)
+    of = dict(entries.keys())
     if spec.of_people:  # a value that is nobody's best is in no cell
-        for name, state in zip(names, became, strict=False):
+        recoded = cube.seen(Observation.RECODED, axis.column)
+        recoded_as = [
+            (e.value, of.get(e.became, became[-1])) for e in recoded if e.role is axis.role
+        ]
+        bands = bool(axis.cuts)
+        for name, state in [*zip(() if bands else names, became, strict=False), *recoded_as]:
             entries.add(name, state, 0, 0)
         return entries
     for e in cube.seen(Observation.UNSTATED, axis.column):

@@ -567,7 +567,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         plan, {axis: rows.levels[axis] for axis in plan.axes}, tables, rows.rows,
         {Uncounted.SAME_PERSON: further} if further else {},
         observed=(
-            *(e for e in rows.observed if e.code is not Observation.RECODED),  # they are of rows
+            *(replace(e, rows=0, cases=0) if e.code is Observation.RECODED else e
+              for e in rows.observed),  # recoded rows are not people
             *(Observed(Observation.CONFLICT, c, rows=n) for c, n in conflicts.items() if n),
             *observe_identifiers(identifiers, of_person, spec.recoding(str(spec.person))),
         ),

@@ -119,6 +119,35 @@ def test_what_is_neither_outcome_is_not_called_missing_nor_are_further_rows_of_a
         ("prediction", 1_500), ("sensitive", 1_500)}  # fmt: skip
 
 
+def test_of_people_recoded_values_are_named_and_no_empty_band_is():
+    rows = {
+        "who": [*range(300), *range(60)],
+        "end": ["hired", "rejected", "withdrawn"] * 100 + ["hired", "withdrawn", "rejected"] * 20,
+        "sex": [*["F", "M", "M"] * 100, *["F", "M", "?"] * 20], "age": [*range(20, 65)] * 8,
+    }  # fmt: skip
+    report = fg.audit(
+        rows, prediction="end", positive="hired", person="who",
+        sensitive=["sex", fg.cut("age", 40)],
+        recode={"end": {"unknown": ["withdrawn"]}, "sex": {"unknown": ["?"]}},
+        words={"positive": "selected", "negative": "not selected"},
+    )  # fmt: skip
+    named = [(each.column, each.value) for each in report.counted if each.as_ == "missing"]
+    assert {("end", "withdrawn"), ("sex", "?")} <= set(named)
+    assert all(each.rows for each in report.counted if each.column == "age")
+    (people,) = (each for each in report.diagnostics if each.code == "people")
+    assert people["undecided"] == 40  # rejected once, and once withdrawn
+    assert "40 people without it, of whom a decision is unknown, count as not positive" in str(
+        people
+    )
+    page = render(report, "html")
+    assert "Counted as missing (end): withdrawn." in re.sub("<[^>]+>", "", page)
+    assert "never selected" in page
+    assert "not selected every time" not in page
+    german = render(report, "text", lang="de")
+    assert "300 Personen" in german
+    assert "people" not in " ".join(german.splitlines()[:5])
+
+
 TRADES = """
 triage|level|Immediate|Delayed|ward|A1|B2|C3
 ferry|boarding|Boarded|Left behind|class|deck|cabin

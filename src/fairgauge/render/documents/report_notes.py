@@ -82,8 +82,11 @@ def _gravity(each: Diagnostic) -> tuple[bool, bool, float]:
 
 
 def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:
-    """Return the gravest of some warnings, which stand before the verdict, and count the others."""
-    opening = note_lines(warnings)[:_MOST_WARNINGS]
+    """Return the gravest of some warnings, of each kind one first, and count the others."""
+    ordered = sorted(warnings, key=_gravity)
+    of_kinds = {each.code: each for each in reversed(ordered)}
+    ordered.sort(key=lambda each: of_kinds[each.code] is not each)
+    opening = note_lines(ordered[:_MOST_WARNINGS])
     if (more := len(warnings) - _MOST_WARNINGS) > 0:
         opening.append(spoken().say("read", "more_warnings", n=more) or "")
     return opening
