@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairgauge.api.running import run_verb
+    from fairgauge.api.audit import run_verb
     from fairgauge.atomic_files import write_all
     from fairgauge.cli._arguments import Texts, config_option, flags_for, given_options, question
     from fairgauge.cli._command_group import (
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from fairgauge.question.options import Options
     from fairgauge.question.readers import Unreadable, loads
     from fairgauge.question.rules import Rule
-    from fairgauge.question.spec_file import Config, with_config
-    from fairgauge.question.specification import Spec, read_part
+    from fairgauge.question.specification import Config, Spec, read_part, with_config
     from fairgauge.reasons import FEWEST_ROWS, Parameter, Reason, ReasonCode
     from fairgauge.render import render
     from fairgauge.render.grammar import describe_reason, english
@@ -67,7 +66,7 @@ if TYPE_CHECKING:
     from fairgauge.values import Json, canonical, is_number, matches, name_of
 
 _MODULES = {
-    "api.running": "run_verb",
+    "api.audit": "run_verb",
     "atomic_files": "write_all",
     "cli._command_group": "Command Decorator add_options print_message print_result",
     "cli._output": "Output check_outputs made_folder prints_report shows_result",
@@ -82,8 +81,7 @@ _MODULES = {
     "question.kits": "find_kit kit_names",
     "question.readers": "Unreadable loads",
     "question.rules": "Rule",
-    "question.spec_file": "Config with_config",
-    "question.specification": "Spec read_part",
+    "question.specification": "Config Spec read_part with_config",
     "reasons": "FEWEST_ROWS Parameter Reason ReasonCode",
     "render": "render",
     "render.page": "stated",

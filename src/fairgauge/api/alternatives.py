@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
+from fairgauge.api.audit import Run
 from fairgauge.api.comparing import comparison_notes, count_models, models_of
-from fairgauge.api.running import Run
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import is_of_decisions
 from fairgauge.catalogue.score_statistics import RocAuc
@@ -17,8 +17,7 @@ from fairgauge.errors import DataError, Problem, SpecError, listing, problems_wh
 from fairgauge.measure.alternatives import judge_alternatives
 from fairgauge.measure.further_search import further_search
 from fairgauge.question.options import Options, with_options
-from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.specification import Spec
+from fairgauge.question.specification import Config, Spec, with_config
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.alternatives import Alternatives, Assumed
 from fairgauge.start.records import replace

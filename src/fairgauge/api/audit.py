@@ -1,12 +1,12 @@
-"""The pipeline from data to a report: specify, count, measure, decide."""
+"""The pipeline from data to a report: specify, count, measure, decide; and what verbs share."""
 
 from __future__ import annotations
 
 import fnmatch
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, Unpack, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, Unpack, cast
 
 from fairgauge.api import _first_rows as first_rows
 from fairgauge.api._first_rows import notes_of_files
@@ -14,7 +14,16 @@ from fairgauge.catalogue.statistics import Blend
 from fairgauge.checks.missingness_checks import doubtful_identifiers, repeated_people
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import assumed_positive, copied_outcomes
-from fairgauge.checks.rows import likely_mistakes, mark_few, with_accepted, with_unstated, withhold
+from fairgauge.checks.rows import (
+    CHECKS,
+    DataCheck,
+    Decided,
+    likely_mistakes,
+    mark_few,
+    with_accepted,
+    with_unstated,
+    withhold,
+)
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Moment, Plan, answer_plan, is_of_answers, plan
 from fairgauge.enums import (
@@ -44,17 +53,20 @@ from fairgauge.question.features import Above
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.readers import as_cut, controls_as_strata
 from fairgauge.question.rules import Rule
-from fairgauge.question.spec_file import Config, labels_come_later, with_config
 from fairgauge.question.specification import (
     COLUMNS,
     SHARED,
+    Config,
     Spec,
     SwapQuestion,
     ask,
     ask_rows,
+    labels_come_later,
     read_swap_question,
+    refuse_beyond_audits,
     refuse_candidates,
     unknown_columns,
+    with_config,
 )
 from fairgauge.reasons import Parameter, ReasonCode
 from fairgauge.resolve import question_checks
@@ -75,7 +87,7 @@ from fairgauge.resolve.resolution import (
 )
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
-from fairgauge.results.shown_result import CountedValue, made_now
+from fairgauge.results.shown_result import CountedData, CountedResult, CountedValue, made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall, reasons_of
 from fairgauge.rowwise.copies import Copies, find_copies
 from fairgauge.rowwise.row_metrics import RowReader
@@ -149,15 +161,15 @@ def audit(data: object = None, *, config: Config = None, **options: Unpack[Optio
     -0.5
     """
     options = with_config(config, options, judges=True)
-    refuse_candidates(options)
-    cube, source, spec = count_data(data, options)
+    run = start_run("audit", data, options)
+    cube, source, spec = run.cube, run.source, run.spec
     question_checks.check_known(cube, spec)
     refuse(problems_where((
         not (spec.label or spec.prediction or spec.score or options.get("metrics")), "prediction",
         ("name what is compared: decisions (--prediction COL), outcomes (--label COL) or scores "
          "(--score COL)"),
     )))  # fmt: skip
-    mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
+    mistakes = run.mistakes()
     repeated = with_accepted(notes_of_files(data, spec), spec)
     stated = with_unstated(spec, mistakes)
     of_limits = question_checks.limits_of_the_better_off(
@@ -181,7 +193,7 @@ def audit(data: object = None, *, config: Config = None, **options: Unpack[Optio
         profile=spec.profile,
         task=measured.task,
         data=Data(
-            source.name if source else "counts",
+            run.name,
             cube.digest,
             cube.rows + (0 if spec.of_people else undecided_rows),
             cube.cases + undecided + weightless,
@@ -616,3 +628,96 @@ def _task_note(task: Task, spec: Spec, options: Options) -> Iterator[Diagnostic]
     stated = task is Task.MULTICLASS and spec.favourable is Favourable.NEITHER
     made = Diagnostic.note if task is Task.BINARY or stated else Diagnostic.warning
     yield made(DiagnosticCode.TASK, None, task=str(task), **of)
+
+
+Result = TypeVar("Result", bound=CountedResult)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A call of a verb: the counts, the rows that they are of, if any, and the question."""
+
+    verb: str
+    data: object
+    cube: Cube
+    source: Source | None
+    spec: Spec
+
+    @property
+    def name(self) -> str:
+        return self.source.name if self.source else "counts"
+
+    def stated(self, rows: int) -> dict[str, Any]:
+        """Return what a result states of any verb: when it was made, and of how many rows."""
+        data = CountedData(self.name, rows)
+        return {**made_now(), "data": data, "tally": Counted(self.cube, self.spec)}
+
+    def mistakes(
+        self,
+        more: Iterable[Diagnostic] = (),
+        checks: tuple[DataCheck, ...] = CHECKS,
+    ) -> tuple[Diagnostic, ...]:
+        """Return what checks find in the counts, and more; what the user accepts is closed."""
+        one = replace(self.spec, candidate=(), margins=())
+        found = likely_mistakes(self.cube, self.spec, decide_task(self.cube, one), checks)
+        return with_accepted([*found, *more], self.spec)
+
+    def row_notes(self) -> tuple[Diagnostic, ...]:
+        """Return what the rows show that counts alone do not."""
+        of_files = notes_of_files(self.data, self.spec)
+        return with_accepted([*counted_people(self.cube, self.spec), *of_files], self.spec)
+
+    def withhold(
+        self, decided: Iterable[Decided], notes: Iterable[Diagnostic]
+    ) -> tuple[Decided, ...]:
+        """Return what was decided, of which no pass stands on a doubt that the notes leave open."""
+        return withhold(decided, notes, self.cube, self.spec)
+
+
+def start_run(verb: str, data: object, options: Options, *, models: bool = False) -> Run:
+    """Open the data, ask and count; candidates are refused unless ``models``."""
+    if not models:
+        refuse_candidates(options)
+    run = Run(verb, data, *count_data(data, options))
+    if verb != "audit":
+        refuse_beyond_audits(run.spec, verb)
+    return run
+
+
+def run_verb(
+    verb: str,
+    data: object,
+    options: Options,
+    answer: Callable[..., Result],
+    *,
+    check: Callable[[Spec], None] | None = None,
+) -> Result:
+    """Open the data, ask, refuse, count and check; return what a verb makes of the counts.
+
+    Parameters
+    ----------
+    verb : str
+        The name of the command, for warnings.
+    data, options
+        As of `fairgauge.audit`, a specification file among the options.
+    answer : callable
+        Takes the counts, the question, and by name what every `CountedResult` states; returns the
+        result, of which ``withheld`` leaves no pass that stands on a doubt that is open.
+    check : callable
+        Refuses, by a `SpecError`, a question that the verb has no answer to.
+    """
+    run = start_run(verb, data, options)
+    cube, spec = run.cube, run.spec
+    if check is not None:
+        check(spec)
+    question_checks.check_known(cube, spec)
+    result = answer(cube, spec, **run.stated(cube.read))
+    stated = {(note.code, note.feature) for note in result.diagnostics}  # in its own words
+    mistakes = (*run.mistakes(), *run.row_notes())
+    notes = (
+        *exclusion_notes(excluded_rows(cube, spec), spec),
+        *(note for note in mistakes if (note.code, note.feature) not in stated),
+        *with_accepted(result.diagnostics, spec),
+    )
+    result = replace(result, diagnostics=notes, spec=spec.to_dict())
+    return run.withhold([result], notes)[0]

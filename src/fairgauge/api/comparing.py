@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Unpack
 
-from fairgauge.api.running import Run, start_run
+from fairgauge.api.audit import Run, start_run
 from fairgauge.checks.coded_numbers import coded_numbers
 from fairgauge.checks.outcome_checks import assumed_positive, undecided_outcomes, unlike_refusals
 from fairgauge.checks.rows import likely_mistakes, with_accepted, with_unstated, withhold
@@ -21,8 +21,7 @@ from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import Options, flag_of, with_options
-from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.specification import Spec
+from fairgauge.question.specification import Config, Spec, with_config
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.counted_values import Counted
 from fairgauge.resolve.group_counts import count_groups

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Unpack, cast
 
-from fairgauge.api.running import start_run
+from fairgauge.api.audit import start_run
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import has_decomposition, usual_rate
 from fairgauge.checks import missingness_checks
@@ -25,13 +25,14 @@ from fairgauge.question.features import Feature, read_features, read_strata
 from fairgauge.question.option_types import read_margins
 from fairgauge.question.options import BY_NAME, Options, with_options
 from fairgauge.question.readers import Location
-from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import (
+    Config,
     Spec,
     ask_rows,
     never_exceeded,
     refuse_candidates,
     same_in_a_stratum,
+    with_config,
 )
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task

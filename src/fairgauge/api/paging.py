@@ -9,8 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Unpack
 
-from fairgauge.api.audit import audit, count
-from fairgauge.api.running import Run, start_run
+from fairgauge.api.audit import Run, audit, count, start_run
 from fairgauge.catalogue.directions import adverse_sign, better_of, favours_the_least, has_direction
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
@@ -20,8 +19,7 @@ from fairgauge.measure.exploration import explored, rates_data
 from fairgauge.question.kits import Kit, find_kit, kit_names
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.rules import FOUR_FIFTHS
-from fairgauge.question.spec_file import Config, read_options, with_config
-from fairgauge.question.specification import ask
+from fairgauge.question.specification import Config, ask, read_options, with_config
 from fairgauge.render.words import in_language
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import measure

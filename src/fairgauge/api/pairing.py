@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.api.audit import counted_answers
-from fairgauge.api.running import Run
+from fairgauge.api.audit import Run, counted_answers
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.enums import Level
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.features import Above
-from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.specification import check_swap_options
+from fairgauge.question.specification import Config, check_swap_options, with_config
 from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
 from fairgauge.values import Value, is_one_of

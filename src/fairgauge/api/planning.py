@@ -7,8 +7,7 @@ import math
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.errors import Problem, refuse
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.specification import read_part
+from fairgauge.question.specification import Config, read_part, with_config
 from fairgauge.results.plan import Needed, Planned
 from fairgauge.results.shown_result import made_now
 from fairgauge.stats.rows_to_decide import Comparison, rows_for_verdict

@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any
 
 from fairgauge.api._first_rows import plan_rows
-from fairgauge.api.audit import check_held, check_same_rows, with_noted_rows
-from fairgauge.api.running import Run
+from fairgauge.api.audit import Run, check_held, check_same_rows, with_noted_rows
 from fairgauge.catalogue import directions
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
@@ -39,13 +38,15 @@ from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.options import OF_ROWS, flag_of
 from fairgauge.question.readers import Location, read_number, read_word
-from fairgauge.question.spec_file import Config, overridden, with_config
 from fairgauge.question.specification import (
+    Config,
     Spec,
     ask,
     ask_rows,
+    overridden,
     read_part,
     refuse_beyond_audits,
+    with_config,
 )
 from fairgauge.resolve.outcomes import (
     count_people,

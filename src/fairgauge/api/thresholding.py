@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from fairgauge.api.audit import with_meant_reference
-from fairgauge.api.running import run_verb
+from fairgauge.api.audit import run_verb, with_meant_reference
 from fairgauge.catalogue.directions import better_of
 from fairgauge.checks.outcome_checks import assumed_positive
 from fairgauge.cube.cube import Cube
@@ -13,8 +12,7 @@ from fairgauge.enums import Profile, Task
 from fairgauge.errors import problems_where, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds, reference_notes
 from fairgauge.question.options import Options, with_options
-from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.specification import Spec
+from fairgauge.question.specification import Config, Spec, with_config
 from fairgauge.resolve.question_checks import limits_only_the_better_off
 from fairgauge.results.threshold_choice import ThresholdChoice
 

@@ -326,7 +326,7 @@ def read_question(
 ) -> dict[str, Any]:
     """Read the specification file, if there is one, and the flags, which override its keys."""
     from fairgauge.question.kits import open_kit  # not for --help
-    from fairgauge.question.spec_file import overridden, with_config
+    from fairgauge.question.specification import overridden, with_config
 
     file: dict[str, object] = {}
     options: dict[str, object] = {}

@@ -23,8 +23,7 @@ from fairgauge.monitoring.history import NEW_HISTORY, HeldHistory, History, refu
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, absent_runs, gaps, parse_period
 from fairgauge.question.options import Options
-from fairgauge.question.spec_file import Config
-from fairgauge.question.specification import Spec
+from fairgauge.question.specification import Config, Spec
 from fairgauge.resolve.counted_values import Counted
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings

@@ -29,8 +29,15 @@ from fairgauge.question.option_types import OptionType, number
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import Location, items, plain_meaning, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
-from fairgauge.question.spec_file import MONITOR, overridden, read_options
-from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of
+from fairgauge.question.specification import (
+    MODELS_INSTEAD,
+    MONITOR,
+    Spec,
+    ask,
+    overridden,
+    read_options,
+    unmet_needs_of,
+)
 from fairgauge.resolve.question_checks import limits_only_the_better_off
 from fairgauge.results.monitor_results import SMALLEST_GROUP
 from fairgauge.results.shown_result import load

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.api.choosing import QUESTIONS, next_question, recommend, specification
 from fairgauge.cli import main
-from fairgauge.question.spec_file import read_options
+from fairgauge.question.specification import read_options
 
 ROWS = 4_000
 

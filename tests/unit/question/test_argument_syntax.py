@@ -15,7 +15,7 @@ from fairgauge.question.options import flag_of
 from fairgauge.question.readers import Location
 from fairgauge.question.recoding import Recoding, not_numbers, ranges_of, recoding_flag
 from fairgauge.question.rules import Rule, parse_rule
-from fairgauge.question.spec_file import overridden
+from fairgauge.question.specification import overridden
 
 UNESCAPED = {
     "sex": "sex", r"a\=b": "a=b", r"a\:b": "a:b", r"a\,b\*c": "a,b*c", r"C:\temp": r"C:\temp",

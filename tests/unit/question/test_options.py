@@ -15,8 +15,7 @@ from fairgauge.monitoring.monitor_spec import schema
 from fairgauge.question import option_types as types
 from fairgauge.question.option_types import DOCUMENT_KEYS
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
-from fairgauge.question.spec_file import read_options
-from fairgauge.question.specification import ask
+from fairgauge.question.specification import ask, read_options
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.documents.report_notes import flags_of, repetition

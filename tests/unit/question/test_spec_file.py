@@ -15,8 +15,7 @@ import yaml
 import fairgauge as fg
 from fairgauge.monitoring.monitor_spec import schema
 from fairgauge.question.option_types import DOCUMENT_KEYS
-from fairgauge.question.spec_file import read_options
-from fairgauge.question.specification import ask
+from fairgauge.question.specification import ask, read_options
 
 TOML = """\
 label = "approved"

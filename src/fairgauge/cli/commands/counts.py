@@ -144,7 +144,7 @@ def count_command(
         return
 
     from fairgauge.api.audit import count, count_cells, counted_with_warnings
-    from fairgauge.question.spec_file import labels_come_later
+    from fairgauge.question.specification import labels_come_later
     from fairgauge.scan.scan_progress import progress
 
     warnings: tuple[Diagnostic, ...] = ()

@@ -277,7 +277,7 @@ def validate_command(
     fairgauge validate loans.csv -c audit.toml --counted
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
-    from fairgauge.question.spec_file import MONITOR, labels_come_later, read_options
+    from fairgauge.question.specification import MONITOR, labels_come_later, read_options
 
     options = read_question(config, flags)
     if not data.names and (counted or not options):
