@@ -32,17 +32,12 @@ _MOST_READ = 200_000
 # of counts beside a name that stands again, how many would differ from the first, at least, and
 # which part of these may
 _WOULD_DIFFER, _HARDLY_DIFFER = 10, 0.1
-_IN_ORDER, _OTHERWISE, _SURELY = 0.8, 0.02, 20.0
-"""Of copies, which part is in order and may stand otherwise; how many coincidences are lacking."""
+_IN_ORDER = 0.8
+"""Of copies, which part is in order."""
 _FEW_COPIES = 3
 _FEWEST_COUNTS = 4
 _FEWEST_COMPARED, _UNSORTED, _FEWEST_IN_PLACE = 100, 1.1, 3
 """Runs of equal rows, beside different rows too, of an unsorted table, and their mean length."""
-# of different rows with a value of their own, the share from which those that stand again are many.
-_COPIED = 0.01
-# of different rows, the share that differs in a number that is measured, as a score is; of copies,
-# the part that may differ in one other column alone
-_CONTINUOUS, _OF_ONE = 0.5, 0.25
 
 
 def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
@@ -72,9 +67,7 @@ def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
         most = _MOST_COMPARED if divisor > 1 or alike else most
         if cube.rows <= most and (columns := _values_of_columns(source)):
             plain = _drop_row_numbers(columns)
-            found = _copies(
-                [*plain.values()], numbered=len(plain) < len(columns)
-            ) or _rows_of_every_group(plain, spec)
+            found = _copies([*plain.values()]) or _rows_of_every_group(plain, spec)
             if unnamed and found and "copied" not in found:
                 found["unnamed"] = unnamed
             return tuple(found.items())
@@ -128,9 +121,8 @@ def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) ->
     return {}
 
 
-def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> _Shown:
-    # rows that are ``numbered`` may be alike, unless they stand in the same order again, or a
-    # measurement, which no two people share, is alike too
+def _copies(columns: Sequence[Sequence[object]]) -> _Shown:
+    # that all rows stand again, or that some do in the same order
     if not columns:
         return {}
     rows = _positions(zip(*columns, strict=True))
@@ -143,31 +135,10 @@ def _copies(columns: Sequence[Sequence[object]], *, numbered: bool) -> _Shown:
     found: _Shown = {"times": times, "different": len(times_of)}
     if _are_multiples(times_of, combinations, again=again) or _repeat_whole(rows, times):
         return found
-    named = len(times_of) in different and repeated >= max(_FEWEST_ROWS, _COPIED * len(times_of))
-    copied = _stand_in_order(rows) or (
-        _are_of_two_times(times_of, named=named)
-        and (not numbered or _are_measured(columns, len(times_of)))
-    )
-    if in_place or (copied and combinations > len(rows)):
+    if in_place or (_stand_in_order(rows) and combinations > len(rows)):
         several = times_of[times_of > 1]
         return found | {"copied": int(several.sum()), "different": len(several)}
     return {}
-
-
-def _are_measured(columns: Sequence[Sequence[object]], rows: int) -> bool:
-    # that a number nearly distinguishes the different rows, and that hardly any two of them differ
-    # in one other column alone, as those of one person do
-    numbers = [{v for v in each if _is_fraction(v)} for each in columns]
-    plain = [i for i, each in enumerate(numbers) if len(each) < _CONTINUOUS * rows]
-    others = ((column for j, column in enumerate(columns) if j != i) for i in plain)
-    fewest = min((len({*zip(*each, strict=True)}) for each in others), default=rows)
-    return len(plain) < len(columns) and rows - fewest <= _OF_ONE * (len(columns[0]) - rows)
-
-
-def _is_fraction(value: object) -> bool:
-    if isinstance(value, str):  # of a file without types
-        return re.fullmatch(r"-?[0-9]*\.[0-9]*[1-9]0*", value) is not None
-    return isinstance(value, float) and value % 1 != 0
 
 
 def _are_multiples(times_of: Index, combinations: int, *, again: bool) -> bool:
@@ -236,7 +207,7 @@ def _stand_in_place(rows: Index) -> bool:
 def _stand_in_order(rows: Index) -> bool:
     # that nearly all rows that stand again follow each other as before
     again = np.diff(np.maximum.accumulate(rows), prepend=-1) == 0
-    steps = np.count_nonzero((np.diff(rows) == 1) & again[1:] & again[:-1])
+    steps = np.count_nonzero((np.diff(rows) > 0) & again[1:] & again[:-1])
     return bool(steps >= max(_FEWEST_ROWS, _IN_ORDER * again.sum()))
 
 
@@ -248,17 +219,3 @@ def _repeat_whole(rows: Index, times: int) -> bool:
     parts = [len(rows) // n for n in range(2, times + 1) if times % n == 0]
     least = min((part for part in parts if np.array_equal(rows[part:], rows[:-part])), default=0)
     return least * _FEW_COPIES >= len(rows)
-
-
-def _are_of_two_times(times: Index, *, named: bool) -> bool:
-    # Nearly all rows stand once, say, and the others four times. Of coincidences more would stand
-    # five times: their numbers are of Poisson distributions, whose shares times k! are log-convex.
-    # Rows that are ``named``, each by a value of its own in a column, are no coincidences.
-    numbers = np.bincount(times)
-    few, many = np.sort(np.argsort(numbers)[-2:]).tolist()
-    least = min(numbers[few], numbers[many])
-    if not least or len(times) - numbers[few] - numbers[many] > _OTHERWISE * least:
-        return False
-    rising = math.log(numbers[many] / numbers[few]) + math.lgamma(many + 1) - math.lgamma(few + 1)
-    expected = numbers[many] / (many + 1) * math.exp(rising / (many - few))
-    return bool(named or expected >= _SURELY)
