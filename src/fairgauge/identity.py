@@ -78,7 +78,6 @@ class ValueSet:
         return hash(self.texts)
 
     def name(self, quotes: Quotes = Quotes.NONE) -> str:
-        """Return the values as they are listed."""
         return _LISTED.join([_quote_name(name_of(value), quotes) for value in self.values])
 
 
@@ -112,7 +111,6 @@ class MissingValue:
     """The rows without a value of a column, where they are a group."""
 
     def name(self, quotes: Quotes = Quotes.NONE) -> str:  # noqa: ARG002 - our own word has no quotes
-        """Return the word for them."""
         return MISSING_NAME
 
 
@@ -174,7 +172,6 @@ class GroupId:
 
     @classmethod
     def read(cls, kind: str, parts: Sequence[object] | None) -> GroupId:
-        """Read what `to_plain` wrote of a group of a kind."""
         return cls.of(*map(_read_part, parts)) if parts else cls(GroupKind(kind))
 
 

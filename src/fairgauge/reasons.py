@@ -88,7 +88,6 @@ class WithParameters:
         return dict(self.parameters)[name]
 
     def get(self, name: str) -> Any:
-        """Return a parameter, None where it is absent."""
         return dict(self.parameters).get(name)
 
 

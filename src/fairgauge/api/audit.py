@@ -663,7 +663,6 @@ class Run:
         return with_accepted([*found, *more], self.spec)
 
     def row_notes(self) -> tuple[Diagnostic, ...]:
-        """Return what the rows show that counts alone do not."""
         of_files = notes_of_files(self.data, self.spec)
         return with_accepted([*counted_people(self.cube, self.spec), *of_files], self.spec)
 

@@ -26,7 +26,6 @@ class Question:
     asked_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def applies(self, given: Mapping[str, str]) -> bool:
-        """Return whether earlier answers make this question apply."""
         return all(given.get(name) in words for name, words in self.asked_if.items())
 
 

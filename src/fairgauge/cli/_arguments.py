@@ -296,7 +296,6 @@ config_option = takes_config("Specification file (.toml .yaml .json), whose keys
 
 
 def flags_for(*names: str, **helps: str) -> Decorator:
-    """Return a decorator that gives a command the flags of some options; see `question`."""
     return add_options(*_flags([BY_NAME[name] for name in names], helps=helps))
 
 
@@ -347,7 +346,6 @@ def read_question(
 
 
 def given_options(flags: Mapping[str, Texts]) -> dict[str, Any]:
-    """Return the options that some flags give, without a specification file."""
     return read_question(None, flags)
 
 

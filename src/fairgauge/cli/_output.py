@@ -150,7 +150,6 @@ class Output:
         return {"format": self.format, **amount}
 
     def show(self, result: ShownResult) -> int:
-        """Print a result, write its files, and return its exit code."""
         from fairgauge.render.formats import render, save_all
 
         text = render(result, **self.shown)  # first, so that an error writes no file
@@ -215,7 +214,6 @@ def check_cube_output(outputs: Sequence[str | None], inputs: Sequence[str | None
 
 
 def print_or_save(cube: Cube, output: str | None) -> None:
-    """Print a cube, or save it where a file is given."""
     print_result(cube.to_json()) if output is None else cube.save(output)
 
 

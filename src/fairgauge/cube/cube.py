@@ -115,7 +115,6 @@ class CountTable:
         return aggregate(axes, codes, self.sums)
 
     def known(self, axes: Sequence[Axis]) -> CountTable:
-        """Return the cells that have a value of some axes."""
         return self.where((self.codes_of(axes) >= 0).all(axis=1))
 
     def where(self, held: Any) -> CountTable:
@@ -328,7 +327,6 @@ class Cube:
         return self.rows == other.rows and self.read > HANDFUL and self == other
 
     def seen(self, code: Observation, column: str | None = None) -> list[Observed]:
-        """Return the observations of one kind, of one column where it is given."""
         return [e for e in self.observed if e.code is code and column in (None, e.column)]
 
     @property

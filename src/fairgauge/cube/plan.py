@@ -303,7 +303,6 @@ class Plan:
 
     @property
     def count(self) -> str | None:
-        """Return the column of whole numbers that a row stands for."""
         return self.asked.count
 
     @property
@@ -344,7 +343,6 @@ class Plan:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the columns that a scan must read, each once."""
         return tuple(dict.fromkeys([*(a.column for a in self.axes), *self.numeric_columns]))
 
     @property
@@ -402,7 +400,6 @@ class Plan:
         return cls(tuple(axes), tuple(map(tuple, found["tables"])), asked, tuple(moments))
 
     def difference(self, other: Plan) -> str:
-        """Describe in what two plans differ; empty when they count the same."""
         mine, yours = self.asked.to_dict(), other.asked.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:

@@ -56,13 +56,11 @@ class CrossedStrata:
 
     @property
     def without(self) -> Cube:
-        """Return the counts of the same rows, over all strata."""
         kept = [axis for axis in self.cube.plan.axes if axis.role is not Role.STRATUM]
         return self.cube.with_tables(kept, (each.over(kept) for each in self.cube.tables))
 
     @property
     def cases_without(self) -> int:
-        """Return how many cases have no value in some of the columns."""
         (axis,) = (a for a in self.cube.plan.axes if a.role is Role.STRATUM)
         return int(self.cube.cases_by_level[axis][-1])
 

@@ -58,7 +58,6 @@ class Range:
 
     @property
     def of_moments(self) -> bool:
-        """Return whether dates and times are compared."""
         return any(isinstance(end, dt.date) for end in (self.low, self.high))
 
     @property
@@ -213,7 +212,6 @@ class RowCondition:
         return Closed.RIGHT if right else Closed.LEFT
 
     def holds(self, value: Value) -> bool:
-        """Return whether a row with a value in the column is among them."""
         if value is None:
             return self.negated != (None in self.values)
         if any(matches(asked, value) for asked in self.values if asked is not None):

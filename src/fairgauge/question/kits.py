@@ -112,7 +112,6 @@ class Kit:
 
     @property
     def publishes_amounts(self) -> bool:
-        """Return whether the tables to publish are of amounts, as those of pay are."""
         return self.public and self.options.get("task") == "regression"
 
     def options_for(self, given: Mapping[str, object]) -> dict[str, Any]:

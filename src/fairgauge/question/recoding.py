@@ -41,7 +41,6 @@ class Recoding:
 
     @property
     def category_of(self) -> dict[str, str]:
-        """Return the category of every value, by their names."""
         return {name_of(value): name for name, values in self.categories for value in values}
 
     @property

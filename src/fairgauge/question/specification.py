@@ -651,12 +651,10 @@ class SwapQuestion:
 
     @property
     def decides(self) -> bool:
-        """Return whether answers are decisions, not scores."""
         return self.spec.prediction is not None
 
     @property
     def rate(self) -> str:
-        """Return the name of what is compared."""
         return "selection_rate" if self.decides else "score"
 
     @property

@@ -72,12 +72,10 @@ class SearchedRows:
 
     @property
     def n(self) -> float:
-        """Return the number of rows that the rate is a share of."""
         return float(self.outcomes[COUNTED:].sum())
 
     @property
     def events(self) -> float:
-        """Return the number of rows that the rate counts."""
         return float(self.outcomes[EVENT])
 
     def changed(self, change: Callable[[OutcomeRows], OutcomeRows], **fields: Any) -> SearchedRows:

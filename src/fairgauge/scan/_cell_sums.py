@@ -138,7 +138,6 @@ class Scanned:
 
 
 def scan_batches(plan: Plan, batches: Iterable[Batch], limit: int) -> Scanned:
-    """Count rows in batches; at most ``limit`` values on an axis."""
     sums = CellSums(plan, limit)
     for batch in batches:
         sums.add(batch)

@@ -256,7 +256,6 @@ def text_as_number(text: str) -> str:
 
 
 def text_unless_number(text: str) -> str:
-    """Write a text where it is not a number, else NULL."""
     return f"CASE WHEN {_cast_to_double(text)} IS NULL THEN {text} END"
 
 

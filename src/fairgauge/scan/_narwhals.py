@@ -134,7 +134,6 @@ def open_by_narwhals(data: Any, name: str | None) -> Source:
 
 
 def own_names(data: object) -> list[str]:
-    """Return the names of the columns of a frame that could have two of one name."""
     package = type(data).__module__.partition(".")[0]
     names = {"pandas": "columns", "dask": "columns", "pyarrow": "column_names"}.get(package)
     return [str(column) for column in getattr(data, names, ())] if names else []

@@ -37,7 +37,6 @@ def plain_arrow(table: pa.Table) -> pa.Table:
 
 
 def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return one column in a plain type; itself where it has one."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         stored = pa.chunked_array([each.storage for each in column.chunks], kind.storage_type)

@@ -78,7 +78,6 @@ class Columns:
     double_or_nan: Callable[[str], str] | None = None
 
     def key_of(self, axis: Axis) -> str:
-        """Return the expression of an axis of plain values to group by."""
         key = self.key(axis.column)
         return self.moment(key, axis.moments) if self.moment and axis.moments else key
 

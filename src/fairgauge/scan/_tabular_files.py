@@ -179,7 +179,6 @@ def _first_record(lines: Sequence[str]) -> tuple[str, str]:
 
 
 def delimiter_of(line: str) -> str:
-    """Return what separates the names of a header: the one that is found most often."""
     outside = "".join(line.split('"')[::2])
     return max(_DELIMITERS, key=outside.count)
 
@@ -316,8 +315,6 @@ def _whole_size(path: Place) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Schema:
-    """The columns of a file; partitions come last, as text."""
-
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     partitions: tuple[str, ...]

@@ -105,8 +105,6 @@ def _append_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class _ChosenRows(RowsOfSource):
-    """The rows of a source that meet conditions."""
-
     spec: Spec
     known: dict[Axis, tuple[Value, ...]] = field(default_factory=dict, compare=False)
     """The values of the columns of the conditions, once they were counted."""
@@ -281,7 +279,6 @@ class _ChosenRows(RowsOfSource):
         return isinstance(self.source, Streamed) and self.source.streams
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
-        """Yield the rows, which were counted before."""
         assert isinstance(self.source, Streamed)
         axes = self.axes
         tables = tuple((i,) for i in range(len(axes)))
@@ -305,8 +302,6 @@ class _ChosenRows(RowsOfSource):
 
 @dataclass(frozen=True, slots=True)
 class _ReadableRows(_ChosenRows):
-    """The same of a source whose rows can be read."""
-
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         assert isinstance(self.source, Readable)
         named = [each.column for each in self.spec.where]
@@ -679,7 +674,6 @@ class _Probabilities:
         return None if self.table is None else Axis(Role.CONDITION, str(self.feature.on))
 
     def of(self, batch: Batch) -> Floats:
-        """Return the probabilities of every row."""
         if self.table is None or self.key is None:
             return np.stack([batch.numbers[column] for _, column in self.feature.columns], axis=1)
         (rows, p), (keys, positions) = self.table, batch.keys[self.key]
@@ -718,7 +712,6 @@ class WithProbabilities(RowsOfSource):
     streams: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        """Return the values of the columns that the source has."""
         assert isinstance(self.source, Readable)
         return self.source.fetch(columns, most)
 

@@ -75,7 +75,6 @@ class SparkFrame:
             self.frame.sparkSession.catalog.dropTempView(view)
 
     def query(self, plan: Plan) -> str:
-        """Return the query that counts, over a view with the columns c0, c1 ..."""
         return select(plan, _VIEW, self._column_sql())
 
     def _column_sql(self) -> Columns:

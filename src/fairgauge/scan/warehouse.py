@@ -71,7 +71,6 @@ class Warehouse:
         raise DataError(f"the rows of {quote(self.rows)} are counted by a query that is run there")
 
     def query(self, plan: Plan) -> str:
-        """Return the query, for a person to run."""
         columns = Columns(self._key, self._number, sets=self.dialect not in WITHOUT_SETS)
         counted = select(plan, ROWS, columns)
         keys = [self._key_sql(plan, i) for i in range(len(plan.axes))]

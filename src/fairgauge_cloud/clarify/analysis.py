@@ -71,7 +71,6 @@ class Job:
 
     @property
     def results(self) -> dict[str, Any]:
-        """Return the content of ``analysis.json``."""
         stages = {f"{stage}_metrics": self._stage(stage) for stage in self.config.stages}
         return {"version": "1.0", **stages}
 
@@ -238,7 +237,6 @@ class Drift:
         return "\n".join([f"{status}: {counts}", *map(line.format_map, self.violations)])
 
     def to_json(self) -> str:
-        """Return the text of ``constraint_violations.json``."""
         return write_json({"version": "1.0", "violations": self.violations})
 
 

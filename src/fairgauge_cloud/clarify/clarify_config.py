@@ -139,7 +139,6 @@ class AnalysisConfig(_Part):
 
     @property
     def has_predictions(self) -> bool:
-        """Return whether the data have predictions."""
         return self.predicted_label is not None or self.predicted_label_dataset_uri is not None
 
     @property
