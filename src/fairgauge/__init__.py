@@ -119,7 +119,7 @@ __all__ = [
 
 
 # what is used by the name of its module: ``fg.mlflow.log_report``
-_MODULES = {"mlflow": "fairgauge.integrations.mlflow", "testing": "fairgauge.testing"}
+_MODULES = {"mlflow": "fairgauge.integrations.mlflow"}
 
 
 def __getattr__(name: str) -> object:

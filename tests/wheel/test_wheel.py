@@ -90,7 +90,7 @@ def test_an_audit(installed, tmp_path):
 
 def test_arrays_and_help(installed, tmp_path):
     program = (
-        "import fairgauge as fg, fairgauge.testing, json\n"
+        "import fairgauge as fg, json\n"
         "report = fg.audit(label=[1, 0, 1, 1], prediction=[1, 0, 0, 1],\n"
         "                  sensitive={'sex': ['F', 'F', 'M', 'M']})\n"
         "print(json.dumps([report.data.rows, report['accuracy.difference', 'sex', 'F'].value]))\n"

@@ -113,8 +113,6 @@ def notes_of_files(data: object, spec: Spec) -> Iterator[Diagnostic]:
     for path, record in paths.items():
         if lines := record.lines_above:
             yield Diagnostic.note(DiagnosticCode.LINES_ABOVE, lines=lines, file=str(path))
-        for column, rows_below in record.merged.items():
-            yield Diagnostic.note(DiagnosticCode.MERGED_CELLS, column=column, rows=rows_below)
         for column, reasons in record.declared_missing.items():
             named, rows = tuple(reasons), tuple(map(float, reasons.values()))
             code = DiagnosticCode.DECLARED_MISSING

@@ -1,6 +1,6 @@
 """The pytest plugin: a test that fails because rules are not met shows them, and no traceback.
 
-The rules come from `fairgauge.testing.assert_passes` or `Report.check`, wherever they are called.
+They come from `Report.check`, wherever it is called.
 """
 
 from __future__ import annotations

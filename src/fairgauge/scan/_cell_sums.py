@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairgauge.cube.build import Coded, Counted, build, whole_array
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Moment, Plan
+from fairgauge.cube.plan import LARGEST, WEIGHTS, Moment, Plan
 from fairgauge.cube.plan import Factor as MomentFactor
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import DataError
@@ -207,7 +207,9 @@ class CellSums:
         for axis, digits in zip(plan.axes, self._digits, strict=True):
             codes.append(digits.of(*batch.keys[axis]) if digits else batch.intervals(axis) + 1)
             if digits and axis.limited and len(digits.values) > self._limit:
-                self._check(axis, digits, codes[-1])
+                # before they fill the memory; a type may have more than occur
+                occur = [digits.values[i - 1] for i in distinct(codes[-1]).tolist() if i]
+                check_values({axis: occur}, (), self._limit)
             sizes.append(len(digits.values if digits else range(axis.bins)) + 1)
         columns = [*codes, *batch.numbers.values()]
         rows = len(columns[0]) if columns else 0
@@ -216,11 +218,6 @@ class CellSums:
         self._tables = self._tables or self._tables_for(math.prod(sizes))
         for table in self._tables:
             table.add(rows, codes, sizes, measures)
-
-    def _check(self, axis: Axis, digits: _Digits, codes: Codes) -> None:
-        # report too many values before they fill the memory; a type may have more than occur
-        occur = [digits.values[i - 1] for i in distinct(codes).tolist() if i]
-        check_values({axis: occur}, (), self._limit)
 
     def _tables_for(self, cells: int) -> list[_TableSums]:
         # codes among numbers are in a table of their own, which would make one of all axes large

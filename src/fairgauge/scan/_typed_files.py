@@ -197,14 +197,18 @@ def open_workbook(path: Place, name: str, part: str = "") -> Source:
         )
     sheet = sheet or next(iter(with_rows or sheets))
     held = sheets[sheet]
-    filled = _fill_merged(held)
     columns, at = _sheet_columns(held.rows, quote(path), header_row)
-    merged = {c: sum(row > at for row in filled[i]) for i, c in enumerate(columns) if i in filled}
-    RECORDS[str(path)] = FileRecord(lines_above=at, merged={c: n for c, n in merged.items() if n})
+    if tall := [
+        cell + first for cell, first, last in held.merged if at + 1 < int(first) < int(last)
+    ]:
+        raise DataError(
+            f"{quote(path)} has merged cells of several rows below its header (from "
+            f"{listing(map(bytes.decode, tall), 3)}); unmerge them, and write the value in each row"
+        )
+    RECORDS[str(path)] = FileRecord(lines_above=at)
     empty = [column for column, values in columns.items() if not _filled_cells(values)]
     if held.has_formulas and (empty or uncomputed):
         again = _read_sheets(path, results=False)[0][sheet]
-        _fill_merged(again)
         written, _ = _sheet_columns(again.rows, quote(path), at + 1)
         # what differs is the result of a formula; writers that compute none store nothing, or 0
         lost = [
@@ -281,27 +285,8 @@ def _read_sheet(sheet: Any, book: Any) -> _Sheet:
             raise DataError(_TOO_WIDE.format(quote(sheet.title)))
     # openpyxl streams a sheet without its merged cells
     written = book._archive.read(sheet._worksheet_path)  # noqa: SLF001
-    merged = _MERGED.findall(written)
-    if sum(int(last) - int(first) for _, first, last in merged) > max(_MOST_EMPTY, 100 * filled):
-        raise DataError(_TOO_WIDE.format(quote(sheet.title)))
-    visible = sheet.sheet_state == "visible"
-    return _Sheet(rows, merged, _FORMULA.search(written) is not None, visible)
-
-
-def _fill_merged(sheet: _Sheet) -> dict[int, list[int]]:
-    # give each row the value of the merged cells that it is beside: which rows, by column, from 0
-    from openpyxl.utils import column_index_from_string
-
-    filled: dict[int, list[int]] = {}
-    for letters, first, last in sheet.merged:
-        column = column_index_from_string(letters.decode()) - 1
-        top, *below = sheet.rows[int(first) - 1 : int(last)] or [[]]
-        for at, row in enumerate(below, int(first)):
-            if _filled_cells(row) and _filled_cells(top[column : column + 1]):
-                row += [None] * (column + 1 - len(row))
-                row[column] = top[column]
-                filled.setdefault(column, []).append(at)
-    return filled
+    has_formulas, visible = _FORMULA.search(written) is not None, sheet.sheet_state == "visible"
+    return _Sheet(rows, _MERGED.findall(written), has_formulas, visible)
 
 
 _FAILED = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")

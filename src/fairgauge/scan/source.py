@@ -292,7 +292,6 @@ class FileRecord:
     """What was found in a file.
 
     ``lines_above``: lines above its header.
-    ``merged``: of each column, how many rows of a sheet have the value of merged cells.
     ``declared_missing``: of each column, how many values it declares missing, by their reasons.
     ``labels``: of each column, what the file calls it.
     ``named_values``: of each column of named codes, the names by code, in the order of the codes.
@@ -300,7 +299,6 @@ class FileRecord:
     """
 
     lines_above: int = 0
-    merged: dict[str, int] = field(default_factory=dict)
     declared_missing: dict[str, dict[str, int]] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     named_values: dict[str, dict[object, str]] = field(default_factory=dict)

@@ -602,7 +602,7 @@ STATED = ("created", "tool.version", "data.source", "old.source", "old.created",
 OF_ROWS_ALONE = {
     DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE, DiagnosticCode.FEATURE_DISTANCE, DiagnosticCode.SAMPLED,
     DiagnosticCode.COPIED_FILES, DiagnosticCode.SKIPPED_FILES, DiagnosticCode.LINES_ABOVE,
-    DiagnosticCode.MERGED_CELLS, DiagnosticCode.DECLARED_MISSING, DiagnosticCode.COLUMN_LABEL,
+    DiagnosticCode.DECLARED_MISSING, DiagnosticCode.COLUMN_LABEL,
     DiagnosticCode.UNUSED_WEIGHTS,
 }  # fmt: skip
 """Diagnostics that counts cannot give."""

@@ -1,4 +1,4 @@
-"""Rules in tests: `Report.check`, `assert_passes` and the pytest plugin; reports as values."""
+"""Rules in tests: `Report.check` and the pytest plugin; reports as values."""
 
 import copy
 import json
@@ -16,7 +16,6 @@ import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.results.estimates import FamilyOfTests
 from fairgauge.stats.significance import sidak
-from fairgauge.testing import assert_passes
 
 FEW = {"F": {"tp": 12, "fn": 10, "tn": 1}, "M": {"tp": 15, "fn": 9, "tn": 1}}
 EQUAL = {"F": {"tp": 4_500, "fn": 500, "tn": 1}, "M": {"tp": 4_500, "fn": 500, "tn": 1}}
@@ -31,13 +30,12 @@ def audit(counts, *rules, **options):
 def test_a_report_that_passes_is_returned():
     report = audit(EQUAL, RULE)
     assert report.check() is report
-    assert_passes(report)
 
 
 def test_a_line_for_each_rule_and_group_that_is_not_met():
     report = audit(UNEQUAL, RULE, "accuracy >= 0.05", "accuracy >= 0.5")
     with pytest.raises(AssertionError) as caught:
-        assert_passes(report)
+        report.check()
     heading, *lines = str(caught.value).splitlines()
     assert heading == "2 of 5 verdicts are not a pass"
     assert [line.split(":")[0] for line in lines] == [
@@ -125,16 +123,15 @@ def test_a_loaded_comparison_of_scores_cut_at_their_median_is_of_scoring_rates(t
 
 TESTS = f"""
 import fairgauge as fg
-from fairgauge.testing import assert_passes
 
 def audited(counts):
     return fg.audit(fg.confusion("sex", counts), rules=[{RULE!r}])
 
 def test_equal():
-    assert_passes(audited({EQUAL}))
+    audited({EQUAL}).check()
 
 def test_unequal():
-    assert_passes(audited({UNEQUAL}))
+    audited({UNEQUAL}).check()
 
 def test_few():
     audited({FEW}).check()
@@ -155,7 +152,7 @@ def test_pytest_shows_the_rules_and_no_traceback(tmp_path):
     assert "3 failed, 1 passed" in done.stdout
     assert f"FAIL {RULE}, sex: F: true positive rate ratio 0.11" in done.stdout
     assert f"INCONCLUSIVE {RULE}, sex: F" in done.stdout
-    assert "test_model.py:11: RulesNotMet" in done.stdout
+    assert "test_model.py:10: RulesNotMet" in done.stdout
     assert "assert 1 == 2" in done.stdout
     assert done.stdout.count("def test_") == 1, "a traceback of the other test alone"
     (unequal,) = ET.parse(tmp_path / "out.xml").iterfind(".//testcase[@name='test_unequal']")
