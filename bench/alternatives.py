@@ -3,26 +3,33 @@
 ``python -m bench.alternatives thresholds|candidates|surveys|retrainings|check [SETS]`` prints the
 tables of docs/coverage.md. Sets are judged many at a time by the intervals and the procedure of
 the product; ``check`` holds some of them against `fairgauge.thresholds` and
-`fairgauge.alternatives` themselves.
+`fairgauge.alternatives` themselves. ``cost`` states what counting 100 candidates costs.
 """
 
 from __future__ import annotations
 
+import resource
 import sys
+import tempfile
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import duckdb
 import numpy as np
 import polars as pl
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 import fairgauge as fg
+from fairgauge.api.comparing import count_models
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.inference.interval import StatisticInterval
 from fairgauge.inference.paired_areas import changed_area
 from fairgauge.inference.paired_changes import (
     StatisticChange,
+    _fixed_denominator,
     disparity_changes,
     shown_claims,
     statistic_change,
@@ -32,7 +39,7 @@ from fairgauge.measure.alternatives import worst_limit
 from fairgauge.measure.choose_thresholds import _interval_of
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.stats.contrasts import mover_ratio
-from fairgauge.stats.intervals import critical, wilson
+from fairgauge.stats.intervals import critical, t_from_z, wilson
 from fairgauge.stats.paired import (
     ClusterCounts,
     PairedTable,
@@ -41,6 +48,12 @@ from fairgauge.stats.paired import (
     paired_difference,
 )
 from fairgauge.stats.retrainings import better_share
+from fairgauge.stats.sampling import (
+    ShareVariance,
+    effective_rows,
+    intracluster_correlation,
+    share_variance,
+)
 
 Hold = Callable[[float], np.ndarray]
 _LEVEL, _BINS, _CHUNK = 0.95, 100, 100
@@ -301,12 +314,18 @@ def judged_sets(design: Models, seeds: range, kind: str = "") -> Judged:
     flat = tables.reshape(3, -1, width, 3, 2, 2)
     metric, n = find_metric(design.metric), flat.shape[1]
 
-    def change(rate: Statistic, at: list[int]) -> StatisticChange:
+    def table_of(at: list[int]) -> PairedTable:
         cells = np.concatenate([flat[:, :, g] for g in at], axis=1)
         of = [clusters[i * width + g] for g in at for i in range(n)] if clusters else None
-        table = PairedTable(*cells, clusters=of, cluster_count=-(-design.n // CLUSTER))
-        models = (_interval_of(rate, cells.sum(axis=axis)) for axis in (-1, -2))
-        return statistic_change(rate, table, *models)
+        return PairedTable(*cells, clusters=of, cluster_count=-(-design.n // CLUSTER))
+
+    def change(rate: Statistic, at: list[int]) -> StatisticChange:
+        sides, every = table_of(at), table_of([width - 2])
+        cells = np.stack([sides.weights, sides.squares, sides.cases])
+        models = [_interval_of(rate, cells.sum(axis=axis)) for axis in (-1, -2)]
+        if clusters:
+            models = [_clustered(e, rate, sides, every, new) for new, e in enumerate(models)]
+        return statistic_change(rate, sides, *models)
 
     pairs = [(g, 0) for g in range(1, groups)]
     pairs += [(groups + h, groups) for h in (1, 2)] if len(features) > 1 else []
@@ -355,6 +374,26 @@ def judged_sets(design: Models, seeds: range, kind: str = "") -> Judged:
         low[of], high[of] = (end[of] for end in ends)
     truth = (gap[1:] - gap[0])[chosen]
     return Judged(shown, (low[at + chosen] <= truth) & (truth <= high[at + chosen]))
+
+
+def _clustered(
+    model: StatisticInterval, rate: Statistic, sides: PairedTable, every: PairedTable, new: int
+) -> StatisticInterval:
+    # as of clusters in an audit, but for its random blocks of them
+    def shared(table: PairedTable) -> ShareVariance:
+        of, _ = _fixed_denominator(rate, table)
+        counted = np.broadcast_to(np.expand_dims(of, 2 - new), table.weights.shape[1:])
+        sums = []
+        for each in (counted, np.ones(counted.shape)):
+            own = np.stack([c.totals(each, table.cluster_count) for c in table.clusters], axis=1)
+            sums.append(np.concatenate([own.sum(axis=0)[None], own.sum(axis=0) - own]))
+        kish = sums[1][0] ** 2 / (own**2).sum(axis=0)
+        return share_variance(*sums, kish)[0]
+
+    found, alike = shared(sides), intracluster_correlation(shared(every))
+    n = effective_rows(found, found.rows, np.tile(alike, len(found.rate) // len(alike)))
+    limits = found.rate * n, n
+    return replace(model, n=n, at=lambda z: wilson(*limits, t_from_z(z, found.degrees)))
 
 
 def _states(cases: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -479,10 +518,38 @@ def _check() -> None:
     print("the same as fairgauge.thresholds and fairgauge.alternatives")
 
 
+def _cost(rows: int = 1_000_000, candidates: int = 100) -> None:
+    # of counting from Parquet, in bare scans: a sum of each column; the least of five
+    rng = np.random.default_rng(0)
+    base, names = rng.standard_normal(rows), [f"c{k:03}" for k in range(candidates)]
+    decided = {
+        name: (base + 0.3 * rng.standard_normal(rows) < 0).astype(np.int8)
+        for name in ("current", *names)
+    }
+    group, label = rng.choice(["a", "b", "c"], rows), (rng.random(rows) < 0.6).astype(np.int8)
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+        pl.DataFrame({"g": group, "y": label, **decided}).write_parquet(file.name)
+        sums = ", ".join(f"sum({name})" for name in ("y", *decided))
+        asked = {"label": "y", "prediction": "current", "candidate": "c0*", "sensitive": "g"}
+
+        def least(run: Callable[[], object]) -> float:
+            times = []
+            for _ in range(5):
+                start = time.process_time()
+                run()
+                times.append(time.process_time() - start)
+            return min(times)
+
+        bare = least(lambda: duckdb.sql(f"SELECT count(g), {sums} FROM '{file.name}'").fetchall())
+        ours = least(lambda: count_models("alternatives", file.name, asked | {"positive": 1}))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"bare scan {bare:.2f} s, counting {ours / bare:.1f} of it; at most {peak:.0f} MB")
+
+
 def main(what: str, sets: int) -> None:
     """Print a table."""
-    if what == "check":
-        _check()
+    if what in ("check", "cost"):
+        {"check": _check, "cost": _cost}[what]()
     for design in SCORES if what == "thresholds" else ():
         found = map(_share, named_thresholds(design, sets))
         print(f"| {design.name} | {sets:,} | {' | '.join(found)} |", flush=True)

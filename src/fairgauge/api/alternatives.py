@@ -10,11 +10,11 @@ from fairgauge.api.comparing import comparison_notes, count_models, models_of
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import is_of_decisions
 from fairgauge.catalogue.score_statistics import RocAuc
-from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.rows import with_unstated, withhold
 from fairgauge.enums import Method, ReferenceRule, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, problems_where, refuse
 from fairgauge.measure.alternatives import judge_alternatives
+from fairgauge.measure.compare_models import rates_of_margins
 from fairgauge.measure.further_search import further_search
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.specification import Config, Spec, with_config
@@ -169,7 +169,7 @@ def _disparity(spec: Spec, name: str) -> Contrast:
 def _check(run: Run, harm: float) -> None:
     spec, cuts = run.spec, run.spec.threshold
     several = isinstance(cuts, tuple) and len(cuts) > 1 and spec.prediction is None
-    rates = [rate for name, _ in spec.margins if (rate := _rate_or_none(spec, name)) is not None]
+    rates = rates_of_margins(spec)
     refuse(problems_where(
         (spec.label is None, "label", "name the column of outcomes: performance needs it"),
         (not spec.sensitive, "sensitive", "name the columns of groups"),
@@ -188,10 +188,3 @@ def _check(run: Run, harm: float) -> None:
         (spec.prediction is not None and any(isinstance(rate, RocAuc) for rate in rates),
          "margins.roc_auc", "is of scores: name those in use (score, --score) and a threshold"),
     ))  # fmt: skip
-
-
-def _rate_or_none(spec: Spec, name: str) -> Statistic | None:
-    try:
-        return spec.catalogue.rate(name)
-    except LookupError:
-        return None

@@ -16,7 +16,7 @@ from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, Problem, SpecError, cells, quote
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
-from fairgauge.measure.compare_models import compare_candidates, metrics_of_margins
+from fairgauge.measure.compare_models import compare_candidates, rates_of_margins
 from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.conditions import NOT
@@ -213,7 +213,8 @@ def models_of(cube: Cube, spec: Spec) -> list[_Model]:
     coded = [each.but(**spec.unit) for each in of_scores]  # as `doubtful_names` states them
 
     def found(counts: Cube, asked: Spec) -> tuple[Diagnostic, ...]:
-        judged = replace(asked, metrics=(*asked.metrics, *metrics_of_margins(spec)))
+        of_margins = (f"{rate.name}.difference" for rate in rates_of_margins(spec))
+        judged = replace(asked, metrics=(*asked.metrics, *of_margins))
         notes = [e for e in likely_mistakes(counts, judged, task) if e not in coded]
         if asked.label is not None:
             notes += reversed_outcomes_of(resolve(counts, asked))

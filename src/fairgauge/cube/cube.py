@@ -315,9 +315,10 @@ class Cube:
     @cached_property
     def cases_by_level(self) -> dict[Axis, Sums]:
         """Return the cases of every level of every axis; the last are the missing ones."""
-        cases = {}
+        cases, by_size = {}, sorted(self.tables, key=lambda each: -len(each.codes))
+        smallest = {axis: table for table in by_size for axis in table.axes}
         for axis in self.plan.axes:
-            table = self.marginal([axis])
+            table = smallest[axis].over([axis])
             cases[axis] = np.zeros(len(self.levels[axis]) + 1)
             cases[axis][table.codes[:, 0]] = table.sums[self.plan.cases]  # -1 is the last
         return cases

@@ -17,6 +17,7 @@ from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Array, Index, Limits, Mask, quiet
 from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.paired import PairedTable, Quantity, combined, correlation, logarithm
+from fairgauge.stats.sampling import satterthwaite_degrees
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +63,7 @@ def area_change(
     return changed_area(scores, positive, weights, squares, units, table, unknown)
 
 
+@quiet
 def changed_area(
     scores: Sequence[Index],
     positive: Mask,
@@ -76,6 +78,13 @@ def changed_area(
     ``scores``: the codes of both; ``units``: the cluster of each cell.
     """
     areas, slopes, hidden = zip(*(_area(each, positive, weights) for each in scores), strict=True)
+    degrees = np.inf
+    if units is not None:  # as of any clustered mean: see `ClusterCounts.variance`
+        units = np.unique(units, return_inverse=True)[1]
+        sizes = np.stack([np.bincount(units, weights * of) for of in (~positive, positive)])
+        share = (sizes / sizes.sum(axis=1, keepdims=True))[positive.astype(int), units]
+        slopes = tuple(each / (1 - share) for each in slopes)
+        degrees = float(satterthwaite_degrees(sizes).min())
     a, b, both = (
         _covariance(x, y, positive, weights, squares, units)
         for x, y in ((slopes[0],) * 2, (slopes[1],) * 2, slopes)
@@ -84,7 +93,6 @@ def changed_area(
     rows = [float(weights[of].sum() ** 2 / squares[of].sum()) for of in (positive, ~positive)]
     # identical ranks are no certainty: as if a quarter of a row of each class were misranked
     least = 0.25 * sum(row**-2 for row in rows)
-    degrees = np.inf if units is None else float(len(np.unique(units)) - 1)
     error = np.sqrt(np.array([a, b, max(a + b - 2 * both, least)]))
 
     def quantity(value: float, error: float) -> Quantity:
@@ -128,9 +136,8 @@ def _covariance(
 ) -> float:
     # DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, 837-845
     if units is not None:
-        held, at = np.unique(units, return_inverse=True)
-        a, b = (np.bincount(at, weights * each) for each in (one, two))
-        return float(a @ b * len(held) / (len(held) - 1))
+        a, b = (np.bincount(units, weights * each) for each in (one, two))
+        return float(a @ b * (1 - 1 / len(a)))
     parts = (
         (squares * one * two)[of].sum() / (1 - squares[of].sum() / weights[of].sum() ** 2)
         for of in (positive, ~positive)

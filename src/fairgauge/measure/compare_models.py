@@ -48,9 +48,9 @@ STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
 odds."""
 
 
-def metrics_of_margins(spec: Spec) -> tuple[str, ...]:
-    """Return the differences of the rates that have margins, which may need labels."""
-    return tuple(f"{rate}.difference" for rate, _ in _changes.rate_margins(spec))
+def rates_of_margins(spec: Spec) -> list[Statistic]:
+    """Return the rates that have margins, which may need labels."""
+    return [spec.catalogue.rate(name) for name, _ in _changes.rate_margins(spec)]
 
 
 def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
@@ -318,11 +318,9 @@ class PairedModels:
     # ---- rates
 
     def _rates(self) -> Iterator[RateChange]:
-        catalogue = self.spec.catalogue
-        wanted = [metric.of for metric in self.contrasts]
-        wanted += [catalogue.rate(name) for name, _ in _changes.rate_margins(self.spec)]
+        wanted = [*(metric.of for metric in self.contrasts), *rates_of_margins(self.spec)]
         if self.spec.label:
-            wanted.append(catalogue.rate("accuracy"))
+            wanted.append(self.spec.catalogue.rate("accuracy"))
         decided = [each for each in wanted if each.needs & {"prediction", "score"}]
         statistics = list({each.name: each for each in decided}.values())
         for feature in (None, *range(len(self.resolution.features))):

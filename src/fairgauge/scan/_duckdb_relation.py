@@ -329,7 +329,7 @@ def typed_columns(
     fractions = frozenset(c for c, (_, kind) in written.items() if kind[:6] in ("DOUBLE", "DECIMA"))
     return Columns(key, number, of_texts=of_texts, texts=texts, batched=batched, whole=whole,
         fractions=fractions, moment=last_of_times, double_or_nan=double_or_nan,
-        exponents=True)  # fmt: skip
+        exponents=True, count_where="count_if({})")  # fmt: skip
 
 
 def list_paths_in_sql(paths: Iterable[Place]) -> str:

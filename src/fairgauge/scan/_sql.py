@@ -61,6 +61,7 @@ class Columns:
     ``fractions``: those of numbers that may have fractions, which identify nobody.
     ``moment``: writes a key as the last of some times that is not after it, if the engine can.
     ``double_or_nan``: the expression as a double that may be NaN, if that is cheaper.
+    ``count_where``: counts the rows of a condition.
     """
 
     key: Callable[[str], str]
@@ -76,6 +77,7 @@ class Columns:
     fractions: frozenset[str] = frozenset()
     moment: Callable[[str, Sequence[dt.datetime]], str] | None = None
     double_or_nan: Callable[[str], str] | None = None
+    count_where: str = "count(CASE WHEN {} THEN 1 END)"
 
     def key_of(self, axis: Axis) -> str:
         key = self.key(axis.column)
@@ -188,7 +190,7 @@ def _count_conditions(
     if len(keys) < len(base.axes) or columns.decode is not None:
         return None
     sums = [
-        f"count(CASE WHEN {columns.key_of(axis)} = {_value(value, columns)} THEN 1 END)"
+        columns.count_where.format(f"{columns.key_of(axis)} = {_value(value, columns)}")
         for axis, values in assumed.items()
         for value in values
     ]

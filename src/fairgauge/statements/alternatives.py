@@ -7,7 +7,7 @@ from typing import Any
 
 from fairgauge.catalogue import directions
 from fairgauge.enums import Performance
-from fairgauge.results.alternatives import Alternative, Alternatives, GapChange
+from fairgauge.results.alternatives import Alternatives, GapChange
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS
 from fairgauge.results.statement import By, Page, Range, Statement, fact
@@ -23,11 +23,6 @@ _ORDER_MATTERS = 0.05
 def alternatives_page(result: Alternatives) -> Page:
     """Return the first page, of the candidate to name first, or of the nearest, in detail."""
     return _Alternatives(result).page()
-
-
-def gaps_of(result: Alternatives, one: Alternative) -> list[Statement]:
-    """Return what becomes of the gaps of every group under a candidate."""
-    return [_Alternatives(result).gap(one, each) for each in one.gaps]
 
 
 class _Alternatives(PageStatements):
@@ -66,7 +61,7 @@ class _Alternatives(PageStatements):
         ], metric=self.row.title, by=self.by)  # fmt: skip
         yield from excluded_rows(found.diagnostics)
         gaps = sorted(one.gaps, key=lambda gap: not gap.shown)[:_MOST_GAPS]
-        yield from (self.gap(one, each) for each in gaps)
+        yield from map(self.gap, gaps)
         yield from self.performance()
         if found.search is not None:
             yield from self.search()
@@ -100,8 +95,8 @@ class _Alternatives(PageStatements):
         if one.withheld_because is not None:
             yield fact("alternatives_withheld", self.place, reason=one.withheld_because)
 
-    def gap(self, one: Alternative, gap: GapChange) -> Statement:
-        rates = {(r.feature, r.group): r for r in one.rates}
+    def gap(self, gap: GapChange) -> Statement:
+        rates = {(r.feature, r.group): r for r in self.one.rates}
         other = None if gap.reference is None else gap.reference.group
         both = [rates.get((gap.feature, group or "")) for group in (gap.group, other)]
         mine, theirs = (each and self.both(each) for each in both)
@@ -120,12 +115,12 @@ class _Alternatives(PageStatements):
             than=replace(than, **theirs[1]) if theirs and known else than,
             was=(replace(who, **mine[0]), replace(than, **theirs[0])) if mine and theirs else None,
             shown=gap.shown, value=gap.new, sources=(f"{self.place}.gaps", f"{self.place}.rates"),
-            facts=self.times(one) | {"old_value": gap.old, "new_value": gap.new,
+            facts=self.times() | {"old_value": gap.old, "new_value": gap.new,
                 "metric": self.found.metric.title, "smaller": gap.shown},
         )  # fmt: skip
 
-    def times(self, one: Alternative) -> dict[str, Any]:
-        names = {"old": self.found.current, "new": one.name}
+    def times(self) -> dict[str, Any]:
+        names = {"old": self.found.current, "new": self.one.name}
         return {key: {"at": "under", "name": name} for key, name in names.items()}
 
     def performance(self) -> Iterator[Statement]:
@@ -139,7 +134,7 @@ class _Alternatives(PageStatements):
             yield self.shifted(
                 change, "shifted", interval=Range.of(each.simultaneous),
                 sources=(f"{self.place}.performance",),
-                facts=self.times(self.one) | {"share": row.is_share, "outcome": str(outcome),
+                facts=self.times() | {"share": row.is_share, "outcome": str(outcome),
                     "margin": each.margin, "by": "difference"},
             )  # fmt: skip
 

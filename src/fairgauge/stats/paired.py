@@ -24,6 +24,7 @@ from fairgauge.stats._roots import bisect, falling_root, fewest_holding
 from fairgauge.stats.arrays import Array, Index, Limits, Mask, floats, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import exact_rate_limits, t_from_z
+from fairgauge.stats.sampling import satterthwaite_degrees
 from fairgauge.stats.significance import invert, two_sided
 
 
@@ -195,10 +196,17 @@ class ClusterCounts:
     cell: Index
     weights: Array
 
-    def totals(self, influence: Array, clusters: int) -> Array:
+    def totals(self, influence: Array | Mask, clusters: int) -> Array:
         """Return the sum of influences, array of shape (label, current, candidate), by cluster."""
         influences = self.weights * influence.ravel()[self.cell]
         return np.bincount(self.cluster, influences, clusters).astype(np.float64)
+
+    def variance(self, influence: Array, counted: Mask, clusters: int) -> tuple[float, float]:
+        """Return the jackknife variance of a mean of counted rows, and its degrees of freedom."""
+        sizes = self.totals(counted, clusters)
+        moved = self.totals(influence, clusters) / (1 - sizes / sizes.sum())
+        held = max(int((sizes > 0).sum()), 1)
+        return float(moved @ moved) * (1 - 1 / held), float(satterthwaite_degrees(sizes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,25 +269,18 @@ class PairedTable:
         total = np.array([float(a.totals(x, size) @ b.totals(y, size)) for a, b, x, y in sides])
         return np.asarray(total + (added * one * two).sum(axis=(1, 2, 3)))
 
-    @property
-    def degrees(self) -> Array:
-        """Return the degrees of freedom of every side: infinite where rows are independent."""
-        if self.clusters is None:
-            return np.full(len(self.weights), np.inf)
-        return self.clusters_held() - 1
+    @quiet
+    def variance_of_mean(self, influence: Array, counted: Mask) -> tuple[Array, Array]:
+        """Return the variance of a mean of counted rows, and the degrees of freedom of every side.
 
-    @property
-    def correction(self) -> Array:
-        """Return what corrects the variances of every side for few clusters."""
+        These are infinite where rows are independent.
+        """
         if self.clusters is None:
-            return np.ones(len(self.weights))
-        clusters = self.clusters_held()
-        return quotient(clusters, clusters - 1)
-
-    def clusters_held(self) -> Array:
-        """Return how many clusters every side has rows in."""
-        assert self.clusters is not None
-        return np.array([float(len(np.unique(cluster.cluster))) for cluster in self.clusters])
+            return self.covariance(influence, influence), np.full(len(influence), np.inf)
+        both = zip(self.clusters, influence, strict=True)
+        found = [of.variance(each, counted, self.cluster_count) for of, each in both]
+        variance, degrees = np.array(found, dtype=float).reshape(-1, 2).T
+        return variance, degrees
 
 
 def correlation(covariance: Array, one: Array, two: Array) -> Array:
@@ -436,14 +437,15 @@ def discordant_rows(of: Mask, among: Mask, table: PairedTable) -> Discordant:
     spread = (gained + lost - (gained - lost) ** 2) * (gained + lost > 0)
     kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
     moved = of_rows * np.broadcast_to(own, table.weights.shape)
-    rows = quotient(spread, table.correction * table.covariance(moved, moved))
+    variance, degrees = table.variance_of_mean(moved, counted)
+    rows = quotient(spread, variance)
     rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
     rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
     effective = np.where(np.isfinite(rows), rows, 0.0)
     if table.clusters is None and (table.squares == table.weights).all():
         effective = n
     both, gained, lost = (np.nan_to_num(part * effective) for part in (both, gained, lost))
-    return Discordant(both, gained, lost, effective, table.degrees)
+    return Discordant(both, gained, lost, effective, degrees)
 
 
 def distance_limits(shift: Limits, level: Limits) -> Limits:

@@ -10,6 +10,8 @@ from scipy.stats import chi2, multinomial
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import critical, paired_ratio, wilson
 from fairgauge.stats.paired import (
+    ClusterCounts,
+    PairedTable,
     exact_p,
     exact_upper,
     paired_difference,
@@ -172,3 +174,30 @@ def test_many_rows_have_the_p_value_of_the_normal_approximation():
     score = float(tango_score(*map(np.asarray, (4900.0, 5400.0, 1e5, -0.003))))
     assert score == pytest.approx(-1.97, abs=0.01)
     assert exact_p(4900, 5400, 1e5, -0.003) == pytest.approx(0.0244 + 5e-4, abs=3e-4)
+
+
+def test_the_change_of_clustered_rows_varies_as_without_each_cluster():
+    """By the delete-one jackknife, with the degrees of freedom of clusters of uneven sizes."""
+    rng = np.random.default_rng(3)
+    sizes = [4, 5, 6, 30, 7, 7, 40]
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    cell = rng.integers(0, 12, len(cluster))
+    weights = rng.random(len(cluster)) + 0.5
+    counted = np.array([True, True, False])  # of missing labels no row
+    new_less_old = np.broadcast_to([[0, -1], [1, 0]], (3, 2, 2))
+    moved, held = new_less_old.ravel()[cell], np.repeat(counted, 4)[cell]
+
+    def mean(of):
+        return np.average(moved[of & held], weights=weights[of & held])
+
+    every = np.ones(len(cluster), dtype=bool)
+    without = np.array([mean(cluster != k) for k in range(len(sizes))])
+    total = weights[held].sum()
+    of_rows = np.broadcast_to(counted[:, None, None], (3, 2, 2))
+    influence = of_rows * (new_less_old - mean(every)) / total
+    table = np.bincount(cell, weights, 12).reshape(1, 3, 2, 2)
+    sides = ClusterCounts(cluster, cell, weights)
+    pairs = PairedTable(table, table, table, clusters=[sides], cluster_count=len(sizes))
+    (variance,), (degrees,) = pairs.variance_of_mean(influence[None], of_rows)
+    assert variance == pytest.approx(6 / 7 * ((without - mean(every)) ** 2).sum(), abs=1e-12)
+    assert degrees < 3  # two clusters have most of the rows
