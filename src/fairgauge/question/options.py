@@ -240,6 +240,11 @@ class Spec:
         """Return whether rows without a group are a group of their own."""
         return self.missing is enums.Missing.GROUP or self.profile.as_smclarify
 
+    @property
+    def uses_rows_without_group(self) -> bool:
+        """Return whether rows without a group are in rates: as a group, or shared among groups."""
+        return self.groups_missing or self.missing is enums.Missing.IGNORABLE
+
     def accepts(self, code: object, *columns: object) -> bool:
         """Return whether a doubt is accepted, by its code, or by code and one of its columns."""
         return not {str(code), *(f"{code}:{column}" for column in columns)}.isdisjoint(self.accept)

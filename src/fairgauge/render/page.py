@@ -71,9 +71,10 @@ def rows_read(worded: WordedPage) -> str:
 
 
 def left_out(result: ShownResult) -> list[str]:
-    """Return what a first page states of values whose rows no group or outcome has."""
+    """Return what a first page states of values and rows that no group or outcome has."""
     looked = first_page(result).texts["looked"]
-    return [text for text, s in looked if s.facts.get("state") in ("excluded", "missing")]
+    states = ("excluded", "missing")
+    return [text for text, s in looked if s.code == "ignorable" or s.facts.get("state") in states]
 
 
 def counts_of(g: Grammar, s: Statement) -> str:

@@ -286,7 +286,8 @@ def _share_ungrouped(counts: GroupCounts) -> GroupCounts:
     if rows := (known.sum(axis=0) + without.sum(axis=0) + counts.excluded)[lacking].sum():
         raise DataError(
             f"{rows:,.0f} rows have no outcome, and missing='ignorable' shares the rows without "
-            f"{name} within each outcome: exclude them by a condition (where, --where)"
+            f"{name} within each outcome: exclude them by a condition that names missing values "
+            "(where, --where 'COLUMN != (missing)', or '(missing)' among others after !=)"
         )
     fits = np.append(counts.crossing.fits, np.ones((len(without), 1), dtype=bool), axis=1)
     pool = np.einsum("kg,glp->klp", fits, known) + counts.excluded

@@ -304,7 +304,7 @@ def used_rows(
             absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
             if axis.role is Role.FEATURE:
                 apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
-                in_group[axis.column] = ((~absent | spec.groups_missing) & ~apart)[codes]
+                in_group[axis.column] = ((~absent | spec.uses_rows_without_group) & ~apart)[codes]
             elif axis.role in (Role.PROXY, Role.KNOWN):
                 in_any |= ~absent[codes]
             elif axis.role in needed:
@@ -337,7 +337,7 @@ def excluded_rows(
         missing = int(rows[absent].sum())
         if axis.role is Role.FEATURE:
             apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
-            if not spec.groups_missing:
+            if not spec.uses_rows_without_group:
                 differ = cube.conflicts.get(axis.column, 0)
                 reasons[f"contradictory {axis.column}"] = differ
                 reasons[missing_group(axis.column)] = missing - differ

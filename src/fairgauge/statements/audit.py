@@ -564,8 +564,11 @@ class _Audit(PageStatements):
         held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
         every = self.report.counted
         partly = {(e.role, e.column, e.value) for e in every if e.as_ not in _LEFT_OUT}
+        amounts = {(e.role, e.column) for e in every if e.as_ == CountedAs.NUMBER}
         for each in every:
-            if each.as_ in _LEFT_OUT and (each.role, each.column, each.value) in partly:
+            column_of = each.role, each.column
+            apart = column_of not in amounts and (*column_of, each.value) not in partly
+            if each.as_ in _LEFT_OUT and not apart:
                 continue  # of rows that something else leaves out
             if each.value is not None and each.as_ in _STATED_SIDES.get(each.role, ()):
                 key = each.role, each.column, each.as_

@@ -93,7 +93,7 @@ def test_a_mistake_that_no_check_finds_is_named_with_its_rows(mistake):
     assert doubts == []
     page, html = render(report, "text"), render(report, "html")
     if begins is not None:
-        (line,) = re.findall(rf"^  {begins}[^.]*\b{value} {n}\b", page, re.MULTILINE)
+        (line,) = re.findall(rf"^  {begins}[^.]*\b{value} \(?{n}\b", page, re.MULTILINE)
         assert line
     body = html[html.index("How each value was counted") :]
     cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for row in body.split("<tr")]

@@ -6,6 +6,9 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.render import _document_tree as tree
+from fairgauge.render.document import document
+from fairgauge.render.formats import render
 
 COUNTS = {("a", 1): 300, ("a", 0): 200, ("b", 1): 150, ("b", 0): 130, (None, 1): 30, (None, 0): 170}
 ASKED: dict[str, Any] = {
@@ -53,6 +56,25 @@ def test_it_decides_and_states_the_worst_case_beside_it():
     assert note["low"] < 0.8 < note["high"]
     assert "As stated, not checked: the 2,000 rows without g (of 9,800)" in str(report.brief())
     assert fg.Report.from_dict(report.to_dict()) == report
+    assert (report.data.used, report.data.excluded) == (9_800, {})
+    condition = "an assumption that nobody checked: that rows without g are missing at random"
+    assert condition in " ".join(map(str, report.brief().verdict))
+    assert "As stated, not checked" in render(report, "text", quiet=True)
+
+
+def test_a_filing_has_the_recorded_people_and_those_that_are_estimated():
+    rows = [(g or "?", p) for (g, p), n in COUNTS.items() for _ in range(n)]
+    report = fg.audit(
+        {"g": [g for g, _ in rows], "p": [p for _, p in rows]}, preset="ugesp", prediction="p",
+        positive=1, sensitive="g", unknown="?", missing="ignorable",
+    )  # fmt: skip
+    (table, *_) = (e for e in document(report).exhibits if isinstance(e, tree.Table))
+    assert [each.heading for each in table.columns][:4] == [
+        "group", "recorded n", "estimated n", "estimated selection rate"]  # fmt: skip
+    shared = 300 + 30 * 300 / 450, 200 + 170 * 200 / 330
+    texts = [cell.text for cell in table.rows[0]][1:4]
+    assert texts == ["500", f"{sum(shared):.1f}", f"{100 * shared[0] / sum(shared):.1f}%"]
+    assert [cell.text for cell in table.rows[-1]][:2] == ["Unknown", "200"]
 
 
 @pytest.mark.parametrize(("more", "message"), [

@@ -19,7 +19,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from fairgauge.catalogue.comparisons import Metric, RowMetric
 from fairgauge.catalogue.directions import is_ratio
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import DiagnosticCode, ReferenceRule, ScopeKind, Status, Task
+from fairgauge.enums import DiagnosticCode, Missing, ReferenceRule, ScopeKind, Status, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.question.features import strata_named
 from fairgauge.question.kits import Kit, kit_or_none
@@ -211,6 +211,8 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
     heads = ["n", metrics.rate_heading(rate), rate.title]
     if weight:
         heads = ["unweighted rows", f"sum of {weight}", f"weighted {rate.title}"]
+    elif report.spec.get("missing") == Missing.IGNORABLE:
+        heads = ["recorded n", "estimated n", f"estimated {rate.title}"]
     rejected = any(each.startswith(f"{_REJECTED}.") for each in compared)
 
     def cells(group: Group) -> Iterator[_Row]:
@@ -269,7 +271,7 @@ def _unknown_rows(report: Report, feature: str | None) -> Iterator[tuple[str, st
     groups = {str(each.group).casefold() for each in report.groups if each.feature == feature}
     name = next((each for each in _UNKNOWN if each.casefold() not in groups), _UNKNOWN[-1])
     for each in report.diagnostics:
-        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature == feature:
+        if each.code in question.WITHOUT_GROUP and each.feature == feature:
             yield name, numbers.count(each.get("cases") or each["rows"])
 
 

@@ -168,6 +168,10 @@ def excluded(report: Report | Change) -> list[tuple[str, int]]:
     return [(excluded_why(reason, strata), rows) for reason, rows in kept]
 
 
+WITHOUT_GROUP = (DiagnosticCode.MISSING_GROUPS, DiagnosticCode.IGNORABLE_MISSING)
+"""What states how many rows are in no group of a feature, or are only assumed to be in one."""
+
+
 def unknown_sentence(report: Report) -> str:
     """Return how many rows, and cases, are in no group of each feature.
 
@@ -175,7 +179,7 @@ def unknown_sentence(report: Report) -> str:
     """
     found = []
     for each in report.diagnostics:
-        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None:
+        if each.code in WITHOUT_GROUP and each.feature is not None:
             found.append({"n": each["rows"], "cases": each.get("cases"), "of": each.feature})
         elif each.code is DiagnosticCode.GROUP_NOT_RECORDED and each.feature is not None:
             found.append({"n": each["people"] - each["known"], "of": each.feature, "how": "drawn"})
