@@ -19,7 +19,7 @@ from fairgauge.render.documents import report_notes as notes
 from fairgauge.render.documents.audit_charts import plots
 from fairgauge.render.documents.filing import terms_of
 from fairgauge.render.grammar import describe_reason, english, spoken
-from fairgauge.render.page import WordedPage, brief_of_page, exhibits, first_page, rows_read
+from fairgauge.render.page import brief_of_page, exhibits, first_page, rows_read
 from fairgauge.render.streams import Value, flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
@@ -30,7 +30,6 @@ from fairgauge.render.words.verdict_sentences import assumption, place_words, re
 from fairgauge.results.codec import to_dict, to_plain
 from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import Diagnostic
 from fairgauge.statements import sections
 from fairgauge.statements.compared import unit_of
 from fairgauge.statements.sections import FeatureResults, sections_of
@@ -402,7 +401,16 @@ def _facts(report: Report) -> dict[str, Any]:
 def _frame(report: Report, **_: bool) -> dict[str, Any]:
     page = first_page(report)
     tables = filings.tables_to_publish(report)
-    warnings = _warnings(report, page)
+    # the warnings that open the document: those that the first page does not state
+    reversed_in = {
+        s.who.feature
+        for s in page.page.statements
+        if s.code == "adjusted" and s.facts["change"] == enums.AfterAdjusting.REVERSES and s.who
+    }
+    stated = (DiagnosticCode.PROTECTED, DiagnosticCode.WITHIN_STRATA)
+    warnings = [e for e in notes.report_warnings(report.diagnostics) if e.code not in stated]
+    simpson = DiagnosticCode.SIMPSON
+    warnings = [e for e in warnings if e.code is not simpson or e.feature not in reversed_in]
     return {
         "beside": rows_read(page),
         "lead": question.caveat(report.spec),
@@ -413,19 +421,6 @@ def _frame(report: Report, **_: bool) -> dict[str, Any]:
         "brief": brief_of_page(page),
         "exhibits": (*exhibits(page, spoken().terms["elsewhere"]), *tables),
     }
-
-
-def _warnings(report: Report, page: WordedPage) -> list[Diagnostic]:
-    # the warnings that open the document: those that the first page does not state
-    reversed_in = {
-        s.who.feature
-        for s in page.page.statements
-        if s.code == "adjusted" and s.facts["change"] == enums.AfterAdjusting.REVERSES and s.who
-    }
-    stated = (DiagnosticCode.PROTECTED, DiagnosticCode.WITHIN_STRATA)
-    warnings = [e for e in notes.report_warnings(report.diagnostics) if e.code not in stated]
-    simpson = DiagnosticCode.SIMPSON
-    return [e for e in warnings if e.code is not simpson or e.feature not in reversed_in]
 
 
 # ---- rows of CSV

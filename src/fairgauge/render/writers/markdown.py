@@ -47,7 +47,18 @@ def escape(text: object, *, cell: bool = False) -> str:
 
 
 def _document(document: tree.DocumentTree) -> Iterator[str]:
-    yield from _first_page(document)
+    # the sentences of a first page, with the grid of rules; the headline is the heading
+    brief = document.brief
+    yield f"# {escape(brief.headline)}"
+    if brief.verdict:
+        opening, *others = map(escape, brief.verdict)
+        yield from ["", " ".join([_mark(document.tone, opening), *others])]
+    for question, sentences in brief.answers:
+        beside = document.warnings if sentences is brief.looked_at else ()
+        yield from ["", f"**{escape(question)}**", ""]
+        yield from (f"- {escape(each)}" for each in (*sentences, *beside))
+    for each in document.exhibits:
+        yield from _block(each)
     yield from ["", f"## {escape(document.title)}", ""]
     yield " ".join([f"{escape(document.beside)}.", *map(escape, document.lead)])
     if document.cover:
@@ -63,21 +74,6 @@ def _document(document: tree.DocumentTree) -> Iterator[str]:
         yield from ["", f"<sub>{escape(text)}</sub>"]
     yield ""
     yield f"<sub>fairgauge {document.version}, {escape(document.created[:10])}</sub>"
-
-
-def _first_page(document: tree.DocumentTree) -> Iterator[str]:
-    # the sentences of a first page, with the grid of rules; the headline is the heading
-    brief = document.brief
-    yield f"# {escape(brief.headline)}"
-    if brief.verdict:
-        opening, *others = map(escape, brief.verdict)
-        yield from ["", " ".join([_mark(document.tone, opening), *others])]
-    for question, sentences in brief.answers:
-        beside = document.warnings if sentences is brief.looked_at else ()
-        yield from ["", f"**{escape(question)}**", ""]
-        yield from (f"- {escape(each)}" for each in (*sentences, *beside))
-    for each in document.exhibits:
-        yield from _block(each)
 
 
 def _section(section: tree.Section, level: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import Any
 from fairgauge.errors import needing
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import spoken
-from fairgauge.render.streams import FlatTable, Value, table_of, tables_of
+from fairgauge.render.streams import FlatTable, table_of, tables_of
 from fairgauge.render.words.display_names import printable, shorten, width
 from fairgauge.results.codec import to_plain
 from fairgauge.results.shown_result import ShownResult
@@ -178,7 +178,12 @@ class _Workbook:
             sheet.set_column(i, i, min(max(map(width, shown), default=0) + 1, _WIDEST))
         for r, cells in enumerate(table.rows, 1):
             for i, value in enumerate(cells):
-                _write(sheet, r, i, value)
+                if isinstance(value, str):
+                    sheet.write_string(r, i, _text(value))
+                elif value is not None and math.isfinite(value):
+                    sheet.write_number(r, i, value)
+                elif value is not None:
+                    sheet.write_string(r, i, "Infinity" if value > 0 else "-Infinity")
         sheet.freeze_panes(1, 0)
         sheet.autofilter(0, 0, len(table.rows), len(table.columns) - 1)
 
@@ -188,15 +193,6 @@ class _Workbook:
         text = json.dumps(to_plain(asked), indent=2, ensure_ascii=False)
         for i, line in enumerate(text.split("\n")):
             sheet.write_string(i, 0, _text(line))
-
-
-def _write(sheet: Any, row: int, column: int, value: Value) -> None:
-    if isinstance(value, str):
-        sheet.write_string(row, column, _text(value))
-    elif value is not None and math.isfinite(value):
-        sheet.write_number(row, column, value)
-    elif value is not None:
-        sheet.write_string(row, column, "Infinity" if value > 0 else "-Infinity")
 
 
 def _text(text: str) -> str:
