@@ -117,7 +117,7 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         decisions are called in it. Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one
         line, and one for each rule that does not pass), ``width`` (columns, 80 to 120), ``python``
         (bool, names functions in place of the options of the command line). Of markdown: ``full``.
-        Of csv: ``table`` ("estimates", "groups", "verdicts", "pairs" or "findings").
+        Of csv: ``table`` ("estimates", "groups", "verdicts" or "pairs").
 
     Returns
     -------

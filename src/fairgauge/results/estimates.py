@@ -306,8 +306,6 @@ class Finding:
     others: tuple[Estimate, ...] = ()
     others_beside: tuple[Estimate, ...] = ()
 
-    says = scopes.Worded("words.verdict_sentences:describe_finding")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdverseImpact:

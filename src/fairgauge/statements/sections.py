@@ -270,24 +270,6 @@ def searched_rates(
         yield from ((section, rate) for rate in rates)
 
 
-def insignificant(
-    sections: Iterable[FeatureResults],
-) -> list[tuple[list[FeatureResults], list[str]]]:
-    """Return the central rates in which no difference is significant, and in which sections."""
-    found: dict[tuple[str, ...], list[FeatureResults]] = {}
-    for section in (e for e in sections if e.class_scope.kind is ClassKind.NONE):
-        by_threshold: dict[bool, list[str]] = {}
-        for rate in section.rates:
-            own = section.contrasts(rate) if rate in CENTRAL_RATES else []
-            tested = any(each.status is Status.OK and each.interval for each in own)
-            if tested and not any(map(is_significant, own)):
-                at_threshold = section.several_thresholds and own[0].threshold is not None
-                by_threshold.setdefault(at_threshold, []).append(rate)
-        for rates in by_threshold.values():
-            found.setdefault(tuple(rates), []).append(section)
-    return [(of, list(rates)) for rates, of in found.items()]
-
-
 def adjustments(section: FeatureResults) -> list[tuple[Estimate, Estimate]]:
     """Return each comparison over all rows with its counterpart adjusted for the strata."""
     pairs = ((section.find(each.metric, each.group), each) for each in section.adjusted)

@@ -204,4 +204,3 @@ def test_every_format_of_data_has_it() -> None:
     family = {"tests": 5, "comparisons": 3, "homogeneity": 1, "all_pairs": 1}
     assert saved["findings"][0]["family"] == family
     assert fg.Report.from_dict(saved).findings == found.findings
-    assert found.to_polars("findings")["family_tests"].to_list() == [5.0] * len(found.findings)

@@ -229,7 +229,7 @@ VERBS = {
         result_kind="report",
         question_options=question("candidate"),
         judges=True,
-        tables=("estimates", "groups", "verdicts", "pairs", "findings"),
+        tables=("estimates", "groups", "verdicts", "pairs"),
         help="""Audit a model, or its training data, for disparities between groups of people.
 
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow, .feather, .xlsx, .sav, .dta,

@@ -38,7 +38,7 @@ _MOST_SECTIONS, _MOST_SECTIONS_FULL = 6, 24
 _MOST_GROUPS, _MOST_GROUPS_FULL = 12, 200
 _MOST_RATES = 8
 _LONGEST_SPEC = 20_000
-_MOST_FINDINGS, _MOST_ABSENT = 5, 3
+_MOST_ABSENT = 3
 
 
 class _Part:
@@ -242,20 +242,12 @@ def _parts(report: Report, *, full: bool) -> list[_Part]:
     return parts
 
 
-# ---- rules and findings
+# ---- rules
 
 
 def _rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> list[tree.Block]:
     pairs = tuple(verdict_words.rule_lines(report, terms))
     return [tree.Facts(pairs)] if pairs else []
-
-
-def _findings(report: Report) -> Iterator[tree.Block]:
-    found = report.findings
-    if stated := tuple(map(verdict_words.describe_finding, found[:_MOST_FINDINGS])):
-        yield tree.Items(stated, numbered=True)
-    if (more := len(found) - _MOST_FINDINGS) > 0:
-        yield tree.Paragraph(spoken().say("more", "found", n=more) or "")
 
 
 def _overall_lines(report: Report) -> list[str]:
@@ -284,20 +276,6 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
 
 
 # ---- data, methods and numbers
-
-
-def _insignificant_blocks(report: Report) -> Iterator[tree.Block]:
-    terms = terms_of(report)
-    for alike, rates in sections.insignificant(sections_of(report)):
-        rows = [(rate, alike[0].rate_row(rate)) for rate in rates]
-        compared = (e.reference for section in alike for r in rates for e in section.contrasts(r))
-        facts: dict[str, Any] = {
-            "others": {each and each.kind for each in compared} == {ReferenceKind.OTHERS},
-            "rates": [terms.get(rate) or metrics.titled(row.title) for rate, row in rows],
-            "features": list(dict.fromkeys(section.feature for section in alike)),
-            "strata": any(section.strata for section in alike),
-        }
-        yield tree.Paragraph(spoken().say("not_significant", "text", **facts) or "", tree.Tone.SOFT)
 
 
 def _closing(report: Report) -> Iterator[tree.Block]:
@@ -437,28 +415,12 @@ def _rates(report: Report) -> Iterator[dict[str, Value]]:
             yield own
 
 
-def _stated_rows(report: Report) -> Iterator[dict[str, Value]]:
-    for finding in report.findings:
-        row = flat(finding.estimate) | flat(finding)
-        for name in ("ratio", "adjusted", "beside"):
-            contrast = getattr(finding, name)
-            if contrast is not None:
-                value = "beside_value" if name == "beside" else name
-                row |= {value: contrast.value, f"{name}_low": contrast.low}
-                row[f"{name}_high"] = contrast.high
-        row["beside"] = finding.beside.metric if finding.beside else None
-        row["family_tests"] = finding.family.tests if finding.family else None
-        row["others"] = ", ".join(str(other.group) for other in finding.others) or None
-        yield row
-
-
 STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
     "frame": _frame,
     "plots": plots,
     "rules_said": _rule_lines,
     "by_rule": verdict_words.verdict_rows,
-    "findings_said": _findings,
     "on_a_screen": lambda report: _parts(report, full=False),
     "parts": lambda report: _parts(report, full=True),
     "gaps": lambda report: [
@@ -466,7 +428,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     ],
     "undefined": lambda part: notes.missing_values(part.of.missing),
     "whole": _overall_lines,
-    "not_significant": _insignificant_blocks,
     "closing": _closing,
     "estimator_rows": _estimators,
     "filing": _filing,
@@ -483,5 +444,4 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "specification": _specification,
     "provenance": lambda report: notes.repeat_blocks(report, report.data.fingerprint, "audit"),
     "rates": _rates,
-    "stated": _stated_rows,
 }

@@ -19,7 +19,7 @@ from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.numbers import listing
-from fairgauge.results.estimates import Estimate, Finding
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, ClassScope, Interval, Reference, Scope
 from fairgauge.results.verdicts import Verdict, before_counting
@@ -249,12 +249,6 @@ def describe(estimate: Estimate, who: str | None = None) -> str:
     place = place_words(estimate.class_scope, estimate.threshold, estimate.scope)
     subject = ", ".join(filter(None, [who, place])) if who else ""
     return f"{subject}: {body}" if subject else capitalised(body or "")
-
-
-def describe_finding(finding: Finding) -> str:
-    """Return a finding as a sentence."""
-    each = finding.estimate
-    return f"{describe(each, group_called(each.group, each.feature))}."
 
 
 def interval_text(metric: object, interval: Interval) -> str:

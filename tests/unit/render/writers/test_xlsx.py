@@ -25,7 +25,7 @@ def test_every_table_of_a_report_is_a_sheet(sample, tmp_path):
     book = workbook(report, tmp_path)
     assert book.sheetnames[0] == "Summary"
     assert book.sheetnames[-1] == "Specification"
-    for name in ("estimates", "groups", "verdicts", "pairs", "findings"):
+    for name in ("estimates", "groups", "verdicts", "pairs"):
         table = table_of(report, name)
         assert (name.capitalize() in book.sheetnames) is bool(table.rows)
         if table.rows:
