@@ -47,7 +47,6 @@ class Paragraph(Block):
 @dataclass(frozen=True, slots=True)
 class Items(Block):
     items: tuple[str, ...]
-    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

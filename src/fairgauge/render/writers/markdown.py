@@ -105,9 +105,7 @@ def _(block: tree.Paragraph) -> Iterator[str]:
 
 @_block.register(tree.Items)
 def _(block: tree.Items) -> Iterator[str]:
-    yield ""
-    for i, text in enumerate(block.items, 1):
-        yield f"{f'{i}.' if block.numbered else '-'} {escape(text)}"
+    yield from ["", *(f"- {escape(text)}" for text in block.items)]
 
 
 @_block.register(tree.Facts)

@@ -264,9 +264,8 @@ class _Text:
 
     @show.register(tree.Items)
     def _(self, block: tree.Items) -> Iterator[str]:
-        for i, text in enumerate(block.items, 1):
-            mark = f"{i}. " if block.numbered else "- "
-            yield from self._hanging(text, 2 + len(mark), mark)
+        for text in block.items:
+            yield from self._hanging(text, 4, "- ")
 
     @show.register(tree.Facts)
     def _(self, block: tree.Facts) -> Iterator[str]:
