@@ -92,17 +92,20 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
     for axis, levels in groups.items():
         recoding = spec.recoding(axis.column)
         stated = set(recoding.category_of.values()) if recoding else ()
-        missing = words.missing_words(cube.levels[axis])
+        apart = _left_out_by_own_condition(cube, spec, axis)
+        every = [*cube.levels[axis], *(level for level, _ in apart)]
+        missing = words.missing_words(every)
         if not spec.feature(axis.column).values:
-            missing += words.codes_of_missing(cube.levels[axis])
-            missing += words.no_groups(axis.column, cube.levels[axis])
+            missing += words.codes_of_missing(every) + words.no_groups(axis.column, every)
+        levels = [*levels, *apart]
         names = [name_of(level) for level, _ in levels]
         # of which a value may be a group: 3 is a race and a sex
         elsewhere = [v for other, of in groups.items() if other is not axis for v, _ in of]
         for (level, rows), name in zip(levels, names, strict=True):
             total = isinstance(level, str) and words.is_total(name, names)
             if (level in missing or total) and level not in stated:
-                what = {"excluded": name in spec.exclude_groups, "of_all": total}
+                excluded = name in spec.exclude_groups or (level, rows) in apart
+                what = {"excluded": excluded, "of_all": total}
                 what["unsure"] = words.may_be_group(name, axis.column, names)
                 facts: dict[str, Any] = {key: True for key, value in what.items() if value}
                 if not total and is_one_of(level, elsewhere):
@@ -111,6 +114,14 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
                 yield made(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows, **facts
                 )
+
+
+def _left_out_by_own_condition(cube: Cube, spec: Spec, axis: Axis) -> list[tuple[Value, int]]:
+    if axis.column not in {each.column for each in spec.where}:
+        return []
+    seen = cube.seen(Observation.LEFT_OUT, axis.column)
+    known = cube.levels[axis]
+    return [(e.value, e.rows) for e in seen if e.role is axis.role and e.value not in known]
 
 
 def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:

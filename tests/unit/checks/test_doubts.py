@@ -110,7 +110,8 @@ def test_a_value_misspelt_in_the_recoding_of_a_condition_leaves_no_pass(where):
 
 
 @pytest.mark.parametrize(("more", "groups"), [
-    ({"exclude_groups": "Unknown"}, "Unknown"), ({"sensitive": "region"}, "NA"),
+    ({"exclude_groups": "Unknown"}, "Unknown"), ({"where": "g != Unknown"}, "Unknown"),
+    ({"sensitive": "region"}, "NA"),
 ])  # fmt: skip
 def test_a_warning_that_withholds_nothing_is_no_doubt(more, groups):
     asked = {"prediction": "p", "sensitive": "g", "rules": RULE} | more
