@@ -10,11 +10,11 @@ import io
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 from fairgauge.errors import (
     DataError,
@@ -143,13 +143,8 @@ def is_object(address: object) -> bool:
 
 
 def address(place: Place) -> str:
-    """Return where a place is, as a reader of files takes it."""
-    return place.url if isinstance(place, Object) else str(place)
-
-
-def unexpanded(place: Place) -> str:
-    """Return an address in which no reader takes a folder called ``~`` or ``file:`` for another."""
-    name = address(place)
+    """Return where a place is, of which no reader takes a folder ``~`` or ``file:`` for another."""
+    name = place.url if isinstance(place, Object) else str(place)
     return os.path.abspath(name) if name.startswith(("~", "file:")) else name  # noqa: PTH100
 
 
@@ -160,57 +155,74 @@ def most_unpacked(packed: IO[bytes]) -> int:
     return max(200_000_000, 200 * size)
 
 
-def check_workbook(book: ZipFile, most: int) -> None:
-    """Refuse a workbook of more bytes, unpacked, or with a part that declares a document type.
+# elements and attributes that a reader holds at once, each in up to 0.8 kB: of rows of a sheet one
+_MOST_HELD, _MOST_ROWS, _LONGEST_TAG = 1_200_000, 1 << 20, 8 << 20
+_CONTENT_TYPES = "[Content_Types].xml"
+_SHEET = {"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"}
+_ROW = "http://schemas.openxmlformats.org/spreadsheetml/2006/main row"
+_READ_BY_NAME = re.compile(r"xl/styles\.xml|docProps/.*|.*\.rels|\[Content_Types\]\.xml")
 
-    No spreadsheet program writes one; the texts that it names would unpack once more.
+
+def check_workbook(book: ZipFile, most: int) -> None:
+    """Refuse a workbook of more bytes, unpacked, of too many elements, or with a document type.
+
+    No spreadsheet program declares one; the texts that it names would unpack once more.
     """
     if (size := sum(part.file_size for part in book.infolist())) > most:
         raise DataError(f"it unpacks to {size:,} bytes, and may to {most:,}")
-    for part in book.infolist():
+    kinds: dict[str, set[str]] = {}
+    held = 0
+    for part in sorted(book.infolist(), key=lambda each: each.filename != _CONTENT_TYPES):
         with book.open(part) as file:
-            _refuse_document_type(file, part.filename)
-        with book.open(part) as file:
-            _refuse_many_elements(file, part.filename)
+            held = _check_part(file, part.filename, kinds, held)
 
 
-# what a reader holds at once of a workbook are all elements of a part, or those of a row of a sheet
-_MOST_OF_SHEET, _MOST_OF_ROW, _MOST_OF_TEXTS, _MOST_OF_PART = (
-    20_000_000,
-    500_000,
-    2_000_000,
-    300_000,
-)
-
-
-def _refuse_many_elements(file: IO[bytes], name: str) -> None:
-    # tags are counted by how they begin
-    most = _MOST_OF_TEXTS if "sharedStrings" in name else _MOST_OF_PART
-    most, of_row = (_MOST_OF_SHEET, _MOST_OF_ROW) if "worksheets/" in name else (most, most)
-    tags = run = 0
-    while piece := file.read(_AHEAD):
-        runs = [each.count(b"<") for each in piece.split(b"<row")]
-        runs[0], tags = runs[0] + run, tags + piece.count(b"<")
-        if tags > most or max(runs) > of_row:
-            raise DataError(f"its part {quote(name)} has too many elements; save the sheet as CSV")
-        run = runs[-1]
-
-
-def _refuse_document_type(file: IO[bytes], name: str) -> None:
+def _check_part(file: IO[bytes], name: str, kinds: dict[str, set[str]], held: int) -> int:
+    # what is held with this part; the content types of others are noted
     from xml.parsers import expat
 
-    def refuse_it(*_: object) -> None:
-        why = "which no spreadsheet program writes; save the workbook again in one"
-        raise DataError(f"its part {quote(name)} declares a document type (DOCTYPE), {why}")
+    from openpyxl.utils import range_boundaries
 
-    def end(*_: object) -> None:
-        raise expat.ExpatError
+    rows, before = 0, list[int]()
 
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse_it
-    parser.StartElementHandler = end  # none comes later
-    with suppress(expat.ExpatError):  # nor in what is no XML: pictures, macros
-        parser.ParseFile(file)
+    def refuse(why: str = "has too many elements or merged cells; save it as CSV") -> NoReturn:
+        raise DataError(f"its part {quote(name)} {why}")
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal held
+        if tag == _ROW:
+            before.append(held)
+        held += 1 + len(attributes)
+        if tag.endswith((" mergeCell", " hyperlink")) and (of := attributes.get("ref")):
+            left, top, right, bottom = range_boundaries(of)  # of which cells are made
+            held += (right - left + 1) * (bottom - top + 1)
+        if held > _MOST_HELD:
+            refuse()
+        if name == _CONTENT_TYPES and (of := attributes.get("PartName")):
+            kinds.setdefault(of[1:], set()).add(attributes.get("ContentType", ""))
+
+    def end(tag: str) -> None:
+        nonlocal held, rows
+        if tag == _ROW:
+            held, rows = before.pop(), rows + 1
+            if rows > _MOST_ROWS:
+                refuse()
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    declared = "declares a document type (DOCTYPE); save the workbook in a spreadsheet program"
+    parser.StartDoctypeDeclHandler = lambda *_: refuse(declared)
+    parser.StartElementHandler = start
+    if kinds.get(name) == _SHEET and not _READ_BY_NAME.fullmatch(name):
+        parser.EndElementHandler = end
+    try:
+        while piece := file.read(_AHEAD):
+            parser.Parse(piece)
+            if file.tell() - parser.CurrentByteIndex > _LONGEST_TAG:
+                refuse()
+    except expat.ExpatError as error:  # pictures and macros are no XML
+        if "encoding" in str(error):
+            refuse(f"cannot be read: {error}")
+    return held
 
 
 @contextmanager

@@ -11,13 +11,11 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from itertools import groupby, product
 from pathlib import Path
 from typing import Any, TypeAlias
-from xml.etree import ElementTree as ET
 
 from fairgauge.errors import NOT_UTF_8, DataError, needing, quote
 from fairgauge.plugins import check_workbook, read_limited
@@ -332,26 +330,9 @@ def _workbook(content: bytes, path: Path) -> Any:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             check_workbook(archive, _MOST_UNPACKED)
-            _refuse_wide_ranges(archive)
         return openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
     except Exception as error:
         raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
-
-
-def _refuse_wide_ranges(archive: zipfile.ZipFile) -> None:
-    # openpyxl makes every cell of what is merged, or linked, when it opens a workbook
-    from openpyxl.utils import range_boundaries
-
-    cells = 0
-    for part in archive.namelist():
-        with archive.open(part) as file, suppress(ET.ParseError):
-            for _, element in ET.iterparse(file):  # noqa: S314 - without entities
-                if element.tag.endswith(("mergeCell", "hyperlink")) and element.get("ref"):
-                    left, top, right, bottom = range_boundaries(element.get("ref"))
-                    cells += (right - left + 1) * (bottom - top + 1)
-                element.clear()
-    if cells > MOST_CELLS:
-        raise DataError(f"it merges or links {cells:,} cells; {_TOO_LARGE}")
 
 
 def _format_cell(value: object, number_format: str) -> str:

@@ -7,12 +7,14 @@ halving.
 
 import io
 import json
+import operator
 import os
 import re
 import sys
 import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import reduce
 from html.parser import HTMLParser
 from typing import Any
 
@@ -226,3 +228,33 @@ def test_a_key_of_a_specification_ends_no_line(key, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(asked))
     done = CliRunner().invoke(main, ["audit", f"{tmp_path}/a.csv", "-c", f"{tmp_path}/a.json"])
     assert (done.exit_code, "\n# REPRODUCED" in done.output) == (2, False)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_number_that_its_place_cannot_have_is_read(name):
+    """A saved number of 400 digits, or an infinity among whole numbers, was an internal error."""
+    saved, read = saved_kind(name)
+    saved = json.loads(json.dumps(saved))
+    places = {pattern_of(path): path for path in numbers_in(saved)}
+    refused = 0
+    for *where, last in (
+        path for path in places.values() if path[0] not in ("spec", "question", "plan")
+    ):
+        held = reduce(operator.getitem, where, saved)
+        stated, held[last] = held[last], 10**400
+        try:
+            derived = reduce(operator.getitem, [*where, last], read(saved).to_dict())
+        except fg.FairgaugeError:
+            refused += 1
+        else:
+            assert derived == stated, (*where, last)
+        held[last] = stated
+    assert refused
+
+
+def numbers_in(value: Any, path: Path = ()) -> Iterator[Path]:
+    if type(value) in (int, float):
+        yield path
+    if isinstance(value, (dict, list)):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from numbers_in(each, (*path, key))

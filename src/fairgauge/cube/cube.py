@@ -419,7 +419,7 @@ class Cube:
                 return _read_cube(counts)
         except SpecError as error:
             raise CubeError(f"the question of these counts cannot be read: {error}") from None
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
             raise CubeError("this is not a fairgauge cube file") from None
         raise ChangedCountsError(
             "these counts were changed or damaged: their digest does not fit them"

@@ -20,7 +20,7 @@ from fairgauge.enums import ReferenceKind
 from fairgauge.errors import DataError, needing, quote, suggest
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.metric_words import compared_rate
-from fairgauge.results.codec import number, to_dict
+from fairgauge.results.codec import INFINITIES, to_dict
 from fairgauge.results.estimates import Group
 from fairgauge.results.report import Report
 from fairgauge.results.shown_result import ShownResult, plug_in_packages
@@ -150,7 +150,7 @@ def flat(record: Any) -> dict[str, Value]:
         elif isinstance(value, (list, tuple)):
             found[name] = ", ".join(map(str, value)) or None
         else:
-            found[name] = number(str(value)) if isinstance(value, str) else value
+            found[name] = INFINITIES.get(value, value) if isinstance(value, str) else value
     return found
 
 

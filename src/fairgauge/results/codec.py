@@ -19,6 +19,7 @@ import contextlib
 import datetime as dt
 import math
 import re
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +27,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, get_args
 
-from fairgauge.errors import quote
+from fairgauge.errors import display, quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import MISSING, Field, dataclass, fields, is_dataclass
 from fairgauge.values import Json, Saved
@@ -37,8 +38,8 @@ Schema = dict[str, Any]
 Result = TypeVar("Result")
 
 _WORDS_OF_INFINITY = {math.inf: "Infinity", -math.inf: "-Infinity"}
-_INFINITIES = {word: number for number, word in _WORDS_OF_INFINITY.items()}
-NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]}
+INFINITIES = {word: number for number, word in _WORDS_OF_INFINITY.items()}
+NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": [*INFINITIES]}]}
 
 
 class Sparse:
@@ -88,6 +89,13 @@ Finite = Annotated[float, "finite"]
 """A number that is never infinite."""
 Share = Annotated[float, "share"]
 """A number from 0 to 1."""
+Positive = Annotated[float, "positive"]
+_LARGEST = sys.float_info.max
+_LIMITS: dict[object, tuple[float, float, Schema]] = {
+    "finite": (-_LARGEST, _LARGEST, {}),
+    "positive": (math.ulp(0), _LARGEST, {"exclusiveMinimum": 0}),
+    "share": (0, 1, {"minimum": 0, "maximum": 1}),
+}
 
 
 def to_dict(value: object) -> Plain:
@@ -147,11 +155,6 @@ def to_plain(value: object) -> Json:
     raise TypeError(f"{type(value).__name__} has no plain value")
 
 
-def number(value: _Value) -> _Value | float:
-    """Return a number that `to_plain` wrote."""
-    return _INFINITIES.get(value, value) if isinstance(value, str) else value
-
-
 class _Codec(NamedTuple):
     # how the values of one type are written, read (as they are, where there is None) and described,
     # with the definitions to which the classes inside are added; of a record its keys are described
@@ -208,19 +211,20 @@ def _record(kind: type) -> _Codec:
         parts.append(_part(name, hint)._replace(name=""))
     written = [part for part in parts if part.attribute]
     nulls = {k: v for part in written for k, v in part.keyed(part.codec.none).items()}
-    writers = [(p.attribute, p.key, p.codec.write, p.keyed(p.codec.none), p.codec.write in _NUMBERS)
-               for p in written]  # fmt: skip
+    writers = [(p.attribute, p.key, p.codec.write, p.keyed(p.codec.none)) for p in written]
     readers = [(part.name, part.key, part.codec.read) for part in parts if part.name]
 
     def write(value: object) -> Plain:
         # a large report has hundreds of thousands of values: none of a finite number, a text or
         # null takes a call
         plain: Plain = {}
-        for attribute, key, write_value, absent, is_number in writers:
+        for attribute, key, write_value, absent in writers:
             inner = getattr(value, attribute)
             if inner is None and not key:
                 plain.update(absent)
-            elif inner is None or write_value is None or (is_number and math.isfinite(inner)):
+            elif inner is None or write_value is None or (
+                write_value is _write_number and math.isfinite(inner)
+            ):  # fmt: skip
                 plain[key] = inner
             elif not key:
                 plain.update(write_value(inner))
@@ -237,7 +241,10 @@ def _record(kind: type) -> _Codec:
         arguments = {}
         for name, key, read_value in readers:
             saved = values[key] if key else values
-            arguments[name] = saved if read_value is None else read_value(saved)
+            try:
+                arguments[name] = saved if read_value is None else read_value(saved)
+            except (TypeError, ValueError, AttributeError) as error:
+                raise ValueError(f"{key}{': ' * bool(key)}{error}") from None
         return kind(**arguments)
 
     def properties(definitions: Schema) -> Schema:
@@ -289,14 +296,14 @@ def _codec(hint: object) -> _Codec:
     form = next((mark for mark in marks if isinstance(mark, Form)), None)
     if form is not None:
         return _Codec(form.write, form.read, lambda _: form.schema)
-    if "share" in marks or "finite" in marks:
-        limits: Schema = {"minimum": 0, "maximum": 1} if "share" in marks else {}
-        return _Codec(_write_number, _read_number, lambda _: {"type": "number"} | limits)
+    if limits := next((_LIMITS[mark] for mark in marks if mark in _LIMITS), None):
+        low, high, stated = limits
+        return _Codec(_write_number, _reader(low, high), lambda _: {"type": "number"} | stated)
     kind, is_optional = _split_optional(bare)
     if is_optional:
         write, read, schema, _ = _codec(kind)
         return _Codec(
-            _number_or_none if write is _write_number
+            write if write is _write_number
             else write and (lambda v: None if v is None else write(v)),
             read and (lambda v: None if v is None else read(v)),
             lambda definitions: nullable(schema(definitions)),
@@ -409,28 +416,32 @@ def described_object(properties: Schema) -> Schema:
         "additionalProperties": False}  # fmt: skip
 
 
-def _write_number(value: float) -> float | str:
-    return value if math.isfinite(value) else _WORDS_OF_INFINITY[value]
-
-
-def _number_or_none(value: float | None) -> float | str | None:
+def _write_number(value: float | None) -> float | str | None:
     # not a number is an undefined value, which is null
-    return None if value is None or value != value else _write_number(value)
+    is_plain = value is None or math.isfinite(value)
+    return value if is_plain else _WORDS_OF_INFINITY.get(cast(float, value))
 
 
-_NUMBERS = (_write_number, _number_or_none)
+def _reader(low: float, high: float, *kinds: type) -> Callable[[object], Any]:
+    def read(value: Any) -> Any:
+        if type(value) in (kinds or (int, float)) and low <= value <= high:
+            return value
+        what = f"whole number up to {high}" if kinds else f"number from {low:g} to {high:g}"
+        raise ValueError(f"{display(value)} is no {what}")
+
+    return read
 
 
-def _read_number(value: object) -> Any:
-    if isinstance(value, str) and value in _INFINITIES:
-        return _INFINITIES[value]
-    if value is not None and not isinstance(value, (int, float)):
-        raise TypeError(f"{quote(value)} is no number")
-    return value
+def _read_number(value: Any) -> Any:
+    # the word of an infinity among others
+    return INFINITIES[value] if value in [*INFINITIES] else _read_finite(value)
+
+
+_read_finite = _reader(-_LARGEST, _LARGEST)
 
 
 _PLAIN_TYPES: dict[Any, _Codec] = {str: _leaf({"type": "string"}), bool: _leaf({"type": "boolean"}),
-    int: _leaf({"type": "integer", "minimum": 0}),
+    int: _Codec(None, _reader(0, 2**63 - 1, int), lambda _: {"type": "integer", "minimum": 0}),
     float: _Codec(_write_number, _read_number, lambda _: NUMBER),
     **dict.fromkeys((object, Any), _Codec(to_plain, None, lambda _: {}))}  # fmt: skip
 
@@ -448,8 +459,10 @@ def _read_parameters(values: Saved) -> tuple[tuple[str, Any], ...]:
 def _read_parameter(name: str, value: object) -> Any:
     if isinstance(value, list):
         return tuple(_read_parameter(name, item) for item in value)
-    is_name = name in _NAMES
-    return _read_reason(value) if isinstance(value, dict) else value if is_name else number(value)
+    if isinstance(value, dict):
+        return _read_reason(value)
+    is_number = type(value) in (int, float) or (value in [*INFINITIES] and name not in _NAMES)
+    return _read_number(value) if is_number else value
 
 
 def _read_reason(values: Saved) -> Reason:

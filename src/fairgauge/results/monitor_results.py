@@ -15,7 +15,7 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
-from fairgauge.results.codec import Finite, Word
+from fairgauge.results.codec import Finite, Positive, Word
 from fairgauge.results.scopes import Diagnostic, HasDefinition, StatedDoubt, Worded
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.start.records import dataclass
@@ -145,7 +145,7 @@ class MonitoredComparison(HasDefinition[Metric | Statistic]):
     class_: str | None = None
     detector: Detector
     alpha: Finite
-    threshold: Finite
+    threshold: Positive
     low: float
     high: float
     baseline: Baseline | None

@@ -32,7 +32,7 @@ from fairgauge.errors import (
     listing,
     quote,
 )
-from fairgauge.object_stores import STORES, Object, Place, Ranges, unexpanded
+from fairgauge.object_stores import STORES, Object, Place, Ranges, address
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches, sql_double
 from fairgauge.scan.scan_progress import progress
@@ -333,7 +333,7 @@ def typed_columns(
 
 
 def list_paths_in_sql(paths: Iterable[Place]) -> str:
-    return f"[{', '.join(literal(glob.escape(unexpanded(path))) for path in paths)}]"
+    return f"[{', '.join(literal(glob.escape(address(path))) for path in paths)}]"
 
 
 _LONGEST_LINE = 1 << 22

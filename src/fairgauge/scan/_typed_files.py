@@ -18,7 +18,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from fairgauge.errors import DataError, listing, needing, quote
-from fairgauge.object_stores import Place, check_workbook, most_unpacked, unexpanded
+from fairgauge.object_stores import Place, address, check_workbook, most_unpacked
 from fairgauge.scan._column_arrays import open_columns
 from fairgauge.scan._duckdb_relation import check_same_columns
 from fairgauge.scan.source import MOST_COLUMNS, RECORDS, FileRecord, Source, check_unique_names
@@ -53,10 +53,10 @@ def _read_with_pyreadstat(path: Place) -> Columns:
         more["user_missing"] = True
     catalogue = path.with_suffix(_CATALOGUE)
     if kind == ".sas7bdat" and catalogue.is_file():
-        more["catalog_file"] = unexpanded(catalogue)
+        more["catalog_file"] = address(catalogue)
     try:
         read = getattr(pyreadstat, READERS[kind])
-        columns, about = read(unexpanded(path), output_format="dict", **more)
+        columns, about = read(address(path), output_format="dict", **more)
     except Exception as error:  # what another program's file holds may be anything
         raise DataError(f"cannot read {quote(path)}: {' '.join(str(error).split())}") from None
     check_unique_names(about.column_names, quote(path))
@@ -168,10 +168,6 @@ def _whole_as_int(value: object) -> Any:
 
 # the rows of a sheet of Excel, and places of one that may be empty
 _MOST_ROWS, _MOST_EMPTY = 1_048_576, 1_000_000
-_TOO_WIDE = (
-    "sheet {} has cells, or merged ones, far beyond those that it fills, or more rows than Excel "
-    "has; delete them, or save the sheet as CSV"
-)
 # rows above the header that are looked at
 _MOST_ABOVE = 50
 
@@ -238,13 +234,16 @@ class _Sheet:
 def _read_sheets(path: Path, *, results: bool = True) -> tuple[dict[str, _Sheet], bool]:
     # the sheets, and whether their formulas are still to be computed
     with needing("xlsx", "reading workbooks"):
-        import openpyxl
+        from openpyxl.reader.excel import ExcelReader
     try:
         with warnings.catch_warnings(action="ignore"), path.open("rb") as file:
             most = most_unpacked(file)
             with ZipFile(file) as archive:
                 check_workbook(archive, most)
-            book: Any = openpyxl.load_workbook(file, read_only=True, data_only=results)
+            reader: Any = ExcelReader(file, read_only=True, data_only=results, keep_links=False)
+            reader.read_chartsheet = lambda *_: None  # which has no cells, and is read as a whole
+            reader.read()
+            book = reader.wb
             if not book.worksheets:  # as of Strict Open XML
                 raise ValueError("no sheet is found; save it as an Excel workbook")  # noqa: TRY301
             sheets = {each.title: _read_sheet(each, book) for each in book.worksheets}
@@ -282,7 +281,10 @@ def _read_sheet(sheet: Any, book: Any) -> _Sheet:
         rows.append([_cell_value(cell, book.epoch) for cell in row])
         read, filled = read + len(row) + 1, filled + len(_filled_cells(rows[-1]))
         if len(rows) > _MOST_ROWS or read > max(_MOST_EMPTY, 100 * filled):
-            raise DataError(_TOO_WIDE.format(quote(sheet.title)))
+            raise DataError(
+                f"sheet {quote(sheet.title)} has cells far beyond those that it fills, or more "
+                "rows than Excel has; delete them, or save the sheet as CSV"
+            )
     # openpyxl streams a sheet without its merged cells
     written = book._archive.read(sheet._worksheet_path)  # noqa: SLF001
     has_formulas, visible = _FORMULA.search(written) is not None, sheet.sheet_state == "visible"

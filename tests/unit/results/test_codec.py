@@ -21,7 +21,15 @@ from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.results import codec
-from fairgauge.results.codec import Finite, Inline, Share, from_dict, saved_fields, to_dict
+from fairgauge.results.codec import (
+    Finite,
+    Inline,
+    Positive,
+    Share,
+    from_dict,
+    saved_fields,
+    to_dict,
+)
 from fairgauge.results.comparison import Alone, GroupChange, Origin, Reclassified
 from fairgauge.results.estimates import (
     DisparityChange,
@@ -259,3 +267,23 @@ def test_a_word_outside_the_enums_and_a_missing_key_are_errors():
     assert any("margin" in error for error in errors(Report.json_schema(), wrong))
     del written["estimates"][0]["scope"]
     assert any("'scope' is a required" in error for error in errors(Report.json_schema(), written))
+
+
+@pytest.mark.parametrize(("of", "wrong"), [
+    (int, 0.5), (int, True), (int, "Infinity"), (int, -1), (int, 2**63), (int, None), (int, "5"),
+    (float, "5"), (float, math.inf), (float, 10**400), (float, False), (Finite, "Infinity"),
+    (Share, 1.5), (Positive, 0), (Positive | None, -1),
+])  # fmt: skip
+def test_a_number_is_read_within_its_range_and_refused_with_its_place(of, wrong):
+    @dataclass
+    class Held:
+        n: of  # type: ignore[valid-type]
+
+    @dataclass
+    class Holds:
+        held: tuple[Held, ...]
+
+    Held.__annotations__, Holds.__annotations__ = {"n": of}, {"held": tuple[Held, ...]}
+    assert from_dict(Holds, {"held": [{"n": 1}]}) == Holds((Held(1),))
+    with pytest.raises(ValueError, match=r"held: n: .* is no "):
+        from_dict(Holds, {"held": [{"n": wrong}]})
