@@ -7,9 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import singledispatch
 from importlib import import_module
-from itertools import repeat
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.enums import Outcome
 from fairgauge.errors import DataError, needing, quote
@@ -40,6 +39,9 @@ _WIDTH, _ROW, _FRAME, _TALL = 8.0, 0.28, 1.0, 3.4
 _LONGEST_NAME, _LONGEST_LINE = 40, 70
 _SOFT, _MARK, _ALLOWED, _GRID = "#8a8f99", "#0b62ad", "#e0f0e7", "#eceae5"
 _COLOURS = {Outcome.PASS: "#1d6b3f", Outcome.FAIL: "#a8201a", Outcome.INCONCLUSIVE: "#7a5200"}
+
+
+_Limits: TypeAlias = tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +114,13 @@ def _drawings(block: tree.Block) -> Iterator[_Drawing]:
 
 @_drawings.register
 def _(block: tree.Chart) -> Iterator[_Drawing]:
-    rows, axis = list(zip(block.rows, repeat(_MARK))), chart_axis(block).scale
-
-    def on(ax: Axes) -> None:
-        _draw_rows(ax, block.caption, rows, axis)
-        _dress(ax, "x", axis, block.unit, block.neutral)
-
-    yield _Drawing(_height(rows), on)
+    rows = [(row, _MARK) for row in block.rows]
+    yield _of_rows(block.caption, rows, chart_axis(block).scale, block.unit, block.neutral)
 
 
 @_drawings.register
 def _(block: tree.RuleGrid) -> Iterator[_Drawing]:
-    for i, (rule, placed) in enumerate(zip(block.rules, grid_axes(block), strict=True)):
+    for i, (rule, axis) in enumerate(zip(block.rules, grid_axes(block), strict=True)):
         rows: list[tuple[tree.ChartRow, str]] = []
         for title, part in block.parts:
             judged = [(head.text, cell) for head, cells in part if (cell := cells[i])]
@@ -133,19 +130,7 @@ def _(block: tree.RuleGrid) -> Iterator[_Drawing]:
                 text = f"{cell.counts}  {in_words(verdict_word(cell.outcome))}"
                 row = tree.ChartRow(name, cell.mark, text)
                 rows.append((row, _COLOURS.get(cell.outcome, _SOFT)))
-        yield _Drawing(_height(rows), _rule_drawn(rule, rows, placed.scale))
-
-
-_Rows = Sequence[tuple[tree.ChartRow, str]]
-
-
-def _rule_drawn(rule: tree.GridRule, rows: _Rows, axis: Scale) -> Callable[[Axes], None]:
-    def on(ax: Axes) -> None:
-        _draw_rows(ax, rule.words, rows, axis)
-        _dress(ax, "x", axis, rule.unit, rule.neutral)
-        _shade(ax, rule.allowed)
-
-    return on
+        yield _of_rows(rule.words, rows, axis.scale, rule.unit, rule.neutral, rule.allowed)
 
 
 @_drawings.register
@@ -180,13 +165,22 @@ def _(block: tree.TimeChart) -> Iterator[_Drawing]:
     yield _Drawing(_TALL, on)
 
 
-def _height(rows: _Rows) -> float:
+def _of_rows(
+    title: str, rows: Sequence[tuple[tree.ChartRow, str]], axis: Scale, unit: tree.Unit,
+    neutral: float | None, allowed: _Limits = None,
+) -> _Drawing:  # fmt: skip
+    def on(ax: Axes) -> None:
+        _entitle(ax, title)
+        _draw_rows(ax, rows, axis)
+        _dress(ax, "x", axis, unit, neutral)
+        if allowed is not None:
+            _shade(ax, allowed)
+
     lines = max(len(row.label) // _LONGEST_NAME for row, _ in rows) + 1
-    return _FRAME + _ROW * len(rows) * (1 + lines) / 2
+    return _Drawing(_FRAME + _ROW * len(rows) * (1 + lines) / 2, on)
 
 
-def _draw_rows(ax: Axes, title: str, rows: _Rows, axis: Scale) -> None:
-    _entitle(ax, title)
+def _draw_rows(ax: Axes, rows: Sequence[tuple[tree.ChartRow, str]], axis: Scale) -> None:
     for at, (row, colour) in enumerate(rows):
         if row.before is not None:
             _draw_mark(ax, row.before, tree.Mark(at + 0.25), _SOFT, axis, None, filled=False)
@@ -246,9 +240,6 @@ def _dress(ax: Axes, side: str, axis: Scale, unit: tree.Unit, neutral: float | N
     if neutral is not None:
         (ax.axvline if side == "x" else ax.axhline)(neutral, color=_SOFT, linewidth=1.2, zorder=1)
     ax.spines[["top", "right"]].set_visible(False)
-
-
-_Limits = tuple[float, float] | None
 
 
 def _shade(ax: Axes, across: _Limits = None, upwards: _Limits = None) -> None:
