@@ -63,12 +63,11 @@ from fairgauge.results.estimates import RateValue, as_count, as_number
 from fairgauge.results.scopes import Bounds
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits, Mask
-from fairgauge.stats.contrasts import absolute_sum_quantile, absolute_sum_tail, fold
+from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import tukey_adjusted, tukey_level
 from fairgauge.stats.squares import in_deviations
 
-_PAIR = 2
 PROTECTED_UNDEFINED = Reason.of(ReasonCode.PROTECTED_UNDEFINED)
 
 
@@ -345,11 +344,6 @@ def _standardised_interval(
 
 @interval.register(Combined)
 def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
-    of = [part.of for part in metric.of]
-    rates = [each for each in of if isinstance(each, Rate)]
-    apart = len(rates) == len(of) == _PAIR and rates[0].among.disjoint(rates[1].among)
-    if metric.how == "mean" and apart and compared.group.clusters is None:
-        return _mean_of_absolutes(metric, compared, how)
     number = len(metric.of)
     strict = Uncertainty(stricter(how.spec, number))
     parts = [interval(part, compared, strict) for part in metric.of]
@@ -364,28 +358,6 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
     methods = [unique_methods(*steps, *method) for method in parts[0].methods]
     too_few = first_reasons(*(part.too_few for part in parts))
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
-
-
-def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
-    # limits of both at a stricter level would be far wider, because both are rarely off at once
-    parts = [interval(part, compared, how) for part in metric.of]
-    values = [
-        part.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
-        for part in metric.of
-    ]
-    z = critical(how.spec.confidence)
-    towards, away = [], []
-    for value, part in zip(values, parts, strict=True):
-        below, above = (value - part.low) / z, (part.high - value) / z
-        towards.append(np.where(value > 0, below, above))
-        away.append(np.where(value > 0, above, below))
-    total = np.abs(values).sum(axis=0)
-    low = total - absolute_sum_quantile(towards[0], towards[1], how.spec.confidence)
-    high = total + absolute_sum_quantile(away[0], away[1], how.spec.confidence)
-    p = absolute_sum_tail(total, towards[0], towards[1])
-    methods = [(IntervalMethod.BALL, *method) for method in parts[0].methods]
-    too_few = first_reasons(*(part.too_few for part in parts))
-    return Intervals(np.maximum(low, 0.0) / 2, high / 2, p, methods, too_few, parts[0].reason)
 
 
 @interval.register(Inequality)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import bisect, falling_root, rates_given_difference, rates_given_ratio
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
-from fairgauge.stats.intervals import tail_of, wilson
+from fairgauge.stats.intervals import wilson
 
 
 @quiet
@@ -389,44 +389,3 @@ def _crossing(score: Callable[[Array], Array], level: float, low: Array, high: A
     # and scipy's find_root returns crossings far beyond the first
     above, below = bisect(lambda value: score(value) > level, low, high)
     return below if level > 0 else above
-
-
-# standard errors beyond which nothing is: no level below 1 is so high
-_FURTHEST = 9.0
-
-
-@quiet
-def absolute_sum_tail(value: ArrayLike, first: ArrayLike, second: ArrayLike) -> Array:
-    """Return the probability that ``first |Z1| + second |Z2|`` exceeds a value.
-
-    It is that of lying outside a rhombus, each side of which is two of Owen's wedges.
-
-    ``first, second``: standard errors; Z1 and Z2 are independent standard normal.
-
-    >>> absolute_sum_tail([1.959964, 3.16235], [1, 1], [0, 1]).round(4).tolist()
-    [0.05, 0.05]
-    """
-    # Owen (1956), Annals of Mathematical Statistics 27, 1075-1090.
-    from scipy.special import owens_t
-
-    value, one, two = floats(value, first, second)
-    distance = np.where(value > 0, value / np.hypot(one, two), 0.0)
-    slope = np.where(one == two, 1.0, one / two)  # also of two that are 0
-    return np.asarray(4 * (owens_t(distance, slope) + owens_t(distance, 1 / slope)))
-
-
-@quiet
-def absolute_sum_quantile(first: ArrayLike, second: ArrayLike, confidence: float) -> Array:
-    """Return the quantile of ``first |Z1| + second |Z2|``.
-
-    >>> absolute_sum_quantile([1, 1, 3], [0, 1, 4], 0.95).round(3).tolist()
-    [1.96, 3.163, 11.148]
-    """
-    one, two = floats(first, second)
-    large, small = np.maximum(one, two), np.minimum(one, two)
-    tail, unit = 2 * tail_of(confidence), np.ones_like(large)
-    ratio = np.nan_to_num(quotient(small, large))
-    above = falling_root(
-        lambda x: absolute_sum_tail(x, unit, ratio) - tail, 0 * unit, 2 * _FURTHEST * unit
-    )
-    return np.asarray(large * above)
