@@ -452,6 +452,17 @@ def add_with_shared_people(one: Cube, other: Cube) -> Cube:
     )
     if difference := one.plan.difference(other.plan):
         raise CubeError(f"the cubes count different things: {difference}")
+    for recoded, plain in ((one, other), (other, one)):
+        for axis in plain.plan.axes:
+            recoding = recoded.asked.recoding(axis.column)
+            known = recoding.category_of if recoding else {}
+            for name in map(name_of, plain.levels[axis]):
+                if (category := known.get(name, name)) != name:
+                    raise CubeError(
+                        f"the cubes count different things: one counts {quote(name)} of "
+                        f"{quote(axis.column)} as {quote(category)}, the other as itself; count "
+                        "both with the same recoding (recode, --recode)"
+                    )
     if one.clusters != other.clusters or one.clusters == "numbered":
         raise CubeError(
             "the clusters of the two have no common names, so that one that is in both would "

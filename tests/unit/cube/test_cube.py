@@ -142,6 +142,19 @@ def test_adding_cubes_that_count_different_things():
         made(["a"], [1]) + 1
 
 
+def test_a_value_that_one_recodes_and_the_other_counts_as_itself_is_not_added():
+    rows = {"g": ["Asian", "White", "Native"] * 4, "p": [1, 0, 1] * 4}
+    asked = {"prediction": "p", "sensitive": "g"}
+    other = {"g": {"Other": ["Native", "Asian"]}}
+    plain, recoded = fg.count(rows, **asked), fg.count(rows, **asked, recode=other)
+    for one, two in ((plain, recoded), (recoded, plain)):
+        with pytest.raises(CubeError, match="one counts 'Asian' of 'g' as 'Other', the other as"):
+            one + two
+    spelt = {"g": ["A.", "White", "Native"] * 4, "p": [0, 1, 1] * 4}
+    cleaned = fg.count(spelt, **asked, recode={"g": {"Asian": ["A."]}})
+    assert (plain + cleaned).levels[plain.plan.axes[0]] == ("Asian", "Native", "White")
+
+
 def test_counts_at_two_medians_do_not_add_up():
     """They were said to be of another version."""
     one, two = (
