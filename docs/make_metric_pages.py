@@ -51,6 +51,17 @@ B,18,17
 B,25,23
 B,17,18
 """
+RATINGS = """\
+group,label,prediction
+A,1,1
+A,2,2
+A,3,2
+A,1,3
+B,1,1
+B,2,2
+B,3,3
+B,3,2
+"""
 TOP = 4
 """How many rows are the top of the example, where a metric is of the top of a ranking."""
 
@@ -95,7 +106,7 @@ class Example:
 
 
 def examples() -> tuple[Example, ...]:
-    """Audit the three tables of the worked examples."""
+    """Audit the four tables of the worked examples."""
     counted = confusion("group", COUNTS)
     lines = ["group,tp,fp,fn,tn"]
     lines += [",".join([g, *map(str, cells.values())]) for g, cells in COUNTS.items()]
@@ -111,7 +122,13 @@ def examples() -> tuple[Example, ...]:
         strata="office",
         features=["age"],
     )
-    return (first, scored, _of_rows(NUMBERS, own, prediction="prediction", task="regression"))
+    numbers = _of_rows(NUMBERS, own, prediction="prediction", task="regression")
+    return (
+        first,
+        scored,
+        numbers,
+        _of_rows(RATINGS, own, prediction="prediction", task="multiclass"),
+    )
 
 
 def _of_rows(rows: str, own: dict[str, Any], **asked: Any) -> Example:

@@ -324,7 +324,11 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
     """Return every mistake once, also where a value could have been one of several types."""
     found: dict[str, list[ErrorDetails]] = {}
     for each in error.errors(include_url=False):
-        found.setdefault(_key_path(each["loc"]), []).append(each)
+        parts = (
+            f"[{p}]" if isinstance(p, int) else "" if _TAG.fullmatch(p) else f".{p}"
+            for p in each["loc"]
+        )
+        found.setdefault("".join(parts).removeprefix("."), []).append(each)
     return [Problem(path, _message(each, model)) for path, each in found.items()]
 
 
@@ -332,13 +336,6 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
 _TAG = re.compile(
     r"(strict-)?(str|int|float|bool)|list\[.*|dict\[.*|function-.*|constrained-.*|literal\[.*"
 )
-
-
-def _key_path(where: tuple[int | str, ...]) -> str:
-    parts = (
-        f"[{p}]" if isinstance(p, int) else "" if _TAG.fullmatch(p) else f".{p}" for p in where
-    )
-    return "".join(parts).removeprefix(".")
 
 
 def _message(found: list[ErrorDetails], model: type[BaseModel]) -> str:

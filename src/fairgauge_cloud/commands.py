@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.errors import DataError, quote
 from fairgauge.plugins import (
     Command,
     Decorator,
@@ -31,7 +30,7 @@ from fairgauge.plugins import (
 )
 
 if TYPE_CHECKING:
-    from fairgauge_cloud._files import Places
+    pass
 
 folder_option = click.option(
     "-o", "--output", metavar="DIR", default=".", help="Folder of the results (.)."
@@ -142,11 +141,11 @@ def print_notices(notices: Iterable[str]) -> None:
 def clarify_monitor(current: str, baseline: str, output: str, **flags: Any) -> int:
     """Compare bias metrics with a baseline, and write constraint_violations.json into DIR.
 
-    CURRENT is an analysis.json, or a configuration to run now: an analysis_config.json, a monitor's
-    own (BiasAnalysisConfig), or the definition of a model bias job; its results are then written
-    into DIR too. A monitor's data are a table (--dataset). Without --fail-on-violation the exit
-    code is 0; with it, 1 if a metric drifted, and 3 if none could be compared, one that has a value
-    in the baseline has none, or the service would have stopped.
+    CURRENT is an analysis.json, or a configuration to run now: an analysis_config.json, or a
+    monitor's own (BiasAnalysisConfig); its results are then written into DIR too. A monitor's data
+    are a table (--dataset). Without --fail-on-violation the exit code is 0; with it, 1 if a metric
+    drifted, and 3 if none could be compared, one that has a value in the baseline has none, or the
+    service would have stopped.
 
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
@@ -167,7 +166,7 @@ def clarify_monitor(current: str, baseline: str, output: str, **flags: Any) -> i
     check_outputs([written], [current, baseline])
     path, dataset = Path(current), flags["dataset"]
     places = Places(read_maps(flags["maps"]), path.parent)
-    asked, stops = _configuration(path, places, dataset), False
+    asked, stops = _configuration(path, dataset), False
     if asked is None:
         found = read_results(path)
     else:
@@ -189,24 +188,17 @@ def clarify_monitor(current: str, baseline: str, output: str, **flags: Any) -> i
     return UNDECIDED if stops or drift.lost or not drift.evaluated else 0
 
 
-def _configuration(path: Path, places: Places, dataset: str | None) -> dict[str, object] | None:
+def _configuration(path: Path, dataset: str | None) -> dict[str, object] | None:
     # the configuration that a file stands for; None if it is results
     from fairgauge_cloud._files import json_document
-    from fairgauge_cloud.clarify.clarify_config import convert_monitor_config, read_job_definition
+    from fairgauge_cloud.clarify.clarify_config import convert_monitor_config
 
-    found, attributes = json_document(path), dict[str, object]()
-    if isinstance(found, dict) and "ModelBiasJobInput" in found:
-        uri, attributes = read_job_definition(found)
-        if uri is None:
-            message = "names no configuration (ModelBiasAppSpecification.ConfigUri)"
-            raise DataError(f"{quote(path)} {message}")
-        (place,) = places.files(uri)
-        found = json_document(place)
+    found = json_document(path)
     if not isinstance(found, dict):
         return None
     # that of a monitor asks for no methods
     if "methods" not in found and {"facet", "label_values_or_threshold"} & found.keys():
-        return convert_monitor_config(found | attributes, dataset)
+        return convert_monitor_config(found, dataset)
     return found if "methods" in found else None
 
 
@@ -228,10 +220,10 @@ def vertex(config: str, output: str | None, maps: tuple[str, ...], **settings: s
     \b
     fairgauge vertex bias.yaml --map gs://my-bucket=data
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge_cloud._files import Places, read_maps
-    from fairgauge_cloud.vertex import evaluate, load_vertex_config
+    from fairgauge_cloud._files import MOST_OF_CONFIGURATION, Places, read_maps, read_text
+    from fairgauge_cloud.vertex import evaluate, read_vertex_config
 
-    asked = load_vertex_config(Path(config))
+    asked = read_vertex_config(read_text(Path(config), MOST_OF_CONFIGURATION), Path(config))
     places = Places(read_maps(maps), Path(config).parent)
     options = given_options(settings)
     if output is not None:

@@ -53,14 +53,12 @@ from fairgauge_cloud._facet_counts import (
     matching,
 )
 from fairgauge_cloud._files import (
-    MOST_OF_CONFIGURATION,
     Places,
     check_same_names,
     code_columns,
     csv_rows,
     json_lines,
     problems_of,
-    read_text,
 )
 from fairgauge_cloud._service_metrics import spell_value
 
@@ -92,9 +90,14 @@ class Condition:
         return np.asarray(levels[column.codes])
 
     def _meets(self, level: object) -> bool:
-        if self.low is None or self.high is None:
-            return any(_equals_as_service(value, level) for value in self.values)
         number = _parse_single(level)
+        if self.low is None or self.high is None:  # truth values are compared first, then numbers
+            return any(
+                number == np.float32(value)
+                if isinstance(value, float) and not isinstance(level, bool)
+                else matches(canonical(value), canonical(level))
+                for value in self.values
+            )
         return number is not None and bool(np.float32(self.low) <= number < np.float32(self.high))
 
 
@@ -232,14 +235,6 @@ def _range(feature: str, found: object, path: str, problems: list[Problem]) -> C
     return Condition(feature, low=float(numeric[0]), high=float(numeric[1]))
 
 
-def _equals_as_service(wanted: object, level: object) -> bool:
-    # compare as the service does: truth values first, then numbers as 32-bit floats, then text
-    if isinstance(wanted, float) and not isinstance(level, bool):
-        number = _parse_single(level)
-        return number is not None and number == np.float32(wanted)
-    return matches(canonical(wanted), canonical(level))
-
-
 def _parse_single(level: object) -> np.float32 | None:
     if isinstance(level, bool) or not isinstance(level, (str, SupportsFloat, SupportsIndex)):
         return None
@@ -296,23 +291,14 @@ class VertexConfig:
     notices: tuple[str, ...]
 
 
-def load_vertex_config(path: Path) -> VertexConfig:
-    """Read a configuration file, JSON or YAML by its suffix."""
-    is_yaml = path.suffix.lower() in (".yaml", ".yml")
-    text = read_text(path, MOST_OF_CONFIGURATION)
-    return read_vertex_config(text, is_yaml=is_yaml, name=quote(path))
-
-
-def read_vertex_config(
-    text: str, *, is_yaml: bool = False, name: str = "the configuration"
-) -> VertexConfig:
-    """Read a configuration from its text."""
+def read_vertex_config(text: str, path: Path = Path("config.json")) -> VertexConfig:
+    """Read the text of a configuration, which is JSON or YAML by the suffix of its file."""
     try:
-        found = loads(text, "YAML" if is_yaml else "JSON")
+        found = loads(text, "YAML" if path.suffix.lower() in (".yaml", ".yml") else "JSON")
     except Unreadable as error:
-        raise SpecError(Problem("", f"{name} {error}")) from None
+        raise SpecError(Problem("", f"{quote(path)} {error}")) from None
     if not isinstance(found, dict):
-        raise SpecError(Problem("", f"{name} must be an object, not {quote(found)}"))
+        raise SpecError(Problem("", f"{quote(path)} must be an object, not {quote(found)}"))
     # the document of a pipeline job has the parameters of all its components together; in a plain
     # configuration an unknown name is a mistake
     runtime, others = found.get("runtimeConfig"), list[str]()

@@ -18,7 +18,6 @@ from fairgauge_cloud.clarify.analysis import (
     compare,
     has_drifted,
 )
-from fairgauge_cloud.clarify.clarify_config import read_job_definition
 
 POST = "post_training_bias_metrics"
 
@@ -201,12 +200,6 @@ def test_the_real_run_drifted_as_the_service_said(folder: Any, monitored: dict[s
     }
     assert {"RD", "SD"} <= drifted_now
     assert "DI" not in drifted_now  # 0.178 -> 0.083 was not flagged
-
-
-@pytest.mark.parametrize("part", [None, "text", ["list"], 1])
-def test_parts_of_a_job_definition_that_are_no_objects(part: Any) -> None:
-    definition = {"ModelBiasAppSpecification": part, "ModelBiasJobInput": part}
-    assert read_job_definition(definition) == (None, {})
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -104,7 +104,6 @@ from fairgauge.scan.source import (
 )
 from fairgauge.start.records import replace
 
-_FIRST = 100_000  # the rows whose values are looked at for a category that looks like a cut
 # the options of outcomes, without which groups can be counted alone
 _OF_OUTCOMES = (
     "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",
@@ -486,7 +485,7 @@ def count_data(data: object, options: Options) -> tuple[Cube, Source | None, Spe
     except (NotNumeric, UnreadableNumbers):  # of a category that looks like a cut
         cut = spec.positive.to_dict() if isinstance(spec.positive, Above) else None
         columns = [each for each in (spec.label, spec.prediction) if each]
-        held, _ = source.fetch(columns, _FIRST) if isinstance(source, Readable) else ([], True)
+        held, _ = source.fetch(columns, 100_000) if isinstance(source, Readable) else ([], True)
         texts = {text for values in held for text in map(str, values) if as_cut(text) == cut}
         if not texts:
             raise

@@ -256,11 +256,6 @@ _OF_ROWS = (
 )
 NOT_OURS: Mapping[str, str] = {
     **dict.fromkeys(("wer", "word_error_rate", "mape", "smape"), _OF_ROWS),
-    **dict.fromkeys(
-        ("qwk", "quadratic_weighted_kappa", "weighted_kappa"),
-        "there are cohen_kappa of classes without order, and mean_absolute_error and "
-        "mean_squared_error of classes that are numbers (task regression)",
-    ),
     "median_label": "it compares no groups; median_label.difference and median_label.ratio do",
 } | dict.fromkeys(
     ("mcc", "matthews_corrcoef", "matthews_correlation_coefficient", "matthews_correlation", "matthews",
@@ -308,7 +303,10 @@ BLENDS: tuple[Statistic, ...] = (
     Blend(name="balanced_accuracy", of=(TPR, TNR), better=HIGHER, aka=("bacc", "balanced accuracy score"), says="the mean of true positive rate and true negative rate", cite=("sklearn:balanced_accuracy_score",)),
     Blend(name="average_odds", plural=True, of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
 )
-KAPPA = Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond the agreement of independent ones", cite=("sklearn:cohen_kappa_score",))
+OF_ALL_CLASSES: tuple[Kappa, ...] = (
+    Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond the agreement of independent ones", cite=("sklearn:cohen_kappa_score",)),
+    Kappa(name="quadratic_weighted_kappa", power=2, signed=True, better=HIGHER, aka=("qwk", "quadratic kappa", "quadratically weighted kappa"), says="the agreement of predictions and labels beyond that of independent ones, a prediction that is k classes off disagreeing k squared times as much", cite=("sklearn:cohen_kappa_score", "Cohen 1968")),
+)
 PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 
 SCORES: tuple[Statistic, ...] = (
@@ -334,7 +332,7 @@ MOMENTS: tuple[Statistic, ...] = (
     scores.ExplainedVariance(name="r2", signed=True, better=HIGHER, aka=("r squared", "coefficient of determination", "r2 score"), says="the share of the labels' variance that the predictions explain", cite=("sklearn:r2_score",)),
 )
 
-RATES: tuple[Statistic, ...] = (*OF_CELLS, *BLENDS, KAPPA, *SCORES, *MOMENTS)
+RATES: tuple[Statistic, ...] = (*OF_CELLS, *BLENDS, *OF_ALL_CLASSES, *SCORES, *MOMENTS)
 _BY_NAME = {row.name: row for row in RATES}
 
 

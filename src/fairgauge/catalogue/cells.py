@@ -203,6 +203,14 @@ class ConfusionCounts:
         """Return the confusion cells over rows where ``needs`` are known; shape (n, 4)."""
         return self.cells[needs]
 
+    @property
+    def table(self) -> Array:
+        """Return the rows by class of label and prediction; shape (n, K, K)."""
+        if self.joint is not None:
+            return self.joint
+        tp, fp, fn, tn = np.moveaxis(self.counts(BOTH), -1, 0)
+        return np.stack([np.stack([tp, fn], axis=-1), np.stack([fp, tn], axis=-1)], axis=-2)
+
     def moments_of(self, needs: frozenset[Need]) -> Mapping[str, Array]:
         """Return the sums of a regression over rows where ``needs`` are known."""
         return self.column_moments.get(needs, self.moments)

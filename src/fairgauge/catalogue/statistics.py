@@ -19,7 +19,6 @@ from fairgauge.catalogue.cells import (
     ALL,
     BOTH,
     FN,
-    FP,
     LABEL,
     TP,
     Array,
@@ -34,6 +33,7 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import Average, Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode, join_reasons
 from fairgauge.start.records import dataclass
+from fairgauge.stats.multinomial import WeightedKappa
 
 _ACRONYMS = {"auc": "AUC", "f1": "F1", "r2": "R²", "roc": "ROC"}
 
@@ -396,25 +396,26 @@ class Kappa(Statistic):
     """Cohen's kappa: agreement of predictions and labels beyond that of independent ones.
 
     Over all classes where there are several, else over the positive and the negative.
+    ``power``: that of how many places two ordered classes are apart, by which they disagree.
     """
 
+    power: int = 0
     needs: ClassVar[frozenset[Need]] = BOTH
-    formula: ClassVar[str] = (
-        "(accuracy - c) / (1 - c),  c = sum_y share of labels y x share of predictions y"
-    )
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     edges: ClassVar[str] = "undefined for a group whose labels and predictions are all of one class"
 
+    @property
+    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
+        return frozenset({Task.MULTICLASS} if self.power else {Task.BINARY, Task.MULTICLASS})
+
+    @property
+    def formula(self) -> str:
+        weight = "(y - p)^2, of places of classes" if self.power else "1 where y is not p"
+        return f"1 - sum w n(y, p) / (sum w n(y) n(p) / n),  w = {weight}"
+
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
-        classes = [each.counts(BOTH) for each in side.per_class]
-        if not classes:  # the positive class, and the negative one with its cells exchanged
-            cells = side.counts(BOTH)
-            classes = [cells, cells[..., ::-1]]
-        rows = self.size(side)
-        agreed = np.sum([TP.count(each) for each in classes], axis=0)
-        pairs = [(TP + FN).count(each) * (TP + FP).count(each) for each in classes]
-        chance = np.sum(pairs, axis=0)
-        return divide(rows * agreed - chance, rows**2 - chance, profile)
+        _, _, observed, expected = WeightedKappa(self.power).disagreements(side.table)
+        return divide(expected - observed, expected, profile)
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         if self.size(side)[at] == 0:

@@ -62,6 +62,8 @@ from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multinomial import (
     ClassStatistic,
+    TableStatistic,
+    WeightedKappa,
     WeightSums,
     dirichlet_cells,
     linearise,
@@ -133,14 +135,14 @@ def agreement_shape(statistic: Averaged, classes: int) -> tuple[Count, Count, Sh
 
 def check_both_known(data: SideData) -> None:
     """Raise that there is no interval where labels or predictions are given alone."""
-    if not _table(data.side).any():
+    if not data.side.table.any():
         raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
 
 
 def class_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInterval:
-    table, weights = _table(data.side), None
+    table, weights = data.side.table, None
     if data.squares is not None:
-        weights = WeightSums(_table(data.squares), _table(data.cases))
+        weights = WeightSums(data.squares.table, data.cases.table)
     ends = statistic.range
     found = linearise(_class_statistic(statistic), table, ends, weights)
 
@@ -165,14 +167,14 @@ def correlation_with_whole(statistic: Averaged | Kappa, compared: Comparisons) -
     """Return the correlation of a statistic of groups with that of the references they are in."""
     of = _class_statistic(statistic)
     sides = compared.group, compared.reference
-    group, whole = (_table(side.side) for side in sides)
-    squares = [_table(side.squares) for side in sides if side.squares is not None]
+    group, whole = (side.side.table for side in sides)
+    squares = [side.squares.table for side in sides if side.squares is not None]
     return whole_correlation(of, group, whole, (squares[0], squares[1]) if squares else None)
 
 
 def _class_sparseness(statistic: Averaged | Kappa, data: SideData) -> Sparseness | None:
     # a macro average rests on its smallest class, kappa on all but the most frequent one
-    cases = _table(data.cases)
+    cases = data.cases.table
     sums = np.stack([cases.sum(-1), cases.sum(-2)])  # of labels, and of predictions
     if isinstance(statistic, Kappa):
         minority = cases.sum((-1, -2)) - sums.max((0, -1))
@@ -182,16 +184,9 @@ def _class_sparseness(statistic: Averaged | Kappa, data: SideData) -> Sparseness
     return None
 
 
-def _table(side: ConfusionCounts) -> Array:
-    if side.joint is not None:
-        return side.joint
-    tp, fp, fn, tn = np.moveaxis(side.counts(BOTH), -1, 0)
-    return np.stack([np.stack([tp, fn], axis=-1), np.stack([fp, tn], axis=-1)], axis=-2)
-
-
-def _class_statistic(statistic: Averaged | Kappa) -> ClassStatistic:
+def _class_statistic(statistic: Averaged | Kappa) -> TableStatistic:
     if isinstance(statistic, Kappa):
-        return ClassStatistic(_kappa_parts, _kappa)
+        return WeightedKappa(statistic.power)
     of, needs = statistic.of, {BOTH, statistic.needs, LABEL}
 
     def value(counts: Array) -> Array:
@@ -207,18 +202,6 @@ def _class_statistic(statistic: Averaged | Kappa) -> ClassStatistic:
     if statistic.how is Average.MICRO:
         return ClassStatistic(np.asarray, value)
     return ClassStatistic(parts, lambda sums: quotient(sums[..., 0], sums[..., 1]))
-
-
-def _kappa_parts(counts: Array) -> Array:
-    tp, fp, fn, _ = np.moveaxis(counts, -1, 0)
-    rows = np.zeros_like(tp)
-    rows[..., 0] = counts[..., 0, :].sum(axis=-1)
-    return np.stack([rows, tp, (tp + fn) * (tp + fp)], axis=-1)
-
-
-def _kappa(sums: Array) -> Array:
-    rows, agreed, chance = np.moveaxis(sums, -1, 0)
-    return quotient(rows * agreed - chance, rows**2 - chance)
 
 
 def _known_cells(cells: Array, needs: set[frozenset[Need]]) -> dict[frozenset[Need], Array]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from fairgauge.catalogue.catalogue import KAPPA
+from fairgauge.catalogue.catalogue import OF_ALL_CLASSES
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.directions import better_of, has_direction
@@ -301,13 +301,13 @@ class PairedModels:
         # classes: no class has its own, as in an audit.
         first = sliced.current.outcome.threshold == self.resolution.outcomes[0].threshold
         whole = self.classes and sliced.class_scope == NO_CLASS
-        of_all = {each.name: each for each in (agreement(), KAPPA)}
+        of_all = {each.name: each for each in (agreement(), *OF_ALL_CLASSES)}
         for statistic in statistics:
             if not first and "prediction" not in statistic.needs:
                 continue
             if whole and statistic.name in of_all:
                 yield of_all[statistic.name], NO_CLASS
-            if self.classes and statistic is KAPPA:
+            if self.classes and statistic in OF_ALL_CLASSES:
                 continue
             if not whole:
                 yield statistic, sliced.class_scope

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from fairgauge.catalogue.across import Across, Spread, is_of_one_group
-from fairgauge.catalogue.catalogue import KAPPA
+from fairgauge.catalogue.catalogue import OF_ALL_CLASSES
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric, RowMetric
 from fairgauge.catalogue.distributions import ConditionalDisparity, Distance
 from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, class_average
@@ -392,9 +392,9 @@ def _multiclass(
     simultaneous = [
         Slice(counts, outcome, spec, simultaneous=len(outcomes)) for outcome in outcomes
     ]
-    of_all: dict[str, Statistic] = {each.name: each for each in (agreement(), KAPPA)}
+    of_all: dict[str, Statistic] = {each.name: each for each in (agreement(), *OF_ALL_CLASSES)}
     names = {rate.name for rate in rates}
-    by_class = [rate for rate in rates if rate is not KAPPA]  # it is one number of all classes
+    by_class = [rate for rate in rates if rate not in OF_ALL_CLASSES]  # one number of all classes
 
     def groups_of(*, total: bool) -> Iterator[Group]:
         for each in slices:
@@ -417,7 +417,7 @@ def _multiclass(
             estimates += _measure_slice(whole, asked)
             continue
         statistic = metric.of if isinstance(metric, (Contrast, Spread)) else None
-        if statistic is not KAPPA:
+        if statistic not in OF_ALL_CLASSES:
             for each in slices:
                 estimates += _measure_slice(each, asked)
             of_group: dict[tuple[object, ...], list[Estimate]] = {}  # the best one differs by class

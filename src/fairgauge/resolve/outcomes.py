@@ -354,9 +354,10 @@ def _describe_absent(
 ) -> str:
     asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
-    cut = re.fullmatch(r"([<>])(=?)\s*([+-]?[\d.]+)", asked)
     meant = suggest(asked, names)
-    if cut:  # below a cut is what is not above it
+    if cut := re.fullmatch(
+        r"([<>])(=?)\s*([+-]?[\d.]+)", asked
+    ):  # below a cut is what is not above it
         equal = (cut[1] == ">") == bool(cut[2])
         code = f"fairgauge.above({cut[3]}{', closed=' + repr('left') if equal else ''})"
         meant = f" A cut is written {code}, --positive '>{'=' * equal}{cut[3]}'"

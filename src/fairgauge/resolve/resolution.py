@@ -98,7 +98,8 @@ def asked_rates(
         listed = [rate for rate in listed if rate.name in wanted]
     available, asking = _available(cube), without_equal_weights(cube, spec)
     allowed = (rate for rate in listed if task in rate.tasks and rate.needs <= available)
-    return [rate for rate in allowed if unmet_need(rate, asking) is None]
+    met = [rate for rate in allowed if unmet_need(rate, asking) is None]
+    return met if _is_ordered(cube) else [rate for rate in met if not getattr(rate, "power", 0)]
 
 
 def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
@@ -119,9 +120,16 @@ def _available(cube: Cube) -> frozenset[Need]:
     return frozenset(need for need in needs if cube.plan.axis(Role(need)))
 
 
+def _is_ordered(cube: Cube) -> bool:
+    # whether all classes are numbers, which state their order
+    return all(isinstance(v, (int, float)) for a in cube.plan.outcomes for v in cube.levels[a])
+
+
 def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:
     if task not in metric.tasks:
         return Reason.of(ReasonCode.WRONG_TASK, task=str(task))
+    if any(getattr(each, "power", 0) for each in metric.statistics) and not _is_ordered(cube):
+        return Reason.of(ReasonCode.NEEDS_ORDER)
     missing = " and ".join(sorted(metric.needs - _available(cube)))
     if missing:
         return Reason.of(ReasonCode.NEEDS_COLUMNS, columns=missing)

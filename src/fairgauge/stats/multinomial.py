@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,6 +52,53 @@ class ClassStatistic(NamedTuple):
     def value(self, counts: Array) -> Array:
         """Return the statistic of counts (..., K, 4)."""
         return self.combine(self.parts(counts).sum(axis=-2))
+
+    def of_table(self, cells: ArrayLike) -> Array:
+        """Return the statistic of cells (..., K, K)."""
+        return self.value(class_counts(cells))
+
+
+class WeightedKappa(NamedTuple):
+    """Cohen's kappa: 1 less the disagreement as a part of that expected by chance.
+
+    ``power``: classes that are k places apart disagree k to this power: 0 of unordered classes.
+
+    >>> float(WeightedKappa(2).of_table([[20, 5, 0], [4, 10, 6], [0, 3, 12]]).round(4))
+    0.7922
+    """
+
+    # Cohen (1968), Psychological Bulletin 70, 213-220; Fleiss, Cohen & Everitt (1969), ibid. 72,
+    # 323-327, whose variance is that of these influences.
+    power: int
+
+    def of_table(self, cells: ArrayLike) -> Array:
+        """Return the statistic of cells (..., K, K), nan where all rows are of one class."""
+        _, _, observed, expected = self.disagreements(cells)
+        return quotient(expected - observed, expected)
+
+    @quiet
+    def influence(self, cells: ArrayLike) -> Array:
+        apart, by_chance, *sums = self.disagreements(cells)
+        rows = np.asarray(cells).sum((-1, -2))
+        observed, expected = ((each / rows)[..., None, None] for each in sums)
+        moves = observed - apart + observed / expected * (by_chance - 2 * expected)
+        return np.where(expected > 0, moves / expected, 0.0)
+
+    @quiet
+    def disagreements(self, cells: ArrayLike) -> tuple[Array, Array, Array, Array]:
+        """Return what each cell adds, what its label and prediction add by chance, and sums."""
+        (table,) = floats(cells)
+        places = np.arange(table.shape[-1])
+        apart = np.abs(np.subtract.outer(places, places))
+        apart = np.where(apart > 0, apart**self.power, 0.0)
+        of_label, of_prediction = table.sum(-2) @ apart, table.sum(-1) @ apart
+        by_chance = of_label[..., :, None] + of_prediction[..., None, :]
+        by_chance = by_chance / table.sum((-1, -2), keepdims=True)
+        observed, expected = (table * apart).sum((-1, -2)), (table * by_chance).sum((-1, -2)) / 2
+        return apart, by_chance, observed, expected
+
+
+TableStatistic: TypeAlias = ClassStatistic | WeightedKappa
 
 
 class WeightSums(NamedTuple):
@@ -129,7 +176,7 @@ def adjusted_cells(cells: ArrayLike) -> Array:
     return np.asarray(fitted)
 
 
-def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
+def influence(statistic: TableStatistic, cells: ArrayLike) -> Array:
     """Return by how much one more row in a cell moves a statistic, times the number of rows.
 
     ``statistic``: is evaluated at counts moved by fractions of a row, possibly below 0, and must be
@@ -147,6 +194,8 @@ def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
     """
     # Hampel (1974), JASA 69, 383-393; Jaeckel (1972), The infinitesimal jackknife, Bell
     # Laboratories.
+    if isinstance(statistic, WeightedKappa):
+        return statistic.influence(cells)
     (table,) = floats(cells)
     counts = class_counts(table)
     smallest = np.where(counts > 0, counts, np.inf).min(-1)
@@ -174,7 +223,7 @@ def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
 
 @quiet
 def whole_correlation(
-    statistic: ClassStatistic, part: ArrayLike, whole: ArrayLike,
+    statistic: TableStatistic, part: ArrayLike, whole: ArrayLike,
     squares: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> Array:  # fmt: skip
     """Return the correlation of a statistic of some rows with that of all rows, these included.
@@ -203,7 +252,7 @@ def whole_correlation(
 
 @quiet
 def linearise(
-    statistic: ClassStatistic, cells: ArrayLike, ends: tuple[float, float],
+    statistic: TableStatistic, cells: ArrayLike, ends: tuple[float, float],
     weights: WeightSums | None = None,
 ) -> Linearised:  # fmt: skip
     """Return a statistic of the cells with its standard error, effective rows and degrees.
@@ -251,10 +300,10 @@ def linearise(
         spread = _SQUARED * (parts**2 * uneven).sum((-1, -2))
         degrees = 1 / (1 / degrees + spread / (2 * linearised**2))
     span = ends[1] - ends[0]
-    level = (statistic.value(class_counts(adjusted)) - ends[0]) / span
+    level = (statistic.of_table(adjusted) - ends[0]) / span
     n_eff = np.where(variance > 0, level * (1 - level) * span**2 / variance, rows)
     n_eff = n_eff if np.isfinite(span) else np.full(rows.shape, np.nan)
-    estimate = statistic.value(class_counts(table))
+    estimate = statistic.of_table(table)
     estimate = np.where(variance > 0, estimate, np.round(estimate, _DECIMALS))
     return Linearised(estimate, np.sqrt(variance), n_eff, degrees)
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -290,25 +290,13 @@ ATTRIBUTES = (
 _PARQUET = (".parquet", ".pq")
 
 
-def read_job_definition(definition: dict[str, object]) -> tuple[str | None, dict[str, object]]:
-    """Return where a model bias job has its configuration, and how its data are read."""
-
-    def part(of: dict[str, object], *keys: str) -> dict[str, Any]:
-        return next((found for key in keys if isinstance(found := of.get(key), dict)), {})
-
-    uri = part(definition, "ModelBiasAppSpecification").get("ConfigUri")
-    source = part(part(definition, "ModelBiasJobInput"), "EndpointInput", "BatchTransformInput")
-    attributes = {key: source[key] for key in ATTRIBUTES if key in source}
-    return uri if isinstance(uri, str) else None, attributes
-
-
 def convert_monitor_config(
     found: dict[str, object], dataset: str | None = None
 ) -> dict[str, object]:
     """Return a monitor's configuration as an analysis configuration: every metric of both stages.
 
     The SDK writes a short configuration (``BiasAnalysisConfig``: facet, label, headers); how
-    requests and answers are read stands in the job definition, or in attributes of the same names.
+    requests and answers are read stands beside it, in attributes named as in a job definition.
     The service's monitor reads captured requests and answers; here ``dataset`` names a table in
     their place. InferenceAttribute is the column of its predicted labels; where headers lack it,
     they are those of requests, and the table names its columns itself.

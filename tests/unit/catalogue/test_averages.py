@@ -4,11 +4,14 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, IntervalMethod, ReferenceKind
+from fairgauge.reasons import ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Reference
 
 #            prediction:  a  b  c     label
@@ -104,6 +107,32 @@ def test_kappa_is_of_all_classes_alone(report: fg.Report) -> None:
     expected = (Fraction(7, 10) - chance) / (1 - chance)
     assert rates(report, "G", NO_CLASS)["cohen_kappa"] == pytest.approx(float(expected), rel=1e-14)
     assert "cohen_kappa" not in rates(report, "G", of_class("a"))
+
+
+def test_quadratic_kappa_is_of_classes_that_are_numbers():
+    rng = np.random.default_rng(3)
+    y, sex = rng.integers(1, 6, 600), rng.choice(["F", "M"], 600)
+    p = np.clip(y + rng.integers(-2, 3, 600), 1, 5)
+    asked = {"label": "y", "prediction": "p", "sensitive": "sex", "task": "multiclass"}
+    asked |= {"metrics": ["qwk", "cohen_kappa"], "rules": ["|qwk.difference| <= 0.9"]}
+    rows = pl.DataFrame({"y": y, "p": p, "sex": sex})
+    report = fg.audit(rows, **asked)
+    for group in ("F", "M"):
+        found = rates(report, group, NO_CLASS)["quadratic_weighted_kappa"]
+        theirs = cohen_kappa_score(y[sex == group], p[sex == group], weights="quadratic")
+        assert found == pytest.approx(theirs, rel=1e-12)
+    each = report["quadratic_weighted_kappa.difference", "sex", "F"]
+    assert each.interval.low < each.value < each.interval.high
+    assert report.verdict == "pass"
+    named = rows.with_columns(pl.col("y", "p").replace_strict(range(1, 6), list("edcba")))
+    report = fg.audit(named, **asked)
+    each = report["quadratic_weighted_kappa.difference", "sex", "F"]
+    assert (each.value, each.reason.code) == (None, ReasonCode.NEEDS_ORDER)
+    assert [str(each.outcome) for each in report.verdicts] == ["not_evaluated"]
+    numbers = {str(6 - i): [letter] for i, letter in enumerate("abcde", 1)}
+    report = fg.audit(named, **asked, recode={"y": numbers, "p": numbers})
+    found = rates(report, "M", NO_CLASS)["quadratic_weighted_kappa"]
+    assert found == pytest.approx(theirs, rel=1e-12)
 
 
 def test_distances_are_over_all_classes(report: fg.Report) -> None:

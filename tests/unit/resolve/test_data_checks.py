@@ -445,7 +445,6 @@ def test_a_value_in_words_that_no_group_has_is_warned_of():
         ({"prediction": "s", "positive": "<0.5"}, "'>=0.5'; with favourable='negative'"),
         ({"prediction": "s", "positive": "<= 0.5"}, r"above\(0\.5\), --positive '>0\.5'; with"),
         ({"prediction": "f", "positive": "F"}, r'f = \{positive = \["F"\], negative = \["N"\]\}'),
-        ({"prediction": "y", "positive": 1, "metrics": "qwk"}, "there are cohen_kappa"),
         ({"prediction": "y", "positive": 1, "metrics": "MAPE"}, "mean_label.difference"),
         ({"prediction": "y", "positive": 1, "metrics": "median_label"}, "median_label.difference"),
     ],

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.metrics import cohen_kappa_score
 
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.multinomial import (
     ClassStatistic,
+    WeightedKappa,
     WeightSums,
     class_counts,
     dirichlet_cells,
@@ -205,3 +207,28 @@ def test_posterior_tail_agrees_with_its_limits():
     assert p[3] == pytest.approx(2 / 4001)
     assert p[0] > 0.9
     assert tail_p([np.nan, np.nan]) == 1
+
+
+@given(st.integers(2, 6), st.integers(0, 2**32 - 1))
+def test_quadratic_kappa_is_that_of_scikit_learn_and_of_the_moments(classes, seed):
+    """It also is 2 cov(y, p) / (var(y) + var(p) + (mean(y) - mean(p))^2), and a mirror is equal."""
+    chance = np.random.default_rng(seed)
+    y, p = chance.integers(0, classes, (2, 60))
+    table = np.zeros((classes, classes))
+    np.add.at(table, (y, p), 1)
+    found = WeightedKappa(2).of_table(table)
+    theirs = cohen_kappa_score(y, p, labels=range(classes), weights="quadratic")
+    assert found == pytest.approx(theirs, abs=1e-12)
+    apart = y.var() + p.var() + (y.mean() - p.mean()) ** 2
+    assert found == pytest.approx(2 * np.cov(y, p, ddof=0)[0, 1] / apart, abs=1e-12)
+    for mirror in (table.T, table[::-1, ::-1]):
+        assert WeightedKappa(2).of_table(mirror) == pytest.approx(found, abs=1e-12)
+    assert WeightedKappa(0).of_table(table) == pytest.approx(kappa.value(class_counts(table)))
+    moved = influence(WeightedKappa(0), table)
+    assert moved == pytest.approx(influence(kappa, table), abs=1e-5)
+    # the influence of a row is the derivative, whatever the weights
+    step = np.zeros_like(table)
+    step[y[0], p[0]] = 1e-5
+    ends = [WeightedKappa(2).of_table(table + sign * step) for sign in (1, -1)]
+    slope = (ends[0] - ends[1]) / 2e-5 * table.sum()
+    assert influence(WeightedKappa(2), table)[y[0], p[0]] == pytest.approx(slope, abs=1e-5)
