@@ -171,6 +171,8 @@ class _Changes(PageStatements):
                 "reverse": one.other_side, "old_value": one.old, "new_value": one.new,
                 "across": is_of_all_groups(one.definition), "size": one.size,
                 "metric": one.metric, "stratum": one.scope.stratum,
+                "other_reference": one.before is not None and one.after is not None
+                and self.reference(one.before) != self.reference(one.after),
                 "held": pair and held and Range(*pair, held.level),
                 "change": change and one.interval and Range(*change, one.interval.level),
             }, **more,

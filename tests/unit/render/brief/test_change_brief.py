@@ -107,6 +107,18 @@ def test_reports_without_a_common_estimate_share_rows_alone():
         shown(ASKED, ASKED | {"task": "regression", "positive": None})
 
 
+def test_a_ratio_is_called_one_and_other_references_are_named_as_such():
+    rows = {"g": ["a"] * 400 + ["b"] * 400 + ["c"] * 400,
+            "p": [1, 0] * 200 + [1, 1, 0, 0, 0] * 80 + [1, 0, 0, 0] * 100}  # fmt: skip
+    asked = {"prediction": "p", "sensitive": "g", "metrics": "selection_rate.ratio"}
+    old, new = fg.audit(rows, **asked), fg.audit(rows, **asked, reference="best")
+    found = " ".join(map(str, fg.compare(old, new).brief().found))
+    assert (
+        "The ratio of people with g b to the reference of each report in selection rate:" in found
+    )
+    assert "difference of" not in found
+
+
 def test_a_value_in_one_report_only_has_its_reason():
     asked = {"metrics": "true_positive_rate.difference"}
     found = fg.compare(*(audited(women, MEN, {}, **asked) for women in (cells(0, 0, 20, 40), MEN)))
