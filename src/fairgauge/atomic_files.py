@@ -272,7 +272,7 @@ def _write_temporary(
 
     temporary, descriptor = make_locked(make)
     with contextlib.ExitStack() as stack:
-        stack.callback(_unlink, temporary)
+        stack.callback(temporary.unlink, missing_ok=True)
         handle = stack.enter_context(os.fdopen(descriptor, "wb"))
         if target.exists():  # before the content, which the umask may show to more people
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
@@ -283,11 +283,6 @@ def _write_temporary(
         if _WINDOWS:
             handle.close()  # an open file is not renamed there
         yield temporary
-
-
-def _unlink(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink()
 
 
 def _name_exclusively(temporary: Path, target: Path) -> bool:

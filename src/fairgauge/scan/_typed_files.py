@@ -57,16 +57,17 @@ def _read_with_pyreadstat(path: Place) -> Columns:
     try:
         read = getattr(pyreadstat, READERS[kind])
         columns, about = read(address(path), output_format="dict", **more)
+        labels = about.column_names_to_labels
+        record = RECORDS[str(path)] = FileRecord(labels={c: of for c, of in labels.items() if of})
+        record.weights += filter(_WEIGHT.fullmatch, about.column_names)
+        found = {
+            name: _label_values(name, list(columns[name]), about, record, kind)
+            for name in about.column_names
+        }
     except Exception as error:  # what another program's file holds may be anything
         raise DataError(f"cannot read {quote(path)}: {' '.join(str(error).split())}") from None
     check_unique_names(about.column_names, quote(path))
-    labels = about.column_names_to_labels
-    record = RECORDS[str(path)] = FileRecord(labels={c: of for c, of in labels.items() if of})
-    record.weights += filter(_WEIGHT.fullmatch, about.column_names)
-    return {
-        name: _label_values(name, list(columns[name]), about, record, kind)
-        for name in about.column_names
-    }
+    return found
 
 
 # formats by what is shown of a moment, which SPSS and SAS store alike; SAS counts days of some

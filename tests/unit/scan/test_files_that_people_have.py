@@ -512,3 +512,18 @@ def test_types_of_arrow_that_are_damaged_in_a_parquet_file_are_refused_in_words(
         except fg.FairgaugeError:
             refused += 1
     assert refused
+
+
+def test_a_damaged_file_of_a_statistics_package_is_refused_in_words(tmp_path, monkeypatch):
+    """A column without a name, which a damaged file may have, was an internal error."""
+    read, path = pyreadstat.read_dta, tmp_path / "a.dta"
+    WRITERS["a.dta"](path)
+
+    def read_damaged(*given, **options):
+        columns, about = read(*given, **options)
+        about.column_names[0] = None
+        return columns, about
+
+    monkeypatch.setattr(pyreadstat, "read_dta", read_damaged)
+    with pytest.raises(fg.DataError, match=r"cannot read '.*a.dta': expected string"):
+        fg.audit(path, label="y", sensitive="sex")

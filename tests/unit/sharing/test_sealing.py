@@ -27,6 +27,7 @@ from fairgauge.sharing.sealing import (
     VerificationResult,
     digest,
     recompute,
+    signer,
 )
 
 ROWS = pl.DataFrame(
@@ -302,6 +303,17 @@ def report_value(report, path):
     for key in path:
         report = report[key]
     return report
+
+
+def test_no_key_of_small_order_signs_anything():
+    """Such a key, of which there are eight, and their other encodings, has no private one."""
+    pytest.importorskip("cryptography")
+    of_eight = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826  # libsodium
+    prime = 2**255 - 19
+    points = (0, 1, prime - 1, prime, prime + 1, of_eight, prime - of_eight)
+    for key in ((y + sign).to_bytes(32, "little") for y in points for sign in (0, 2**255)):
+        neutral = (1).to_bytes(32, "little") + bytes(32)
+        assert {signer(bytes([i]), key + neutral) for i in range(40)} == {None}
 
 
 def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
