@@ -431,7 +431,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "closing": _closing,
     "estimator_rows": _estimators,
     "filing": _filing,
-    "question": lambda report: [tree.Facts(tuple(question.question(report)))],
     "excluded_rows": lambda report: [
         {"reason": reason, "rows": rows} for reason, rows in question.excluded(report)
     ],

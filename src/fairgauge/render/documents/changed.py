@@ -185,15 +185,6 @@ def _verdicts(change: Change) -> Iterator[dict[str, object]]:
         }
 
 
-def _unchanged_rows(change: Change) -> Iterator[dict[str, object]]:
-    # the verdicts that did not change, each with its value before and after
-    for each in change.stayed:
-        yield _row(each.new) | {
-            "verdicts": in_words(verdict_words.verdict_word(each.new.outcome)),
-            "values": f" {ARROW} ".join(map(verdict_words.held_against, (each.old, each.new))),
-        }
-
-
 def _row(verdict: Verdict) -> dict[str, object]:
     words = capitalised(metrics.written_rule_words(verdict.rule, verdict.definition))
     return {"rule": words, "group": _group(verdict)}
@@ -239,7 +230,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "frame": lambda change, **_: {"lead": caveat(change.spec), "exhibits": _exhibits(change)},
     "asked": _changed_settings,
     "verdicts": _verdicts,
-    "kept": _unchanged_rows,
     "every": lambda change: [_Candidate(change, each) for each in change.candidates],
     "shown": lambda of: of.rows(_SHOWN),
     "others": lambda of: of.rows(_OTHERS) if of.result.new else (),

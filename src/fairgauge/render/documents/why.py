@@ -9,7 +9,7 @@ from typing import Any
 from fairgauge.enums import GapPartKind, GapVerdict, Level, ReferenceKind, StratumWeights, Uncounted
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.report_notes import repeat_blocks
-from fairgauge.render.grammar import describe_diagnostic, spoken
+from fairgauge.render.grammar import describe_diagnostic, in_words, spoken
 from fairgauge.render.page import first_page, rows_read, said
 from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
@@ -47,14 +47,6 @@ class _Gap:
         of_share = row is None or row.is_share
         self.unit = tree.Unit.POINTS if of_share else tree.Unit.NUMBER
         self.unit_of_rates = tree.Unit.PERCENT if of_share else tree.Unit.NUMBER
-
-    @property
-    def verdict(self) -> str:
-        """Return the names of its verdicts: "accounted for; with the controls: remains"."""
-        regression = self.of.regression_verdict
-        facts: Row = {"verdict": str(self.of.verdict), "reason": str(self.of.reason or "")}
-        facts["regression"] = regression and str(regression)
-        return spoken().say("gap_verdict", "text", **facts) or ""
 
     def said(self, place: str, code: str = "") -> list[str]:
         """Return what is stated of it at a place of a page, or under one code alone."""
@@ -121,27 +113,13 @@ def _gaps(found: Decomposition) -> list[_Gap]:
     return [_Gap(found, at, gap) for at, gap in described(found)]
 
 
-def _others(found: Decomposition) -> Iterator[Row]:
-    for each in _gaps(found)[1:]:
-        if not each.beside:
-            part = each.of.part(GapPartKind.WITHIN)
-            yield {
-                "gap": each.short,
-                "value": metrics.metric_value(each.metric, each.of.estimate.value),
-                "within": metrics.metric_value(each.metric, part.value),
-                "interval": metrics.metric_ci(each.metric, part.interval),
-                "verdict": each.verdict,
-            }
-
-
 def _facts(found: Decomposition) -> Row:
     kinds = {gap.estimate.reference.kind for gap in found.gaps if gap.estimate.reference}
-    verdict: Row = {"verdict": str(found.verdict), "reason": "", "regression": None}
     return {
         "columns": numbers.listing([*map(called, found.gaps[0].columns)]),
         "several": len(found.gaps) > 1,
         "best": ReferenceKind.BEST in kinds,
-        "verdict": (spoken().say("gap_verdict", "text", **verdict) or "").upper(),
+        "verdict": in_words(str(found.verdict)).upper(),
         # no rule is set: a gap that remains violates none, and one accounted for is no good news
         "tone": "unsure" if found.verdict is GapVerdict.INCONCLUSIVE else "plain",
     }
@@ -195,7 +173,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "stated": lambda gap: gap.said("found"),
     "stated_below": lambda gap: [*gap.said("certain"), *gap.said("note")],
     "no_regression": lambda gap: gap.said("found", "no_regression"),
-    "others": lambda gap: _others(gap.found),
     "noted": lambda found: [
         f"{capitalised(describe_diagnostic(each))}."
         for each in found.diagnostics

@@ -6,12 +6,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import DiagnosticCode, Missing, Profile, ReferenceRule, Uncounted
+from fairgauge.enums import DiagnosticCode, Missing, ReferenceRule, Uncounted
 from fairgauge.identity import FeatureId, feature_names, name_of_values
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns
 from fairgauge.question.kits import kit_or_none
-from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import Location
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words.display_names import called, file_of, printable
@@ -25,14 +24,6 @@ if TYPE_CHECKING:
     from fairgauge.results.comparison import Change
 
 _MISSING_CLUSTER = "missing cluster"
-_ASKED = (
-    *OUTCOMES, "threshold", "positive", "favourable", "sensitive", "probabilities",
-    "intersections", "recode", "where", "missing", "exclude_groups", "reference", "min_n",
-    "min_share", "strata", "count", "successes", "weight", "cluster", "strata_of_sample",
-    "replicate_weights", "person", "confidence", "method", "profile",
-)  # fmt: skip
-_NOT_ASKED = {"missing": Missing.EXCLUDE, "profile": Profile.DOCUMENTED, "min_n": 1}
-"""What nothing is stated of."""
 _COVER = (
     "organisation", "author", "audit_date", "purpose", "period", "first_used", "source",
     "collected", "notes",
@@ -47,17 +38,6 @@ def _sentence_at(place: str, **facts: Any) -> str:
 def title(report: Report) -> str:
     """Return what the document of an audit is called where its author gave no title."""
     return spoken().say("read", "title", source=in_words(file_of(report.data.source))) or ""
-
-
-def question(report: Report) -> list[tuple[str, str]]:
-    """Return what was asked, as it is written on a command line."""
-    found = [(_sentence_at("data"), called(report.data.source))]
-    for name in _ASKED:
-        value = report.spec.get(name)
-        if value not in (None, [], {}) and value != _NOT_ASKED.get(name):
-            written = called(", ".join(BY_NAME[name].type.write(value)))
-            found.append((name.replace("_", " "), written))
-    return found
 
 
 def weightless_rows(report: Report) -> str:
