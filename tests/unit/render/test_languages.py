@@ -209,6 +209,7 @@ EXCUSED = {
     "render/writers/plots.py": 2,
     "render/writers/xlsx.py": 1,
     "results/alternatives.py": 2,
+    "results/codec.py": 2,
     "results/comparison.py": 2,
     "results/gap_decomposition.py": 2,
     "results/monitor_results.py": 18,
