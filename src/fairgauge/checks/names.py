@@ -92,7 +92,9 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
     for axis, levels in groups.items():
         recoding = spec.recoding(axis.column)
         stated = set(recoding.category_of.values()) if recoding else ()
-        apart = _left_out_by_own_condition(cube, spec, axis)
+        own = any(each.column == axis.column for each in spec.where)
+        seen = cube.seen(Observation.LEFT_OUT, axis.column) if own else ()
+        apart = [(each.value, each.rows) for each in seen if each.role is axis.role]
         every = [*cube.levels[axis], *(level for level, _ in apart)]
         missing = words.missing_words(every)
         if not spec.feature(axis.column).values:
@@ -114,14 +116,6 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
                 yield made(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows, **facts
                 )
-
-
-def _left_out_by_own_condition(cube: Cube, spec: Spec, axis: Axis) -> list[tuple[Value, int]]:
-    if axis.column not in {each.column for each in spec.where}:
-        return []
-    seen = cube.seen(Observation.LEFT_OUT, axis.column)
-    known = cube.levels[axis]
-    return [(e.value, e.rows) for e in seen if e.role is axis.role and e.value not in known]
 
 
 def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
