@@ -82,8 +82,7 @@ class _TestedCandidate:
         self.batches = [batch for batch in models.disparities() if batch.distance_at is not None]
         self.margins = tuple(models.margin_tests())
         self.records = [record for batch in self.batches for record in batch.records]
-        favourable = self.spec.favourable or Favourable.POSITIVE
-        self.adverse = directions.adverse_sign(metric.of, favourable)
+        self.favourable = self.spec.favourable or Favourable.POSITIVE
         self.harm = _changes.margin_distance(harm, metric.by)
         alike = one_decision(models.cubes.candidate, models.other.outcomes, Task.BINARY)
         self.reasons = [alike or each.reason for each in self.records]
@@ -105,10 +104,8 @@ class _TestedCandidate:
             yield from self.models.rate_changes(sliced, self.metric.of, sliced.class_scope, every)
 
     def _is_worse_off(self, each: DisparityChange) -> bool:
-        far = self.metric.neutral if each.old is None else each.old
-        far -= self.metric.neutral
-        turned = -far if directions.is_reference_first(self.metric) else far
-        return far != 0 and self.adverse * turned >= 0
+        far = 0.0 if each.old is None else each.old - self.metric.neutral
+        return far != 0 and directions.adverse_end(self.metric, self.favourable) * far >= 0
 
     # ---- what the parts of claims come to at a critical value
 
@@ -161,7 +158,9 @@ class _TestedCandidate:
         lost = any(is_lost for _, is_lost in self._kept(of_one))
         larger = least > self.harm
         limits = [(batch, i) for batch in self.batches for i in range(len(batch.records))]
-        far = [self._distance(each.new) for each in self.records if each.new is not None]
+        far = [each.new for each in self.records if each.new is not None]
+        if self.metric.by == "ratio":
+            far = [math.log(value) if value > 0 else math.inf for value in far]
         return Alternative(
             name=self.models.name,
             rows=int(self.models.cubes.joint.tables[0].cases.sum()),
@@ -176,13 +175,8 @@ class _TestedCandidate:
             rates=self.rates,
             worse=bool(lost or larger.any()),
             leads=bool((shown & self.hold(level)).any()),
-            greatest_gap=max(far, default=None),
+            greatest_gap=max(map(abs, far), default=None),
         )
-
-    def _distance(self, value: float) -> float:
-        if self.metric.by == "difference":
-            return abs(value)
-        return abs(math.log(value)) if value > 0 else math.inf
 
     def _kept_rate(self, batch: MeasuredMargins, shown: bool, strict: float) -> KeptRate:
         (test,) = batch.tests
@@ -212,6 +206,7 @@ class _TestedCandidate:
             feature=each.feature, group=each.group, reference=each.reference,
             old=each.old, new=each.new, change=each.change, interval=each.interval,
             simultaneous=joint, shown=shown, larger=larger,
-            levelled=shrinks and self.adverse * (own.change or 0.0) >= 0,
+            levelled=shrinks
+            and directions.adverse_sign(self.metric.of, self.favourable) * (own.change or 0) >= 0,
             reason=self.reasons[place],
         )  # fmt: skip

@@ -9,7 +9,6 @@ from fairgauge.catalogue import directions
 from fairgauge.enums import Performance
 from fairgauge.results.alternatives import Alternatives, GapChange
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
-from fairgauge.results.scopes import NO_CLASS
 from fairgauge.results.statement import By, Page, Range, Statement, fact
 from fairgauge.start.records import replace
 from fairgauge.statements.changes import for_any_decision
@@ -51,7 +50,9 @@ class _Alternatives(PageStatements):
         verdict = {0: "pass", 1: "fail", 3: "inconclusive"}[found.exit_code]
         yield Statement(code="alternatives_headline", verdict=verdict,
             facts=facts | {"outcome": str(found.verdict)}, sources=("verdict",))  # fmt: skip
-        worse_off = {gap.feature for gap in one.gaps if self._is_worse_off(gap)}
+        end, neutral = directions.adverse_end(found.metric, self.favourable), found.metric.neutral
+        far = [(gap.feature, end if gap.old is None else gap.old - neutral) for gap in one.gaps]
+        worse_off = {feature for feature, distance in far if end * distance > 0}
         better = sorted({gap.feature for gap in one.gaps} - worse_off)
         yield fact("none_shown" if not shown else "named_first", "verdict", better=better, **facts)
         yield from self.verdict()
@@ -59,7 +60,7 @@ class _Alternatives(PageStatements):
             (row.title, row.is_share, e.margin) for e in one.performance
             for row in (self.result.catalogue.rate_row(e.rate),)
         ], metric=self.row.title, by=self.by)  # fmt: skip
-        yield from excluded_rows(found.diagnostics)
+        yield from (*excluded_rows(found.diagnostics), *self.counted_values())
         gaps = sorted(one.gaps, key=lambda gap: not gap.shown)[:_MOST_GAPS]
         yield from map(self.gap, gaps)
         yield from self.performance()
@@ -71,13 +72,6 @@ class _Alternatives(PageStatements):
             yield step("audit_it", name=one.name)
         else:
             yield step("look_further")
-
-    def _is_worse_off(self, gap: GapChange) -> bool:
-        if gap.old is None:
-            return True  # not known to be better off
-        far = gap.old - self.found.metric.neutral
-        turned = -far if directions.is_reference_first(self.found.metric) else far
-        return self.adverse(self.row, NO_CLASS) * turned > 0
 
     def verdict(self) -> Iterator[Statement]:
         one, parts = self.one, ("levelled", "larger", "not_judged")

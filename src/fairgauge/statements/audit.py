@@ -37,7 +37,7 @@ from fairgauge.results import estimates as measured
 from fairgauge.results.estimates import Estimate, Finding, Group, gap
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, UNSTATED, Diagnostic
-from fairgauge.results.statement import EventKind, Harm, Page, Range, Statement, Table, fact
+from fairgauge.results.statement import Harm, Page, Range, Statement, Table, fact
 from fairgauge.results.verdicts import (
     GRAVEST_FIRST,
     RuleResult,
@@ -65,17 +65,6 @@ def audit_page(report: Report) -> Page:
     made = _Audit(report)
     repeated = bool(made.notes[DiagnosticCode.ROWS_THAT_REPEAT_PEOPLE])
     return replace(made.page(repeated=repeated), grid=made.grid())
-
-
-_DECIDED = ("label", "prediction")
-_SIDES = ("positive", "negative", "undecided")
-_LEFT_OUT = (enums.CountedAs.MISSING, enums.CountedAs.EXCLUDED)
-_STATED_SIDES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(_DECIDED, (*_SIDES, *_LEFT_OUT)),
-    **dict.fromkeys(("sensitive", "strata", "where"), _LEFT_OUT),
-}
-"""What values became that the first page lists, where a side of an outcome has several."""
-_MOST_VALUES = 6
 
 
 class _Audit(PageStatements):
@@ -553,40 +542,11 @@ class _Audit(PageStatements):
         if (spec.get("preset") or binary) and self.favourable in AMOUNTS:
             of = spec.get("score") or spec.get("label") or spec.get("prediction")
             yield fact("taken_as_better", "spec", of=of, side=side)
-        yield from self._counted_values()
+        yield from self.counted_values()
         for note in self.notes[DiagnosticCode.IGNORABLE_MISSING]:
             names = ("rows", "total", "outcome", "rule", "group", "low", "high")
             stated = {name: note.get(name) for name in names}
             yield fact("ignorable", "diagnostics", feature=note.feature, **stated)
-
-    def _counted_values(self) -> Iterator[Statement]:
-        # the values of an outcome, where a side has several, and those that conditions leave out
-        held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
-        every = self.report.counted
-        partly = {(e.role, e.column, e.value) for e in every if e.as_ not in _LEFT_OUT}
-        amounts = {(e.role, e.column) for e in every if e.as_ == CountedAs.NUMBER}
-        for each in every:
-            column_of = each.role, each.column
-            apart = column_of not in amounts and (*column_of, each.value) not in partly
-            if each.as_ in _LEFT_OUT and not apart:
-                continue  # of rows that something else leaves out
-            if each.value is not None and each.as_ in _STATED_SIDES.get(each.role, ()):
-                key = each.role, each.column, each.as_
-                held.setdefault(key, []).append((each.value, each.cases))
-        known, found = list[tuple[str, set[str]]](), []
-        for (role, column, state), values in held.items():
-            side = state, {value for value, _ in values}
-            if (len(values) > 1 or state not in ("positive", "negative")) and side not in known:
-                known.append(side)
-                found.append((role, column, state, values))
-        several = len({column for role, column, *_ in found if role in _DECIDED}) > 1
-        for role, column, state, values in found:
-            kind: EventKind = "outcome" if role == "label" else "decision"
-            of = replace(self.event(kind, state == "positive"), once=False)
-            yield fact("counted_as", "counted", column=column, state=state,
-                event=of if state in ("positive", "negative") else None,
-                values=values[:_MOST_VALUES], more=max(0, len(values) - _MOST_VALUES),
-                several=several or state in _LEFT_OUT)  # fmt: skip
 
     def found(self) -> Iterator[Statement]:
         for finding, each, found in self.led:

@@ -275,6 +275,7 @@ class _Changes(PageStatements):
         yield fact("models", f"{self.place}.rows", "old.excluded", candidates=names,
             current=c.old.name, n=best.rows, source=c.old.source,
             excluded=c.old.excluded, undecided=best.undecided)  # fmt: skip
+        yield from self.counted_values()
         if self.spec.get("label") and c.task is not enums.Task.MULTICLASS:
             event, assumed = self.event("outcome", True), self.spec.get("positive") in (None, [])
             yield step("positive", event=event, side=str(self.favourable), assumed=assumed)

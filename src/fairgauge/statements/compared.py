@@ -13,7 +13,15 @@ from fairgauge.catalogue.comparisons import Metric, RowMetric, is_of_all_groups
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm, ScoreTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, ReferenceKind, Task, Uncounted
+from fairgauge.enums import (
+    ClassKind,
+    CountedAs,
+    DiagnosticCode,
+    Favourable,
+    ReferenceKind,
+    Task,
+    Uncounted,
+)
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns
@@ -34,6 +42,7 @@ from fairgauge.results.statement import (
     Range,
     Side,
     Statement,
+    fact,
 )
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import quotient
@@ -170,6 +179,17 @@ def _place_of(group: Group) -> tuple[object, ...]:
     return group.feature, group.scope, group.class_scope, group.threshold
 
 
+_DECIDED = ("label", "prediction")
+_SIDES = ("positive", "negative", "undecided")
+_LEFT_OUT = (CountedAs.MISSING, CountedAs.EXCLUDED)
+_STATED_SIDES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(_DECIDED, (*_SIDES, *_LEFT_OUT)),
+    **dict.fromkeys(("sensitive", "strata", "where"), _LEFT_OUT),
+}
+"""What values became that the first page lists, where a side of an outcome has several."""
+_MOST_VALUES = 6
+
+
 class PageStatements:
     """What the comparisons of one result have in common: groups, words, which side is better."""
 
@@ -200,6 +220,35 @@ class PageStatements:
 
     def event(self, kind: EventKind, positive: bool) -> Event:
         return event(self.spec, kind, positive)
+
+    def counted_values(self) -> Iterator[Statement]:
+        """Yield the values of an outcome, where a side has several, and those that are left out."""
+        held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
+        every = self.result.counted
+        partly = {(e.role, e.column, e.value) for e in every if e.as_ not in _LEFT_OUT}
+        amounts = {(e.role, e.column) for e in every if e.as_ == CountedAs.NUMBER}
+        for each in every:
+            column_of = each.role, each.column
+            apart = column_of not in amounts and (*column_of, each.value) not in partly
+            if each.as_ in _LEFT_OUT and not apart:
+                continue  # of rows that something else leaves out
+            if each.value is not None and each.as_ in _STATED_SIDES.get(each.role, ()):
+                key = each.role, each.column, each.as_
+                held.setdefault(key, []).append((each.value, each.cases))
+        known, found = list[tuple[str, set[str]]](), []
+        for (role, column, state), values in held.items():
+            side = state, {value for value, _ in values}
+            if (len(values) > 1 or state not in ("positive", "negative")) and side not in known:
+                known.append(side)
+                found.append((role, column, state, values))
+        several = len({column for role, column, *_ in found if role in _DECIDED}) > 1
+        for role, column, state, values in found:
+            kind: EventKind = "outcome" if role == "label" else "decision"
+            of = replace(self.event(kind, state == "positive"), once=False)
+            yield fact("counted_as", "counted", column=column, state=state,
+                event=of if state in ("positive", "negative") else None,
+                values=values[:_MOST_VALUES], more=max(0, len(values) - _MOST_VALUES),
+                several=several or state in _LEFT_OUT)  # fmt: skip
 
     def measure(
         self, row: Statistic, scope: ClassScope | None = None, threshold: float | None = None

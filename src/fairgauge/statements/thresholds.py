@@ -126,7 +126,7 @@ class _Thresholds(PageStatements):
         excluded = tuple(excluded_rows(choice.diagnostics))
         facts_of_rows = {"n": choice.data.rows, "excluded": bool(excluded), **self.asked}
         yield Statement(code="candidates", facts=facts_of_rows, sources=("data.rows",))
-        yield from excluded
+        yield from (*excluded, *self.counted_values())
         yield from self.found()
         if effect is not None:
             yield fact("threshold_chosen", f"{self.place}.common", **facts)

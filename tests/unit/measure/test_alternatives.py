@@ -91,10 +91,19 @@ def test_who_tries_to_have_a_candidate_named(column, value, more, verdict):
 def test_a_group_that_is_harmed_stands_in_the_way():
     old = [*OLD, [0.2, 0.7]]
     new = [[0.3, 0.8], [0.22, 0.72], [0.12, 0.6]]
-    found = judged(rows(new, n=40_000, old=old, shares=(0.5, 0.3, 0.2)))
+    data = rows(new, n=40_000, old=old, shares=(0.5, 0.3, 0.2))
+    found = judged(data)
     assert (found["c0"].shown_for, found["c0"].worse_for) == ((), ("C",))
     assert (found.exit_code, found["c0"].worse) == (1, True)
-    assert judged(rows(new, n=40_000, old=old, shares=(0.5, 0.3, 0.2)), harm=0.2).exit_code == 0
+    assert judged(data, harm=0.2).exit_code == 0
+    without = ASKED | {"exclude_groups": ["C"], "reference": {"g": "A"}}
+    compared = fg.compare_models(data, candidate="c0", **without)
+    rule = {"rules": "selection_rate.ratio >= 0.8", "margins": {"accuracy": 0.1}}
+    chosen = fg.thresholds(
+        data, **without | {"prediction": None, "score": "current", "threshold": 0.5} | rule
+    )
+    for found in (judged(data, exclude_groups=["C"]), compared, chosen):
+        assert "Excluded (g): C 7,962" in str(found)
 
 
 def test_who_lifts_a_group_is_named_before_who_levels_down():
