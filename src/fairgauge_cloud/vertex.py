@@ -127,10 +127,9 @@ def read_bias_configs(found: object) -> tuple[tuple[BiasConfig, ...], list[Probl
     problems: list[Problem] = []
     path = "bias_configs"
     found = _parse_json_text(found)
+    found = [found] if isinstance(found, dict) else found
     if isinstance(found, list):
         found = [_parse_json_text(each) for each in found]
-    if isinstance(found, dict):
-        found = [found]
     if not isinstance(found, list) or not found:
         return (), [Problem(path, "must be a list of bias configurations, and not empty")]
     if all(isinstance(each, dict) and not _CONFIG_KEYS & set(each) for each in found):
@@ -396,8 +395,7 @@ class ClassScores:
     def check_range(self, classes: Sequence[str], source: str) -> None:
         """Refuse scores that cannot be compared with a threshold, such as percentages."""
         every = [row[name] for row in self.scores if row for name in classes if name in row]
-        outside = [score for score in every if not 0 <= score <= 1]
-        if outside:
+        if outside := [score for score in every if not 0 <= score <= 1]:
             percentages = all(0 <= score <= 100 for score in every)
             remedy = "divide percentages by 100" if percentages else "correct or remove these rows"
             raise DataError(
@@ -611,8 +609,7 @@ class Evaluation:
         label = BinaryOutcome.of_states("label", every.states[rows])
         scored = scores_of(records, self.asked)
         known = {name for row in scored.scores if row for name in row}
-        missing = [label for label in self.labels if label not in known]
-        if missing:
+        if missing := [label for label in self.labels if label not in known]:
             self.notices.append(
                 f"{self.path}: no prediction names the label {listing(missing)}; "
                 f"they name {listing(sorted(known))}"
@@ -650,8 +647,7 @@ class Evaluation:
         for name, mask in zip((SLICE_A, SLICE_B), masks, strict=True):
             if not mask.any():
                 self.notices.append(f"{self.path}: {name} holds no rows")
-        both = int((masks[0] & masks[1]).sum())
-        if both:
+        if both := int((masks[0] & masks[1]).sum()):
             self.notices.append(f"{self.path}: {both:,} rows are in both slices")
         rows = np.concatenate([np.flatnonzero(mask) for mask in masks])
         of = np.repeat([0, 1], [int(mask.sum()) for mask in masks])
@@ -675,10 +671,9 @@ class Evaluation:
         metrics: Sequence[str],
     ) -> Report:
         cube = count_question(FacetQuestion((slices,), label, prediction), profile="documented")
-        reference = {"slice": SLICE_B}
-        report = audit(cube, metrics=list(metrics), reference=reference, **self.options)
-        found = (each for each in report.diagnostics if each.level == "warning")
-        self.warnings += [f"Warning: {each}" for each in found]
+        asked = self.options | {"metrics": list(metrics), "reference": {"slice": SLICE_B}}
+        report = audit(cube, **asked)
+        self.warnings += [f"Warning: {d}" for d in report.diagnostics if d.level == "warning"]
         return report
 
 

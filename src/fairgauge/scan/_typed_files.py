@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
+import numpy as np
+
 from fairgauge.errors import DataError, listing, needing, quote
 from fairgauge.object_stores import Place, address, check_workbook, most_unpacked
 from fairgauge.scan._column_arrays import open_columns
 from fairgauge.scan._duckdb_relation import check_same_columns
 from fairgauge.scan.source import MOST_COLUMNS, RECORDS, FileRecord, Source, check_unique_names
 from fairgauge.start.records import dataclass
+from fairgauge.values import to_double
 
 READERS = {
     ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta",
@@ -130,6 +133,8 @@ def _label_values(
     }
     ranges = about.missing_ranges.get(name, ()) if about.missing_ranges else ()
     letters = set(about.missing_user_values.get(name, ()) if about.missing_user_values else ())
+    if about.readstat_variable_types.get(name) == "float":  # of Stata, whose .7 is one of 32 bits
+        values = [to_double(np.float32(v)) if isinstance(v, float) else v for v in values]
     known: list[Any] = [
         None if value is None or value != value or value == "" else _whole_as_int(value)
         for value in values
@@ -292,7 +297,7 @@ def _read_sheet(sheet: Any, book: Any) -> _Sheet:
     return _Sheet(rows, _MERGED.findall(written), has_formulas, visible)
 
 
-_FAILED = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
+_FAILED = ("", "#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 
 
 def _filled_cells(row: Sequence[object]) -> list[Any]:

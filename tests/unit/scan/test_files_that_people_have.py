@@ -330,7 +330,18 @@ def test_a_sheet_is_read_whole_whatever_size_it_states(tmp_path):
     assert fg.count(tmp_path / "a.xlsx", **ASKED).rows == N
 
 
+def test_floats_of_stata_are_the_decimals_that_they_stand_for(tmp_path):
+    """What `generate` makes is of 32 bits: nobody reached a threshold of 0.7."""
+    rows = pd.DataFrame({"g": ["a", "b"] * 50, "ok": [1, 0, 0, 1] * 25})
+    rows["s"] = rows["t"] = np.array([0.7, 0.1, 16777216, 1 / 3] * 25, dtype="float32")
+    rows.to_stata(tmp_path / "a.dta", write_index=False)
+    asked = {"label": "ok", "score": "s", "threshold": 0.7, "score_range": (0, 1e8)}
+    asked |= {"positive": 1, "sensitive": ["g", "t"]}
+    assert fg.count(tmp_path / "a.dta", **asked).digest == fg.count(rows, **asked).digest
+
+
 CELLS = {
+    "an empty text": [("a", 1), ("#N/A", 0), ("", 1)],
     "a formula that failed": [("a", 1), ("#N/A", 0), ("b", 0)],
     "texts stay texts": [("01", 1), ("1", 0)],
 }
@@ -344,7 +355,7 @@ def test_cells_keep_their_types_and_failed_formulas_have_no_value(rows, tmp_path
     book.save(tmp_path / "a.xlsx")
     report = fg.audit(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="g")
     assert {each.group: each.n for each in report.groups} == {
-        group: 50 for group, _ in rows if group != "#N/A"
+        group: 50 for group, _ in rows if group not in ("#N/A", "")
     }
 
 
