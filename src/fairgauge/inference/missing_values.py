@@ -43,13 +43,8 @@ _HARDLY_CHANCE = 1e-3
 _TWO = 2
 
 
-def missing_outcomes(
-    counted: GroupCounts, spec: Spec, *, complete: bool = False
-) -> Iterator[Diagnostic]:
-    """Warn where rows that lack the label or prediction are many, or not alike in all groups.
-
-    ``complete`` is whether all rates, not those alone that need it, are of rows that have it.
-    """
+def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn where rows that lack the label or prediction are many, or not alike in all groups."""
     if counted.protected:  # whose rounded counts no test of equal shares is of
         return
     every = np.arange(len(counted.groups))
@@ -67,7 +62,6 @@ def missing_outcomes(
                 rows=int(all_missing.sum()), total=int(all_n.sum()), ruled=bool(spec.rules),
                 **({"p": p} if len(shown) > 1 else {}),
                 **({"of_groups": len(every)} if len(shown) < len(every) else {}),
-                **({"complete": True} if complete else {}),
                 **({"unstated": True} if spec.negative_of(getattr(spec, what, None)) else {}),
             )  # fmt: skip
 

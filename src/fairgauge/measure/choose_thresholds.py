@@ -47,7 +47,7 @@ from fairgauge.inference.paired_changes import (
     shown_claims,
     statistic_change,
 )
-from fairgauge.inference.possible import contrast_range, worst_case_limits
+from fairgauge.inference.possible import PossiblePairs, metric_cases, worst_case_limits
 from fairgauge.measure._changes import interval_of, measured_disparities, rate_records
 from fairgauge.measure._small_groups import small_groups
 from fairgauge.measure.decide import INSUFFICIENT, SINGLE
@@ -59,19 +59,21 @@ from fairgauge.resolve.group_counts import GroupCounts, Histogram, ungrouped_row
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.question_checks import one_group, weightless_groups
 from fairgauge.resolve.references import (
-    Measure,
     References,
     add_others,
     admissible_groups,
     group_sizes,
     references_at,
+    rivals,
+    side_of_all,
+    sides_of_unknown,
 )
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange, as_number
 from fairgauge.results.scopes import Diagnostic, not_counted
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
 from fairgauge.start.records import dataclass, replace
-from fairgauge.stats.arrays import Index, Limits, Mask, quotient
+from fairgauge.stats.arrays import Index, Limits, Mask
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import PairedTable
@@ -149,7 +151,7 @@ def choose_thresholds(
                 for of in resolution.features
                 for note in (
                     *missing_groups(of, spec),
-                    *missing_outcomes(of, spec, complete=True),
+                    *missing_outcomes(of, spec),
                     *one_group(of, spec),
                     *weightless_groups(of),
                 )
@@ -181,84 +183,18 @@ def reference_notes(goal: Rule, features: Sequence[FeatureThresholds]) -> Iterat
 
 
 class Excluded:
-    """The rows that no rate counts: without a group, a label or a score, a weight or a count.
-
-    As in an audit, a goal is met only if it would be whatever these rows are, and missed unless
-    their groups could change that. Each of them may count for a rate, against it, or not at all, so
-    that ends are at least as far apart as any table puts them. So may rows whose label may be no
-    decision, which rates count as negative.
-
-    ``ungrouped, incomplete``: the rows without a group, and those without a label or a score.
-    """
+    """The rows that a rate does not count: without a group, what it needs, a weight or a count."""
 
     def __init__(
-        self, counts: GroupCounts, outcome: OutcomeMasks, spec: Spec, without: Mapping[str, int]
+        self, counts: GroupCounts, of: Statistic, spec: Spec, without: Mapping[str, int]
     ) -> None:
         self._uncounted, self._unit = not_counted(without), spec.unit
-        open_labels = outcome.open_labels
-
-        def lacking(cells: Array) -> tuple[Array, Array]:
-            """Return the rows that lack an outcome, and those whose label may be no decision."""
-            complete = cells[:, 0, :-1, :-1]
-            held = np.array([], int) if open_labels is None else np.flatnonzero(open_labels)
-            absent = cells[:, 0].sum(axis=(1, 2)) - complete.sum(axis=(1, 2))
-            return absent, complete[:, held].sum(axis=(1, 2))
-
-        own, others = lacking(counts.counts["n"]), lacking(counts.unknown["n"])
-        self.ungrouped = round(ungrouped_rows(counts, "n"))
-        self.incomplete = round(float(sum(map(np.sum, (*own, others[0])))))
-        self._groupless = self.ungrouped - round(float(others[0].sum()))
-        measure: Measure = "w" if counts.weighted else "n"
-        self._of_sides, self._undecided = map(add_others, lacking(counts.counts[measure]))
-        self._of_none, self._whole = ungrouped_rows(counts, measure), len(own[0])
-
-    def reached(
-        self, metric: Contrast, cells: Array, against: Index, interval: Limits
-    ) -> tuple[Limits, ...]:
-        """Return how far intervals go whatever groups these rows have, and whatever they are.
-
-        ``cells`` are of every side at every threshold: (sides, n, 4).
-        """
-        if not self.incomplete + self.ungrouped:
-            return ()
-        places, groups, rate = np.arange(against.shape[1]), len(against), metric.of
-        assert isinstance(rate, Rate)  # as `_metric_of` asks
-        x, n = (cells @ np.array(each, dtype=float) for each in (rate.of, rate.among))
-
-        def ends(lacking: Array | float, undecided: Array | float = 0.0) -> Limits:
-            low = quotient(np.maximum(x - undecided, 0.0), n + lacking + undecided)
-            high = np.minimum(quotient(x + lacking + undecided, n + lacking), 1.0)
-            theirs = low[against, places], high[against, places]
-            return contrast_range(metric, (low[:groups], high[:groups]), theirs)
-
-        def reach(worst: Limits) -> Limits:
-            low, high = worst_case_limits(interval, worst, value, ratio=is_ratio(metric))
-            # a difference of shares goes no further
-            return (low, high) if is_ratio(metric) else (np.maximum(low, -1), np.minimum(high, 1))
-
-        value, _ = ends(0.0)
-        of_all = (self._of_sides + self._of_none)[:, None]
-        undecided = self._undecided[:, None] * ("label" in rate.needs)
-        return reach(ends(self._of_none)), reach(ends(of_all, undecided))
-
-    def least_gain(self, kept: Statistic, gain: Array, cells: Array, today: Array) -> Array:
-        """Return the gain of a rate at other thresholds if these rows are as bad as they can be.
-
-        ``cells`` are of all rows at every threshold, (n, 4), and ``today`` at that of today. Of
-        what is no share nothing is known.
-        """
-        if not self.incomplete + self.ungrouped:
-            return gain
-        if not isinstance(kept, Rate):
-            return np.full(len(cells), -np.inf)
-        tp, fp, fn, tn = kept.among
-        ends = 1 if (tp, fp) == (fn, tn) else 2  # both rates, where decisions choose the rows
-        n = np.minimum(*(each @ np.array(kept.among, dtype=float) for each in (cells, today)))
-        more = self._of_sides[self._whole] + self._of_none
-        # each of these may go from one side to the other
-        moved = more + 2 * self._undecided[self._whole] * ("label" in kept.needs)
-        least = gain - moved * (ends + np.maximum(gain, 0.0)) / (n + more)
-        return np.asarray(np.maximum(least, -1.0))
+        every, apart = (each["n"][:, 0].sum(axis=0) for each in (counts.counts, counts.unknown))
+        known = slice(-1 if "label" in of.needs else None), slice(-1)
+        groupless = round(float(apart.sum() - apart[known].sum()))
+        self._incomplete = round(float(every.sum() - every[known].sum())) + groupless
+        self._ungrouped = round(ungrouped_rows(counts, "n"))
+        self._groupless = self._ungrouped - groupless
 
     def passing(
         self, outcome: Outcome, reason: Reason | None = None
@@ -277,16 +213,56 @@ class Excluded:
         outcome, alone, of_groups = (
             replace(measured, limits=measured.limits[:count]).outcomes[0] for count in (3, 1, 2)
         )
-        by_groups = of_groups is not alone
-        return self.passing(outcome, None if outcome is alone else self.reason(alone, by_groups))
+        why = self.reason(alone, of_groups is not alone)
+        return self.passing(outcome, None if outcome is alone else why)
 
     def reason(self, alone: Outcome, by_groups: bool = False) -> Reason:
-        """Return that rows without a label or score, or a group, could change what others show."""
-        of = {"rows": self.incomplete, "groupless": self._groupless or None}
+        """Return that rows without what is needed, or a group, could change what others show."""
+        of = {"rows": self._incomplete, "groupless": self._groupless or None}
         code = ReasonCode.MISSING_OUTCOMES
-        if by_groups or not self.incomplete:
-            code, of = ReasonCode.MISSING_GROUPS, {"rows": self.ungrouped}
+        if by_groups or not self._incomplete:
+            code, of = ReasonCode.MISSING_GROUPS, {"rows": self._ungrouped}
         return Reason.of(code, **of, alone=str(alone), **self._unit)
+
+
+def counts_at(counts: GroupCounts, outcome: OutcomeMasks, cut: float) -> GroupCounts:
+    """Return the counts of the decisions at a threshold: favourable, not so and missing ones."""
+    histogram = counts.histogram
+    assert histogram is not None
+    of, decided = accepts(outcome), []
+    both = (counts.counts, histogram.counts), (counts.unknown, histogram.unknown)
+    for held, scores in both:
+        sums = {}
+        for name in {"rows", "n", "w"} & held.keys():
+            every, missing = scores[name], held[name][:, 0, :, -1]
+            yes = rows_accepted(every, histogram, np.array([cut]), of)[..., 0]
+            sums[name] = np.stack([yes, every.sum(axis=-1) - yes, missing], axis=-1)[:, None]
+        decided.append(sums)
+    return replace(counts, counts=decided[0], unknown=decided[1], strata=(), histogram=None)
+
+
+def least_gain(kept: Statistic, old: GroupCounts, new: GroupCounts, outcome: OutcomeMasks) -> float:
+    """Return the least gain in a rate of all rows, whatever those are that lack something.
+
+    ``old, new``: the counts at two thresholds, whose decisions ``outcome`` is of. Of what is no
+    share nothing is known.
+    """
+    if not isinstance(kept, Rate):
+        return -np.inf
+    measure = "w" if old.weighted else "n"
+    tables = []
+    for before, after in ((old.counts, new.counts), (old.unknown, new.unknown)):
+        one, other = before[measure][:, 0], after[measure][:, 0]
+        held = np.zeros((*one.shape, 3))  # decisions of one score are nested
+        held[..., 0, 0] = np.minimum(one[..., 0], other[..., 0])
+        held[..., 0, 1], held[..., 1, 0] = (e[..., 0] - held[..., 0, 0] for e in (one, other))
+        held[..., 1, 1] = np.minimum(one[..., 1], other[..., 1])
+        held[..., 2, 2] = one[..., 2]
+        tables.append(held)
+    sides = np.logical_or(*sides_of_unknown(old))
+    pairs = PossiblePairs(tables[0], tables[1], sides, outcome)
+    low, high = pairs.limits(kept, np.array([side_of_all(len(old.groups))])).change
+    return float(-high[0] if kept.better is Better.LOWER else low[0])
 
 
 class _Chooser:
@@ -314,39 +290,36 @@ class _Chooser:
         self.cuts = np.unique([*spec.threshold, *_quantile_cuts(histogram)])
         self.today = int(np.searchsorted(self.cuts, spec.threshold[0]))
         names = ("w", "w2", "n") if spec.weight else ("n", "n", "n")
-        decision = accepts(outcome)
-        of_label = [_counts_by_label(histogram.counts[n], outcome.labels) for n in names]
-        by_label = np.stack(of_label)[..., :2, :]
-        self._accepted = rows_accepted(by_label, histogram, self.cuts, decision)
+        by_label = np.stack([_counts_by_label(histogram.counts[n], outcome.labels) for n in names])
+        self._accepted = rows_accepted(by_label, histogram, self.cuts, accepts(outcome))
         self._total = by_label.sum(axis=-1)
         self._lower = kept.better is Better.LOWER
         # as in an audit, intervals hold for all pairs where the data choose the reference
         groups = int(admissible_groups(counts, spec).sum())
         best = spec.reference is ReferenceRule.BEST and groups >= FEWEST_GROUPS
         self._chosen_among = groups if best else 0
-        # those of an audit at each threshold, rows without a label included: (groups, cuts, 3, 2)
-        yes = rows_accepted(of_label[0], histogram, self.cuts, decision)
-        no = of_label[0].sum(axis=-1, keepdims=True) - yes
-        known = np.moveaxis(np.stack([yes, no], axis=-1), 1, 2)
-        self._margins = known[:-1]
-        both = add_others(known)[..., :2, :].swapaxes(-1, -2)
-        self._both = both.reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
-        self._rest = Excluded(counts, outcome, spec, without)
+        self._rest, self._rest_of_kept = (
+            Excluded(counts, of, spec, without) for of in (self.metric.of, kept)
+        )
         small = small_groups([counts], spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
         self._every = np.arange(len(self.cuts))
+        at = [counts_at(counts, outcome, cut) for cut in self.cuts.tolist()]
+        decided = replace(outcome, predictions=np.array([True, False]), open_predictions=None)
+        self._change = change_of(kept, self._decided(self._every).sum(axis=1)).difference
+        gain = -self._change.value if self._lower else self._change.value
+        self._least_gain = np.array([least_gain(kept, at[self.today], e, decided) for e in at])
+        self._lost = np.maximum(gain - self._least_gain, 0.0)
+        self._possible = self._possible_disparities(at, decided)
         everywhere = self._disparities(self._every, spec.confidence)
-        self._judged = ~everywhere.insufficient.all(axis=1, keepdims=True)
+        self._judged = ~everywhere.why.astype(np.bool_).all(axis=1, keepdims=True)
 
     def chosen(self) -> FeatureThresholds:
         """Return the candidates and the choice."""
-        others = self._every != self.today
-        shown, _ = shown_claims(
-            lambda level: self._hold(level) & others, int(others.sum()), self.spec.confidence
-        )
+        shown = self._shown()
         frontier = tuple(self._frontier(shown))
         cut = self._choose(shown)
-        effect = None if cut is None else self._effect(cut)
+        effect = None if cut is None else self._effect(cut, bool(shown[cut]))
         return FeatureThresholds(
             feature=self.counts.feature,
             groups=self.counts.groups,
@@ -359,11 +332,22 @@ class _Chooser:
         if self._hold(self.spec.confidence)[self.today]:
             return self.today
         if shown.any():
-            far = np.abs(self.cuts - self.cuts[self.today])
-            return int(np.where(shown, far, np.inf).argmin())
-        # today's, where only rows that are excluded leave it open
+            return self._closest(shown)
+        # where only rows that are excluded leave it open
         counted = self._hold(self.spec.confidence, excluded=False)
-        return self.today if counted[self.today] else None
+        return self.today if counted[self.today] else self._closest(self._shown(excluded=False))
+
+    def _closest(self, shown: Mask) -> int | None:
+        far = np.abs(self.cuts - self.cuts[self.today])
+        return int(np.where(shown, far, np.inf).argmin()) if shown.any() else None
+
+    def _shown(self, *, excluded: bool = True) -> Mask:
+        others = self._every != self.today
+        shown, _ = shown_claims(
+            lambda level: self._hold(level, excluded=excluded) & others,
+            int(others.sum()), self.spec.confidence,
+        )  # fmt: skip
+        return shown
 
     def _explain_no_common(self, frontier: Sequence[OperatingPoint]) -> Outcome:
         # that each misses a limit needs no adjustment: the claim is false only where all are
@@ -380,16 +364,12 @@ class _Chooser:
         gaps = self._disparities(self._every, confidence)
         limits = gaps.limits if excluded else gaps.limits[:1]
         gaps = replace(gaps, compared=gaps.compared & self._judged, limits=limits)
-        least = self._gain(confidence)[0]
-        if excluded:
-            cells = self._both[len(self.counts.groups) + 1]
-            least = self._rest.least_gain(self.kept, least, cells, cells[self.today])
+        least = self._gain(confidence)[0] - (self._lost if excluded else 0.0)
         kept = (self._every == self.today) | (least >= -self.margin - _ROUNDING)
         return np.asarray(gaps.passing & kept)
 
     def _gain(self, confidence: float) -> Limits:
-        change = change_of(self.kept, self._decided(self._every).sum(axis=1))
-        low, high = change.difference.at(np.full(len(self.cuts), critical(confidence)))
+        low, high = self._change.at(np.full(len(self.cuts), critical(confidence)))
         return (-high, -low) if self._lower else (low, high)
 
     def _decided(self, cuts: Index) -> Array:
@@ -398,11 +378,10 @@ class _Chooser:
         both = np.minimum(old, new)  # decisions of one score are nested
         neither = self._total[..., None] - np.maximum(old, new)
         table = np.moveaxis(np.stack([both, old - both, new - both, neither], axis=-1), 2, 3)
-        missing = np.zeros((*table.shape[:3], 1, 4))
-        return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
+        return table.reshape(*table.shape[:-1], 2, 2)
 
     def _references(self, cuts: Index) -> tuple[References, ...]:
-        margins = self._margins[:, cuts]
+        margins = self._decided(cuts)[0, :-1].sum(axis=-2)
         flat = confusion(margins.reshape(-1, *margins.shape[2:]), classes=False)
 
         def values_of(statistic: Statistic) -> Array:
@@ -433,8 +412,30 @@ class _Chooser:
         compared = against != np.arange(len(against))[:, None]
         return Disparities(
             self.goal, value, compared, group_sizes(self.counts), why,
-            ((low, high), *self._rest.reached(metric, self._both[:, cuts], against, (low, high))),
+            ((low, high), *self._reached(value, (low, high), cuts)),
         )  # fmt: skip
+
+    def _possible_disparities(self, at: Sequence[GroupCounts], of: OutcomeMasks) -> Limits:
+        # the least and greatest value of every group (columns) at each threshold, and how much
+        # further intervals reach from there, whatever rows without a group, and those without an
+        # outcome are: as of an audit; nan where no row lacks any
+        shape = 2, 2, len(self.counts.groups), len(at)
+        ends, wider, profile = np.full(shape, np.nan), np.ones(shape), self.spec.profile
+        for i, references in enumerate(self._references(self._every)):
+            compared, chosen = (np.arange(shape[2]), references.sides), rivals(at[i], self.spec)
+            cases = metric_cases(at[i], of, self.metric, compared, profile, chosen)
+            for (_, _, group, *_), each in cases.items():
+                g = self.counts.groups.index(str(group))
+                for case in each:
+                    ends[int(case.outcomes), :, g, i] = case.low, case.high
+                    wider[int(case.outcomes), :, g, i] = case.wider
+        return ends, wider
+
+    def _reached(self, value: Array, interval: Limits, cuts: Index) -> Iterator[Limits]:
+        for end, by in zip(*(each[..., cuts] for each in self._possible), strict=True):
+            ends, wider, ratio = (end[0], end[1]), (by[0], by[1]), is_ratio(self.metric)
+            low, high = worst_case_limits(interval, ends, value, ratio=ratio, wider=wider)
+            yield np.fmin(interval[0], low), np.fmax(interval[1], high)
 
     def _frontier(self, shown: Mask) -> Iterator[OperatingPoint]:
         every, level = self._every, self.spec.confidence
@@ -461,7 +462,7 @@ class _Chooser:
                 outcome=outcome if sure[i] or outcome is not Outcome.PASS else Outcome.INCONCLUSIVE,
             )
 
-    def _effect(self, cut: int) -> ThresholdEffect:
+    def _effect(self, cut: int, shown: bool) -> ThresholdEffect:
         cuts = np.array([cut])
         names, level = self.counts.groups, self.spec.confidence
         sides = np.stack([add_others(each[:, 0]) for each in self._decided(cuts)])
@@ -489,9 +490,14 @@ class _Chooser:
         measured = self._disparities(cuts, level)
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
         # another threshold than today's is chosen only where the rate is shown to be kept
-        same = Outcome.PASS, None
-        keeps, of_kept = same if cut == self.today else self._rest.passing(Outcome.PASS)
+        keeps, of_kept = Outcome.PASS, None
         outcome, of_goal = self._rest.judged(measured)
+        if cut != self.today:
+            missing = not shown and (
+                outcome is Outcome.PASS or self._least_gain[cut] < -self.margin - _ROUNDING
+            )
+            why = self._rest_of_kept.reason(Outcome.PASS) if missing else None
+            keeps, of_kept = self._rest_of_kept.passing(Outcome.PASS, why)
         if rate.interval is not None:
             ends = (-high, -low) if self._lower else (low, high)
             rate = replace(rate, interval=replace(rate.interval, low=ends[0], high=ends[1]))
@@ -565,11 +571,6 @@ class Disparities:
     limits: tuple[Limits, ...]
 
     @property
-    def insufficient(self) -> Mask:
-        """Return where the data of a comparison are insufficient."""
-        return self.why.astype(np.bool_)
-
-    @property
     def meet(self) -> Mask:
         """Return where every group meets the goal by its value."""
         with np.errstate(invalid="ignore"):
@@ -610,7 +611,7 @@ class Disparities:
         fails, passes = np.all(outside[:2], axis=0), np.all(inside, axis=0)
         outcomes = Outcome.NONE, INSUFFICIENT[self.goal.insufficient], Outcome.FAIL, Outcome.PASS
         severity = np.select(
-            [~self.compared, self.insufficient, fails, passes],
+            [~self.compared, self.why.astype(np.bool_), fails, passes],
             [_SEVERITY[each] for each in outcomes],
             _SEVERITY[Outcome.INCONCLUSIVE],
         )
