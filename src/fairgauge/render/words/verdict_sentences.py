@@ -202,11 +202,8 @@ def versus(reference: Reference | None) -> str:
     return "" if reference is None else f" vs {called(reference_name(reference))}"
 
 
-def describe(estimate: Estimate, who: str | None = None) -> str:
-    """Return an estimate as a sentence: the group, the comparison, and its uncertainty.
-
-    The group is called ``who``, where it is given.
-    """
+def describe(estimate: Estimate) -> str:
+    """Return an estimate as a sentence: the group, the comparison, and its uncertainty."""
     if estimate.value is None and estimate.interval is None:
         return ""
     metric: Any = estimate.definition
@@ -245,7 +242,7 @@ def describe(estimate: Estimate, who: str | None = None) -> str:
         "why": g.because(reason) if few else g.reason(reason) if reason and stated else None,
     }  # fmt: skip
     body = g.say("estimate", "says", **facts)
-    who = None if across or None in (estimate.feature, estimate.group) else who or estimate.group
+    who = None if across or estimate.feature is None else estimate.group
     place = place_words(estimate.class_scope, estimate.threshold, estimate.scope)
     subject = ", ".join(filter(None, [who, place])) if who else ""
     return f"{subject}: {body}" if subject else capitalised(body or "")
