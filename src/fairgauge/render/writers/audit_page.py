@@ -67,7 +67,7 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
 
 def audit_page(computed: Mapping[str, Any], language: str = "en") -> str:
     """Return the page; ``computed`` is as in `script_of`, with what is answered already."""
-    style = css("first_page.css", screen=True) + css("audit_page.css")
+    style = css("first_page.css") + css("audit_page.css")
     unpack = scripts("unpack.js")
     script, named = script_of(computed, language), computed["given"].get("preset")
     return environment().get_template("audit_page.html.j2").render(

@@ -150,11 +150,9 @@ def scripts(*names: str) -> str:
 
 
 @cache
-def css(name: str, *, screen: bool = False) -> str:
-    """Return a style sheet without what only its readers need; for a screen alone without print."""
+def css(name: str) -> str:
+    """Return a style sheet without what only its readers need."""
     text = re.sub(r"/\*.*?\*/", "", asset(name), flags=re.DOTALL)
-    if screen:
-        text = text.partition("@media print")[0]
     return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", text)).replace(";}", "}").strip()
 
 
