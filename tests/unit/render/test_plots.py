@@ -57,6 +57,17 @@ def test_gaps_are_the_estimates_of_each_metric_with_their_intervals():
         assert ends.issuperset(shown)
 
 
+def test_a_report_without_rules_draws_its_leading_gaps_as_html_too():
+    found = report()
+    (chart,) = (each for each in document(found).exhibits if isinstance(each, tree.Chart))
+    leading = found.findings[0].estimate.metric
+    own = [e for e in found.estimates if e.metric == leading and not e.mirror_of]
+    assert [row.mark.value for row in chart.rows] == [e.value for e in own]
+    assert len(chart.rows) > 1
+    ruled = document(report(rules=RULES)).exhibits
+    assert not any(isinstance(each, tree.Chart) for each in ruled)
+
+
 def test_rates_are_those_of_the_groups():
     found = report(metrics=["selection_rate.difference"])
     (ax,) = found.plot("rates").axes

@@ -16,7 +16,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render.document import DocumentParts
 from fairgauge.render.documents import filing as filings
 from fairgauge.render.documents import report_notes as notes
-from fairgauge.render.documents.audit_charts import plots
+from fairgauge.render.documents.audit_charts import leading_chart, plots
 from fairgauge.render.documents.filing import terms_of
 from fairgauge.render.grammar import describe_reason, english, spoken
 from fairgauge.render.page import brief_of_page, exhibits, first_page, rows_read
@@ -389,6 +389,7 @@ def _frame(report: Report, **_: bool) -> dict[str, Any]:
     warnings = [e for e in notes.report_warnings(report.diagnostics) if e.code not in stated]
     simpson = DiagnosticCode.SIMPSON
     warnings = [e for e in warnings if e.code is not simpson or e.feature not in reversed_in]
+    drawn = exhibits(page, spoken().terms["elsewhere"])
     return {
         "beside": rows_read(page),
         "lead": question.caveat(report.spec),
@@ -397,7 +398,7 @@ def _frame(report: Report, **_: bool) -> dict[str, Any]:
         "warned": len(warnings),
         "to_publish": tuple(_filing(report)),
         "brief": brief_of_page(page),
-        "exhibits": (*exhibits(page, spoken().terms["elsewhere"]), *tables),
+        "exhibits": (*drawn, *leading_chart(report), *tables),
     }
 
 
