@@ -160,7 +160,7 @@ _MOST_HELD, _MOST_ROWS, _LONGEST_TAG = 1_200_000, 1 << 20, 8 << 20
 _CONTENT_TYPES = "[Content_Types].xml"
 _SHEET = {"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"}
 _ROW = "http://schemas.openxmlformats.org/spreadsheetml/2006/main row"
-_READ_BY_NAME = re.compile(r"xl/styles\.xml|docProps/.*|.*\.rels|\[Content_Types\]\.xml")
+_NAME_OF_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")  # parts of other names are read whole
 
 
 def check_workbook(book: ZipFile, most: int) -> None:
@@ -195,7 +195,7 @@ def _check_part(file: IO[bytes], name: str, kinds: dict[str, set[str]], held: in
         held += 1 + len(attributes)
         if tag.endswith((" mergeCell", " hyperlink")) and (of := attributes.get("ref")):
             left, top, right, bottom = range_boundaries(of)  # of which cells are made
-            held += (right - left + 1) * (bottom - top + 1)
+            held += (abs(right - left) + 1) * (abs(bottom - top) + 1)
         if held > _MOST_HELD:
             refuse()
         if name == _CONTENT_TYPES and (of := attributes.get("PartName")):
@@ -212,7 +212,7 @@ def _check_part(file: IO[bytes], name: str, kinds: dict[str, set[str]], held: in
     declared = "declares a document type (DOCTYPE); save the workbook in a spreadsheet program"
     parser.StartDoctypeDeclHandler = lambda *_: refuse(declared)
     parser.StartElementHandler = start
-    if kinds.get(name) == _SHEET and not _READ_BY_NAME.fullmatch(name):
+    if kinds.get(name) == _SHEET and _NAME_OF_SHEET.fullmatch(name):
         parser.EndElementHandler = end
     try:
         while piece := file.read(_AHEAD):

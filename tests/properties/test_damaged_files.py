@@ -93,6 +93,8 @@ SHEET, STRINGS, STYLES = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "xl
     (SHEET, "worksheet", "<worksheet><sheetData>", "<row r='1'/>"),
     (SHEET, "worksheet", "<worksheet><sheetData>", "<c a='' b='' c='' d=''/>"),
     (SHEET, "worksheet", "<worksheet><sheetData/><mergeCells>", "<mergeCell ref='A1:Z9'/>"),
+    (SHEET, "worksheet", "<worksheet><sheetData/><mergeCells>", "<mergeCell ref='Z9:A1'/>"),
+    ("xl/workbook.xml", "worksheet", "<workbook><sheets>", "<row><sheet/></row>"),
     (SHEET, "worksheet", "<worksheet><sheetData><row><c ", "a='' "),
 ])  # fmt: skip
 def test_a_reader_holds_so_many_elements_of_a_workbook(
