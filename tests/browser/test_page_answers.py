@@ -6,6 +6,7 @@ import random
 import re
 import tomllib
 import warnings
+from collections import Counter
 
 import pytest
 from page_tables import answers, random_case
@@ -308,23 +309,32 @@ def every_path(given):
 def test_the_four_fifths_rule_is_the_same_wherever_it_is_asked(tmp_path):
     """A is at .91 of all others, at .77 of the highest rate, which 29 CFR 1607.4 D has.
 
-    Whatever `choose` was answered, and in every preset, page and Python have one answer, too.
+    Whatever `choose` was answered, of decisions, scores and rankings, and in every preset, page and
+    Python have one answer, too; the top of a list has the same reference.
     """
     rows = {("A", "1"): 92, ("A", "0"): 108, ("B", "1"): 60, ("B", "0"): 40, ("C", "1"): 41}
     rows |= {("C", "0"): 59}
-    lines = [line for (group, x), n in rows.items() for line in [f"{group},{x},{x}"] * (10 * n)]
-    text = "\n".join(["group,prediction,label", *lines]) + "\n"
+    people = [(group, x) for (group, x), n in rows.items() for _ in range(10 * n)]
+    scores = [int(x) / 2 + i * 7919 % len(people) / len(people) / 2
+              for i, (_, x) in enumerate(people)]  # fmt: skip
+    lines = [f"{group},{x},{x},{s}" for (group, x), s in zip(people, scores, strict=True)]
+    text = "\n".join(["group,prediction,label,score", *lines]) + "\n"
+    top = Counter(people[i][0] for i in sorted(range(len(people)), key=scores.__getitem__)[-100:])
+    shares = {g: n / sum(g == other for other, _ in people) for g, n in top.items()}
+    ratios_of_top = {g: n / max(shares.values()) for g, n in shares.items()}
+    of_top = {g: pytest.approx(n) for g, n in ratios_of_top.items() if n < 1}
     rule, reference = str(FOUR_FIFTHS), FOUR_FIFTHS.reference
     chosen = [
         tomllib.loads(specification(recommend(each))) | {"positive": ["1"]}
-        for each in every_path({"model": "decision"})
+        for model in ("decision", "score", "ranking")
+        for each in every_path({"model": model})
     ]
     plain = {"prediction": "prediction", "sensitive": ["group"], "positive": ["1"]}
     by_hand = plain | {"rules": [rule], "metrics": ["selection_rate"]}
     kits = [plain | {"preset": name} for name in kit_names() if is_of_selection(name)]
     questions = [*chosen, *kits, by_hand | {"reference": reference}, by_hand]
     made = answers([{"text": text, "question": each} for each in questions], tmp_path)
-    stated, answered = [], 0
+    stated, answered, judged = [], 0, 0
     for question, page in zip(questions, made, strict=True):
         report = audited({"text": text, "question": question}, tmp_path / "table.csv")
         if "refused" not in page:
@@ -334,6 +344,21 @@ def test_the_four_fifths_rule_is_the_same_wherever_it_is_asked(tmp_path):
                 assert page["verdict"][0] == [*sentences(page, report)][1][1][0]
         ratios = {v.group: round(v.value, 3) for v in report.verdicts if v.rule == rule}
         assert ratios.get("A", 0.767) == (0.911 if question is by_hand else 0.767)
+        assert ratios or rule not in question.get("rules", ())
+        tops = {v.group: v.value for v in report.verdicts if v.metric == "top_selection_ratio"}
+        assert tops in ({}, of_top)
+        judged += bool(tops)
+        if "score" in question and not tops and ratios:
+            kept = ("label", "sensitive", "positive", "reference", "min_share")
+            by_decision = {k: question[k] for k in kept if k in question} | {
+                "prediction": "prediction",
+                "rules": [rule],
+            }
+            same = audited({"text": text, "question": by_decision}, tmp_path / "table.csv")
+            assert ratios == {v.group: round(v.value, 3) for v in same.verdicts}
+            outcomes = {v.group: v.outcome for v in report.verdicts if v.rule == rule}
+            assert outcomes == {v.group: v.outcome for v in same.verdicts}
         stated.append(any("not the four-fifths rule" in each for each in page.get("verdict", ())))
-    assert answered > len(chosen)
+    assert judged == len(every_path({"model": "ranking"}))
+    assert answered > len(every_path({"model": "decision"}))
     assert stated == [False] * (len(questions) - 1) + [True]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import openpyxl
+import pandas as pd
 import pytest
 from tests import every_result
 
@@ -13,6 +15,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
 from fairgauge.render.page import first_page, rule_grid
+from fairgauge.render.streams import tables_of
 from fairgauge.results.estimates import Estimate, is_significant
 from fairgauge.start.records import replace
 from fairgauge.statements.audit import audit_page
@@ -127,6 +130,51 @@ def _with_other_simultaneous(report: Report) -> Report:
 
 FORMATS = [("text", {}), ("text", {"full": True}), ("markdown", {"full": True}), ("csv", {}),
            ("junit", {})]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", every_result.RESULTS)
+def test_every_table_of_every_result_is_a_frame(name: str) -> None:
+    """Those of two models, and of two reports, could not be made: a text counted as a number."""
+    found = every_result.result(name)
+    for table in tables_of(found):
+        frame, plain = found.to_pandas(table), found.to_polars(table)
+        header = render(found, "csv", table=table).split("\n")[0].split(",")
+        assert [*frame.columns] == plain.columns == header
+        assert len(frame) == len(plain)
+
+
+def _with_other_family(change: Any) -> Any:
+    # with another interval for all disparities together, on the same side of no difference
+    def other(each: Any) -> Any:
+        if (of := each.distance_adjusted) is None:
+            return each
+        size = 0.1 * min(abs(of.low), abs(of.high), of.high - of.low)
+        return replace(each, distance_adjusted=replace(of, low=of.low + size, high=of.high + size))
+
+    candidates = (
+        replace(e, disparities=tuple(map(other, e.disparities))) for e in change.candidates
+    )
+    return replace(change, candidates=tuple(candidates))
+
+
+def test_adjusted_intervals_of_two_models_stand_in_their_own_columns_alone(tmp_path: Any) -> None:
+    """Whatever they are, every number of a comparison has its own interval in every format."""
+    models = every_result.result("models")
+    both = models, _with_other_family(models)
+    assert both[0] != both[1]
+    for format_, options in [("text", {"full": True}), ("markdown", {"full": True}), ("html", {})]:
+        one, other = (render(each, format_, **options) for each in both)
+        assert one == other
+    frames = [each.to_pandas() for each in both]
+    written = [pd.read_csv(io.StringIO(render(each, "csv"))) for each in both]
+    for each in both:
+        each.save(tmp_path / f"{len(frames)}.xlsx")
+        frames.append(pd.read_excel(tmp_path / f"{len(frames)}.xlsx", sheet_name="Changes"))
+    for one, other in (frames[:2], frames[2:], written):
+        differ = {name for name in one if not one[name].equals(other[name])}
+        assert differ == {"distance_adjusted_low", "distance_adjusted_high"}
+
+
 REPORTS_OF_STOCK = {
     name: lambda name=name: every_result.result(name)
     for name in every_result.RESULTS

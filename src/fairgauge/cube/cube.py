@@ -266,7 +266,8 @@ class Cube:
         """
         if self.min_cell or other.min_cell:
             raise CubeError(
-                "protected counts do not add up: add the exact counts, and protect their sum"
+                "protected counts are rounded, and are not added: merge the exact counts of all "
+                "sites (fairgauge merge), then protect the sum (fairgauge protect)"
             )
         if not allow_duplicates and self.has_counts_of(other):
             warnings.warn(
