@@ -14,6 +14,7 @@ from fairgauge.plugins import (
     Side,
     Statement,
     called,
+    describe_reason,
     english,
     flat,
     page,
@@ -140,7 +141,8 @@ def _lowest(check: Check) -> Iterator[Statement]:
             "of": table.reference or "",
             "limits": [100.0] + ([] if check.limit is None else [100 * check.limit]),
             "lower": any(other < least for _, other, *_ in shown),
-            "harm": (table.columns.get("selected") or table.columns["rate"]) if check.harm else "",
+            "harm": check.harm,
+            "header": table.columns.get("selected") or (check.harm and table.columns["rate"]),
             "share": smallest,
             "title": _table_place(table, check) if len(check.tables) > 1 else (),
         },
@@ -161,18 +163,15 @@ def _tables(check: Check) -> Iterator[dict[str, Any]]:
     for of in check.tables:
         own = next((group.n for group in of.groups if group.name == of.reference), None)
         held = {"all" if _holds_together(e) else "one" for e in of.groups if e.interval}
-        texts: dict[str, list[str]] = {"error": [], "note": []}
-        for fault in of.faults:
-            text = english().say("in_place", "text", fault_statement(fault))
-            texts[fault.level].append(text or "")
+        said = [(f.level, english().say("in_place", "text", fault_statement(f))) for f in of.faults]
         yield {
             "of": of,
             "name": ": ".join(map(called, _table_place(of, check))),
             "counted": any(group.n is not None for group in of.groups),
             "small": own is not None and (own < check.min_n or own < check.min_share * of.people),
             "held": " or ".join(sorted(english().say("holds_for", each) or "" for each in held)),
-            "errors": texts["error"],
-            "notes": texts["note"],
+            "errors": [text for level, text in said if level == "error"],
+            "notes": [text for level, text in said if level == "note"],
             "categories": [_category(each) for each in of.groups],
         }
 
@@ -181,7 +180,10 @@ def _category(group: CheckedGroup) -> dict[str, Any]:
     ends = "" if group.interval is None else published_range(*group.interval)
     rate = "" if group.rate is None else f"{100 * group.rate:.2f}%"
     interval = "; ".join(filter(None, ["reference" * group.is_reference, ends]))
-    return flat(group) | {"rate": rate, "interval": interval}
+    says = english().say("decision", str(group.decision), n=1) or ""
+    why = describe_reason(group.verdict.reason if group.verdict else None)
+    words = {"rate": rate, "interval": interval, "decided": ": ".join(filter(None, [says, why]))}
+    return flat(group) | words
 
 
 def _faults(check: Check) -> Iterator[dict[str, object]]:
@@ -196,14 +198,12 @@ def _faults(check: Check) -> Iterator[dict[str, object]]:
 def _ratio_rows(check: Check) -> Iterator[dict[str, Any]]:
     for table in check.tables:
         for group in table.groups:
-            row = {**flat(group), "source": table.source, "table": table.name, "verdict": None}
-            if (verdict := group.verdict) is not None:
-                row |= {"verdict": str(verdict.outcome), "verdict_reason": verdict.says}
-            yield row
+            judged, of = group.verdict, {"source": table.source, "table": table.name}
+            words = {"verdict": judged and str(judged.outcome)}
+            yield flat(group) | of | words | {"verdict_reason": judged and judged.says}
 
 
-def _frame(check: Check, *, full: bool) -> dict[str, object]:
-    del full
+def _frame(check: Check, **_: bool) -> dict[str, object]:
     source = Statement(code="published", facts={"sources": _sources(check)})
     return {"cover": [("source", english().say("published", "from", source) or "")]}
 

@@ -21,7 +21,7 @@ def test_the_lowest_ratio_is_not_that_of_a_handful_of_people() -> None:
     found = fg.check(SMALL).brief().found
     assert str(found[-1]) == (
         "The lowest impact ratio of categories of 2% of the people or more: of equally many "
-        "people, 80 of Black are selected, or score high, for every 100 of White."
+        "people, 80 of Black are counted in Selected, for every 100 of White."
     )
 
 
@@ -30,8 +30,8 @@ def test_an_error_heads_the_page_and_is_named() -> None:
     assert str(brief.headline) == "1 error in 1 table"
     assert "Row 3 (Hispanic)" in str(brief.found[0])
     assert str(brief.found[1]) == (
-        "The lowest impact ratio: of equally many people, 50 of Hispanic are selected, or score "
-        "high, for every 100 of White."
+        "The lowest impact ratio: of equally many people, 50 of Hispanic are counted in "
+        "Selected, for every 100 of White."
     )
     assert re.fullmatch(
         r"Impact ratio, Hispanic to White: between \d+ and \d+ for every 100 "
@@ -78,7 +78,7 @@ def test_the_lowest_ratio_is_stated_on_its_side_of_the_limit(seed: int) -> None:
     made = fg.check("\n".join(lines), rules=LIMIT)
     sentence = next(each for each in made.brief().found if "lowest" in str(each))
     stated = re.search(
-        r"people, ([\d.,]+) of (.) are selected, or score high, for every 100 of (.)", str(sentence)
+        r"people, ([\d.,]+) of (.) are counted in selected, for every 100 of (.)", str(sentence)
     )
     assert stated is not None
     groups = {each.name: each for each in made.tables[0].groups}

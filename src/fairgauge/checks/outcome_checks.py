@@ -63,7 +63,9 @@ def one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Di
         # a condition may choose the outcome, and nothing that is asked for rest on labels
         if several or rows.sum() < FEWEST_ROWS or any(e.column == axis.column for e in spec.where):
             continue
-        if of_labels and not _needs_labels(spec):
+        judged = [rule.definition for rule in spec.rules if rule.definition is not None]
+        asked = (*spec.catalogue.expand(spec.metrics), *judged)
+        if of_labels and not any("label" in row.needs for row in asked):
             continue
         if task is Task.MULTICLASS:
             only = name_of(cube.levels[axis][int(rows.argmax())])
@@ -76,11 +78,6 @@ def one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Di
                 code, column=axis.column, positive=positive != {0}, line=line,
                 threshold=None if of_labels else masks[-1].threshold,
             )  # fmt: skip
-
-
-def _needs_labels(spec: Spec) -> bool:
-    judged = [rule.definition for rule in spec.rules if rule.definition is not None]
-    return any("label" in row.needs for row in (*spec.catalogue.expand(spec.metrics), *judged))
 
 
 def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Diagnostic]:

@@ -199,10 +199,6 @@ DOUBTS_RAISED_BY = {
 }
 
 
-def _role(column: str | None, spec: Spec) -> str:
-    return {spec.prediction: "prediction", spec.label: "label"}.get(column, "score")
-
-
 def _raised(note: Diagnostic, spec: Spec) -> _Raised | None:
     # that of its code, or by what else the note states
     match note.code:
@@ -248,7 +244,8 @@ def _doubts_of(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
 
 def _doubts(raised: _Raised, rows: int, note: Diagnostic, spec: Spec) -> list[Doubt]:
     of = note.get("outcome") or note.get("column") or note.feature
-    own = note.get("role") or _role(of, spec)
+    outcomes = {spec.prediction: "prediction", spec.label: "label"}
+    own = note.get("role") or outcomes.get(of, "score")
     roles = dict.fromkeys(role or own for role in raised.roles)
     if "score" in roles and not spec.prediction:  # of a score without decisions, these as well
         roles["prediction"] = None

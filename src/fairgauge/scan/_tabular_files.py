@@ -406,7 +406,9 @@ def open_json(paths: list[Place], name: str) -> Source:
     """Open JSON files; the columns are the keys of the first objects of each."""
     held = {path: _keys_of_columns(path) for path in paths}
     pointers = {column: keys for found in held.values() for column, keys in found.items()}
-    listed = {c: _pointer(keys) for c, keys in pointers.items()}
+    # keys as JSON pointers, in which no character is special but these two
+    escaped = {c: [k.replace("~", "~0").replace("/", "~1") for k in pointers[c]] for c in pointers}
+    listed = {c: literal("".join(f"/{key}" for key in keys)) for c, keys in escaped.items()}
     written_as = {c: f"json -> {pointer}" for c, pointer in listed.items()}
     as_text = {c: f"(json ->> {pointer})" for c, pointer in listed.items()}
     if pointers.keys() >= _OF_BBQ:
@@ -420,11 +422,6 @@ def open_json(paths: list[Place], name: str) -> Source:
     absent = {c: path for path, found in held.items() for c in pointers if c not in found}
     rows = f"({' UNION ALL '.join(parts)})"
     return DuckRows(name, columns, rows, written, absent=absent, pointers=listed)
-
-
-def _pointer(keys: Keys) -> str:
-    # write keys as a JSON pointer, in which no character is special but these two
-    return literal("".join("/" + key.replace("~", "~0").replace("/", "~1") for key in keys))
 
 
 def _shape(path: Place) -> str:

@@ -226,7 +226,9 @@ class _Monitor(PageStatements):
             facts = {"n": len(r.comparisons), "sufficient": len(enough)}
             facts |= {"largest": stands, "near": each is near, "alarms": len(self.alarmed)}
             yield fact("nearest", "comparisons", **facts, valued=sum(e in valued for e in enough))
-        stated = self.compared(near, "evidence", share=-near.nearness)
+        few = any(e.alarm is None and e.state is MonitorState.INSUFFICIENT for e in r.comparisons)
+        stated = self.compared(near, "evidence", share=-near.nearness, few=few,
+            evidence=near.evidence or 0.0, threshold=near.threshold)  # fmt: skip
         named = each is not near or self.alarmed
         yield replace(stated, parts=(self.compared(near, "whose"),) if named else ())
 

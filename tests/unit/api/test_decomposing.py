@@ -403,7 +403,9 @@ def test_verdicts_hold_for_all_gaps_together():
         assert verdicts["g0", by] == ("inconclusive", WhyInconclusive.SEVERAL_GAPS)
         assert verdicts["g1", by] == ("remains", None)
         assert verdicts["g2", by] == ("no gap shown", None)
-    (_first, *_) = found.gaps
+    quiet, full = render(found, "text", quiet=True), flat(render(found, "text"))
+    assert [name for name in ("g0", "g1", "g2", "g3") if f"{name}: " in quiet] == ["g1"]
+    assert "Sizes are rounded one by one, so parts may not add up to the last digit." in full
     both = decomposed(several_groups([-0.033, -0.1]), reference={"sex": "M"})
     assert {gap.verdict for gap in both.gaps} == {GapVerdict.REMAINS}  # Holm's second step
 

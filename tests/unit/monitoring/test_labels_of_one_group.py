@@ -53,7 +53,7 @@ def test_labels_of_one_decision_say_nothing_of_rates_of_both(decision, rate, ope
     assert {(e.state.value, e.open is None) for e in report.comparisons} == {(state, not open_)}
     assert report.exit_code == (3 if open_ else 0)
     if open_:
-        assert "rows that do not state what it needs" in " ".join(str(report).split())
+        assert "rows without a value that is needed" in " ".join(str(report).split())
 
 
 def harmed(night: int, since: int = 8) -> pd.DataFrame:

@@ -165,7 +165,9 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
     "frame": lambda found, **_: {
         "beside": rows_read(first_page(found)),
-        "subject": "; ".join(gap.estimate.says for gap in found.gaps),
+        "subject": "; ".join(
+            gap.estimate.says for gap in found.gaps if found.verdict_of(gap) is found.verdict
+        ),
         "exhibits": (_gaps(found)[0].chart(),),
     },
     "every": _gaps,
