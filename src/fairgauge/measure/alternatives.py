@@ -10,7 +10,6 @@ decision is in the worst case of each part.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +27,7 @@ from fairgauge.measure.compare_models import PairedModels
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import one_decision
 from fairgauge.results.alternatives import Alternative, GapChange, KeptRate
-from fairgauge.results.estimates import DisparityChange, RateChange
+from fairgauge.results.estimates import RateChange
 from fairgauge.stats.arrays import Mask, floats, quiet
 from fairgauge.stats.intervals import critical
 
@@ -79,33 +78,29 @@ class _TestedCandidate:
     def __init__(self, models: PairedModels, metric: Contrast, harm: float) -> None:
         self.models, self.metric, self.spec = models, metric, models.spec
         models.tolerated = 0.0  # what has no worst case is not claimed where any row could undo it
-        self.batches = [batch for batch in models.disparities() if batch.distance_at is not None]
+        every_batch = [*models.disparities()]
+        self.batches = [batch for batch in every_batch if batch.distance_at is not None]
         self.margins = tuple(models.margin_tests())
         self.records = [record for batch in self.batches for record in batch.records]
         self.favourable = self.spec.favourable or Favourable.POSITIVE
         self.harm = _changes.margin_distance(harm, metric.by)
         alike = one_decision(models.cubes.candidate, models.other.outcomes, Task.BINARY)
         self.reasons = [alike or each.reason for each in self.records]
-        self.rates = tuple(self._rates_of_groups())
-        held = (of for each in self.rates for of in (each.old, each.new) if of)
-        self.least_rate = min(held, default=0.0)
-        self.claimed = np.array(
-            [
-                reason is None and each.status is Status.OK and self._is_worse_off(each)
-                for each, reason in zip(self.records, self.reasons, strict=True)
-            ],
-            dtype=bool,
-        )
-
-    def _rates_of_groups(self) -> Iterator[RateChange]:
-        for feature in range(len(self.models.resolution.features)):
-            (sliced,) = self.models.slices(feature)
+        self.rates: list[RateChange] = []
+        for feature in range(len(models.resolution.features)):
+            (sliced,) = models.slices(feature)
             every = np.arange(len(sliced.counts.groups))
-            yield from self.models.rate_changes(sliced, self.metric.of, sliced.class_scope, every)
-
-    def _is_worse_off(self, each: DisparityChange) -> bool:
-        far = 0.0 if each.old is None else each.old - self.metric.neutral
-        return far != 0 and directions.adverse_end(self.metric, self.favourable) * far >= 0
+            self.rates += models.rate_changes(sliced, metric.of, sliced.class_scope, every)
+        self.least_rate = min((r for e in self.rates for r in (e.old, e.new) if r), default=0.0)
+        # of groups that are worse off than their reference; none where any gap has no interval
+        far = [0.0 if each.old is None else each.old - metric.neutral for each in self.records]
+        adverse = directions.adverse_end(metric, self.favourable) * np.array(far) >= 0
+        held = (each.status is Status.OK for each in self.records)
+        measured = len(self.batches) == len(every_batch)
+        known = [
+            measured and ok and why is None for ok, why in zip(held, self.reasons, strict=True)
+        ]
+        self.claimed = np.array(known, dtype=bool) & (np.array(far) != 0) & adverse
 
     # ---- what the parts of claims come to at a critical value
 
@@ -172,7 +167,7 @@ class _TestedCandidate:
                 self._gap(place, bool(shown[place]), bool(larger[place]), *limits[place], strict)
                 for place in range(len(self.records))
             ),
-            rates=self.rates,
+            rates=tuple(self.rates),
             worse=bool(lost or larger.any()),
             leads=bool((shown & self.hold(level)).any()),
             greatest_gap=max(map(abs, far), default=None),

@@ -46,6 +46,7 @@ class _Alternatives(PageStatements):
             "current": found.current, "best": found.best, "rows": one.rows,
             "source": found.data.source, "chosen_on": found.chosen_on,
             "among": found.chosen_among, "worse": all(e.worse for e in found.candidates),
+            "person": found.spec.get("person"),
         }  # fmt: skip
         verdict = {0: "pass", 1: "fail", 3: "inconclusive"}[found.exit_code]
         yield Statement(code="alternatives_headline", verdict=verdict,

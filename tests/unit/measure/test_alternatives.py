@@ -234,8 +234,12 @@ def test_rows_without_a_score_or_an_outcome_may_undo_an_area():
 
 def test_people_whose_decisions_are_counted_cluster():
     data = rows(BETTER).with_columns(k=pl.int_range(pl.len()) // 4)
-    found = [judged(data, **how)["c0"].gaps for how in ({"person": "k"}, {"cluster": "k"})]
-    assert found[0] == found[1]
+    found = [judged(data, **how) for how in ({"person": "k"}, {"cluster": "k"})]
+    assert found[0]["c0"].gaps == found[1]["c0"].gaps
+    stated = "also several of one person, which are a cluster"
+    assert [stated in " ".join(str(each).split()) for each in found] == [True, False]
+    with pytest.raises(fg.SpecError, match="count each decision"):
+        judged(data, person="k", per_person="any")
 
 
 def test_weights_of_one_change_nothing_and_clusters_widen_intervals():
