@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 # of a length, as is the end of one: a text is searched in linear time
@@ -276,12 +276,6 @@ def form_of(value: str) -> str:
     return re.sub(r"\d", "0", letters)
 
 
-def values_held(values: Iterable[object]) -> str:
-    """Describe the values of a column: ``It has 'a', 'b', 'c' and 3 more``."""
-    shown = cells(values)
-    return f"It has {shown}" if shown != "no value" else "It holds no value"
-
-
 def alternatives(texts: Iterable[str]) -> str:
     """Join texts of which one is meant."""
     *first, last = texts
@@ -310,9 +304,3 @@ def suggest(name: object, allowed: Iterable[object]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest allowed name, or nothing."""
     close = closest(name, allowed)
     return f" Did you mean {quote(close)}?" if close is not None else ""
-
-
-def remedy_if_absent(value: object, asked: Sequence[object], meant: str) -> str:
-    """Return the remedy for one of several values that data lack and that seems no other value."""
-    several = len(asked) > 1 and not meant
-    return f". If it is right, leave {quote(value)} out for these data" if several else ""

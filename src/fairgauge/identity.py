@@ -209,17 +209,13 @@ class _Named(Protocol):
     def name(self, quotes: Quotes = ...) -> str: ...
 
 
-def feature_names(features: Sequence[FeatureId]) -> tuple[str, ...]:
-    """Return the names of all features of a result, no two of them equal."""
-    return _unique(features)
-
-
 def group_names(groups: Sequence[GroupId]) -> tuple[str, ...]:
     """Return the names of all groups of a feature, none equal, and none a word of every result."""
-    return _unique(groups, [word for word in _WORDS if GroupId(GroupKind(word)) not in groups])
+    return unique_names(groups, [word for word in _WORDS if GroupId(GroupKind(word)) not in groups])
 
 
-def _unique(ids: Sequence[_Named], taken: Collection[str] = ()) -> tuple[str, ...]:
+def unique_names(ids: Sequence[_Named], taken: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the names of features or groups, no two of them equal, and none of them ``taken``."""
     # names all of whose parts are quoted can be read back, so that the last step leaves no two
     # alike
     quotes = [Quotes.NONE] * len(ids)

@@ -162,7 +162,7 @@ def refuses(of: Callable[[], Any]) -> bool:
     """Return whether something is refused; in words, or by what ``render`` explains."""
     try:
         of()
-    except Exception:  # which `SavedResultCommand` explains
+    except Exception:  # which the command line explains
         return True
     return False
 

@@ -16,8 +16,8 @@ from fairgauge.identity import (
     GroupId,
     MissingValue,
     ValueSet,
-    feature_names,
     group_names,
+    unique_names,
 )
 
 PIECES = st.lists(
@@ -208,7 +208,7 @@ def test_names_of_groups_are_unique(parts):
 
 @given(st.lists(st.lists(TEXTS, min_size=1, max_size=3).map(tuple), unique=True, max_size=6))
 def test_names_of_features_are_unique(columns):
-    names = feature_names([FeatureId(each) for each in columns])
+    names = unique_names([FeatureId(each) for each in columns])
     assert len(set(names)) == len(names)
 
 

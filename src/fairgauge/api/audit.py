@@ -41,6 +41,7 @@ from fairgauge.errors import (
     CubeError,
     DataError,
     SpecError,
+    alternatives,
     problems_where,
     quote,
     refuse,
@@ -382,21 +383,18 @@ def count_cells(path: str, **options: Unpack[Options]) -> Cube:
 
 
 def _plan_of_one_query(spec: Spec) -> Plan:
-    no_query = {
-        "conditions (where) choose rows from what the query counts; let fairgauge count (without "
-        "--show-sql), or write them into a query of your own (--query)": bool(spec.where),
-        "people are counted from their rows, one by one, which no result of a query holds; count "
-        "each decision (--per-person each), or let fairgauge count": spec.of_people,
-        "the cases of successes are made while fairgauge counts; count the rows with fairgauge "
-        "count": bool(spec.successes),
-        "threshold 'median' takes a query before the one that counts; state the threshold as a "
-        "number": spec.threshold is Threshold.MEDIAN and spec.prediction is None,
-        "the cells of probabilities of groups (probabilities) are made while fairgauge counts; "
-        "count the rows with fairgauge count": bool(spec.probabilities),
+    several_steps = {
+        "where (which --query can hold)": bool(spec.where),
+        "person (count each decision: --per-person each)": spec.of_people,
+        "successes": bool(spec.successes),
+        "threshold 'median' (state a number)": (
+            spec.threshold is Threshold.MEDIAN and spec.prediction is None
+        ),
+        "probabilities": bool(spec.probabilities),
     }
-    for why, asked in no_query.items():
-        if asked:
-            raise DataError(why)
+    if asked := [option for option, is_asked in several_steps.items() if is_asked]:
+        what = alternatives(asked)
+        raise DataError(f"no one query counts by {what}; let fairgauge count (without --show-sql)")
     return plan(spec)
 
 

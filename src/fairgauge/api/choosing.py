@@ -211,7 +211,7 @@ def _cautions(answers: Mapping[str, str]) -> Iterator[str]:
     return (text for holds, text in cautions if holds)
 
 
-_WIDTH = 88
+_WIDTH, _FILL_IN = 88, "  # fill in the name of your column"
 _DECIDING = ("none", "decision", "score")
 PLACEHOLDERS = {
     "label": "label",
@@ -249,6 +249,7 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
             "No number of rows makes a rule pass on groups that are known by probabilities alone: "
             "name the column of people's own answers (known)."
         )
+    unnamed = dict.fromkeys(PLACEHOLDERS.keys() - (asked or {}).keys(), _FILL_IN)
     answers = [(q, found.answers[q.name]) for q in QUESTIONS if found.answers.get(q.name)]
     lines = [
         "# A specification for `fairgauge audit`, written by `fairgauge choose`.",
@@ -261,7 +262,7 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         "# What the numbers will not show:",
         *_comments(found.cautions, "- "),
         "",
-        *(_line(key, value, asked or {}) for key, value in keys.items()),
+        *(f"{key} = {toml_value(value)}{unnamed.get(key, '')}" for key, value in keys.items()),
         *(_both_outcomes(keys) if found.answers["model"] in _DECIDING else ()),
         "",
         "metrics = [",
@@ -278,11 +279,6 @@ def _both_outcomes(keys: Mapping[str, Json]) -> Iterator[str]:
     if "negative" not in keys:
         yield "# Where the outcome has more than two values, state both: any other is undecided."
         yield from (f'# {e} = ["VALUE"]' for e in ("positive", "negative") if e not in keys)
-
-
-def _line(key: str, value: Json, asked: Mapping[str, Json]) -> str:
-    named = key in asked or key not in PLACEHOLDERS
-    return f"{key} = {toml_value(value)}" + ("" if named else "  # fill in the name of your column")
 
 
 def _comments(texts: Iterable[str], mark: str = "") -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import re
-import stat
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
@@ -68,21 +67,13 @@ class DataArguments:
             if copy.saved != "cube":
                 return copy
             return read_cube(copy.path.read_text(encoding="utf-8"), "standard input")
-        for each in self.names:
-            _refuse_streams(each)
-        cubes = [str(Object(each)).casefold().endswith(CUBE_SUFFIX) for each in self.names]
         if self.sheet or self.header_row:
             row = f"#{self.header_row}" if self.header_row else ""
             sheets = (f"#{self.sheet or ''}" * e.casefold().endswith(_BOOKS) for e in self.names)
             return [f"{name}{sheet}{row}" for name, sheet in zip(self.names, sheets, strict=True)]
-        if not any(cubes):
-            return self.names[0] if len(self.names) == 1 else list(self.names)
-        if not all(cubes):
-            raise DataError(
-                f"counts ({CUBE_SUFFIX}) and rows cannot be audited together; count the rows "
-                "first: fairgauge count DATA -o more.cube.json"
-            )
-        return merge_cubes(self.names)
+        if all(str(Object(each)).casefold().endswith(CUBE_SUFFIX) for each in self.names):
+            return merge_cubes(self.names)
+        return self.names[0] if len(self.names) == 1 else list(self.names)
 
 
 def open_data(data: object) -> Source | Cube:
@@ -209,21 +200,6 @@ def named_files(asked: Sequence[str]) -> list[Path]:
     return found
 
 
-def _refuse_streams(asked: str) -> None:
-    if is_object(asked):
-        return
-    try:
-        mode = Path(asked).stat().st_mode if asked != STANDARD_INPUT else stat.S_IFREG
-    except FileNotFoundError:
-        return  # a glob, or nothing: opening it raises the error
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {quote(asked)}: {cause(error)}") from None
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise DataError(
-            f"{quote(asked)} is a pipe or a device; pass its rows to standard input and name it -"
-        )
-
-
 def _open_spark(data: DataArguments) -> object:
     if data.spark is None or (data.table is None) == (data.query is None):
         raise DataError(
@@ -236,14 +212,12 @@ def _open_spark(data: DataArguments) -> object:
 
 
 def _open_database(data: DataArguments, urls: Sequence[str]) -> Query:
-    from fairgauge.scan.input_files import refuse_database
     from fairgauge.scan.source import sql
 
-    for each in data.names if not urls else ():
-        refuse_database(each)
     if len(data.names) != 1 or not urls:
         raise FairgaugeError(
-            "--table and --query need one DATA, the URL of a database (such as postgresql://HOST/NAME)"
+            "--table and --query need one DATA, the URL of a database (such as "
+            "postgresql://HOST/NAME or sqlite:///FILE.db)"
         )
     scheme = urls[0].partition(":")[0]
     if (data.table is None) == (data.query is None):

@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 import click
 
-from fairgauge.errors import DataError, FairgaugeError, SpecError, hide_secrets, quote, suggest
+from fairgauge.errors import DataError, FairgaugeError, SpecError, hide_secrets, quote
 from fairgauge.start.first_help import SECTIONS, commands, entry_points, first_help
 from fairgauge.start.records import fields
 
@@ -150,22 +150,6 @@ class Command(click.Command):
         return parser
 
 
-class SavedResultCommand(Command):
-    """A command that shows a saved result, in which others may have changed any value."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except (FairgaugeError, click.ClickException, click.exceptions.Exit, click.Abort,
-                ClosedOutput, OSError):  # fmt: skip
-            raise
-        except Exception as error:
-            raise DataError(
-                "a value of the saved result is of a type or in a place where none can be "
-                f"({type(error).__name__}: {str(error)[:_LONGEST_CAUSE]}); save it again"
-            ) from error
-
-
 def add_options(*options: Decorator) -> Decorator:
     """Return a decorator that gives a command several options, in the order of its help."""
 
@@ -231,18 +215,6 @@ class Commands(click.Group):
     def get_help(self, ctx: click.Context) -> str:
         del ctx
         return first_help().rstrip()
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            every = self.list_commands(ctx)
-            message = (
-                f"no command {quote(args[0])}.{suggest(args[0], every)} "
-                f"Commands: {', '.join(every)}"
-            )
-            raise click.UsageError(message, ctx)
-        return super().resolve_command(ctx, args)
 
     def main(
         self,

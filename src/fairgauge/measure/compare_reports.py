@@ -34,7 +34,7 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.errors import CubeError, DataError, Problem, listing, quote, refuse
-from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
+from fairgauge.identity import FeatureId, GroupId, group_names, unique_names
 from fairgauge.inference.paired_changes import DisparityChanges
 from fairgauge.measure._changes import MeasuredDisparities, adjusted_together, changed_disparities
 from fairgauge.question.options import BY_NAME, OPTIONS
@@ -589,7 +589,7 @@ def _name_jointly(old: Report, new: Report) -> tuple[Report, Report]:
             of_feature = groups.setdefault(each.feature_id, {})
             if each.group_id is not None and each.group is not None:
                 of_feature[each.group_id] = each.group
-    features = dict(zip(groups, feature_names(list(groups)), strict=True))
+    features = dict(zip(groups, unique_names(list(groups)), strict=True))
     for of_feature in groups.values():
         of_feature.update(zip(of_feature, group_names(list(of_feature)), strict=True))
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ForwardRef, Protocol, TypedDict, TypeVar
 
 from fairgauge import enums
 from fairgauge.errors import Problem
-from fairgauge.identity import FeatureId, feature_names
+from fairgauge.identity import FeatureId, unique_names
 from fairgauge.question import option_types as types
 from fairgauge.question import readers as syntax
 from fairgauge.question.category_words import OwnWords, is_code_of_missing, means_missing
@@ -181,7 +181,7 @@ class Spec:
         """Return every recorded feature and intersection, by its name in all results."""
         ids = [FeatureId((f.column,)) for f in self.sensitive]
         ids += [FeatureId(columns) for columns in self.intersections]
-        return dict(zip(feature_names(ids), ids, strict=True))
+        return dict(zip(unique_names(ids), ids, strict=True))
 
     @property
     def audited(self) -> dict[str, FeatureId]:

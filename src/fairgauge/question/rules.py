@@ -24,7 +24,7 @@ _SCOPE: Mapping[str, Reader] = {
     "decide": read_word(Decide),
 }  # fmt: skip
 _KEYS = ("metric", "at_least", "at_most", "between", *_SCOPE)
-_ROUNDING, _LONGEST_SHOWN = 1e-12, 200
+_ROUNDING = 1e-12
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
 
 
@@ -169,8 +169,6 @@ def _split_limit(text: str) -> tuple[str, float, float]:
             if _is_name(metric):
                 return metric, float(low), float(high)
     message = "write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
-    if (percent := re.search(rf"({_NUMBER})\s*%", text[:_LONGEST_SHOWN])) is not None:
-        message = f"shares are written as {float(percent[1]) / 100:g}, not in per cent"
     raise SpecError(Problem("rule", f"cannot read {quote(text)}; {message}"))
 
 
@@ -241,11 +239,8 @@ def _check_scope_and_limits(rule: Rule, at: Location) -> None:
     low, high = rule.row.range
     limits = [limit for limit in (rule.low, rule.high) if math.isfinite(limit)]
     if limits and rule.low <= low and high <= rule.high:
-        percent = next((limit for limit in limits if not low <= limit <= high), math.nan)
-        written = f"; {percent:g}% is written as {percent / 100:g}"
-        hint = written if low <= percent / 100 <= high else ""
         every = f"is between {low:g} and {high:g}, and every value of it is allowed"
-        at.report(f"can never fail: {rule.metric} {every}{hint}")
+        at.report(f"can never fail: {rule.metric} {every}")
 
 
 def _read_metric(asked: object, at: Location) -> tuple[str, Statistic | Metric | None]:

@@ -511,9 +511,7 @@ def _wrong_margins(spec: Spec) -> Iterator[Problem]:
 
 def never_exceeded(name: str, margin: float, most: float) -> Problem:
     """Return that a margin is at least ``most``, which nothing is beyond, as 5 in place of 0.05."""
-    message = f"can never be exceeded: {name} differs by {most:g} at most"
-    if margin / 100 < most:
-        message += f"; {margin:g} of 100 is written as {margin / 100:g}"
+    message = f"can never be exceeded: {name} differs by {most:g} at most, not {margin:g}"
     return Problem(f"margins.{name}", message)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from fairgauge.cube.cube import Cube, distinct_rows
 from fairgauge.cube.plan import SUM, Axis
 from fairgauge.enums import ReferenceRule, Role, Task
-from fairgauge.errors import Problem, cells, quote, refuse, suggest, values_held
+from fairgauge.errors import Problem, cells, quote, refuse, suggest
 from fairgauge.identity import group_names
 from fairgauge.question.options import flag_of
 from fairgauge.question.specification import SwapQuestion
@@ -151,7 +151,7 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
     for option, name in asked:
         if not is_one_of(name, groups):
             near = suggest(name, groups)
-            yield Problem(option, f"no {quote(name)} in {feature}.{near} {values_held(groups)}")
+            yield Problem(option, f"no {quote(name)} in {feature}.{near} It has {cells(groups)}")
     if reference in question.spec.exclude_groups:
         yield Problem("reference", f"{quote(reference)} is an excluded group; name another")
     if reference is not None and is_one_of(reference, question.placebo):

@@ -207,11 +207,9 @@ class GroupCounts:
 
     def codes_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
         """Return the group of every row: -1 for a known value of no group, below for none."""
-        return self.crossing.groups_of(self.levels_of_rows(cube, columns))
-
-    def levels_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
         axes = [part.axis for part in self.crossing.parts]
-        return np.stack([level_codes(axis, cube, columns[axis.column]) for axis in axes], axis=-1)
+        levels = [level_codes(axis, cube, columns[axis.column]) for axis in axes]
+        return self.crossing.groups_of(np.stack(levels, axis=-1))
 
 
 def ungrouped_rows(counts: GroupCounts, measure: str) -> float:
@@ -597,7 +595,7 @@ def _find(value: Value, levels: Sequence[Value], column: str, path: str) -> Valu
     except LookupError as error:
         name, known = name_of(value), [name_of(level) for level in levels]
         absent = f"column {quote(column)} has no value {quote(name)}.{suggest(name, known)}"
-        message = str(error) or f"{absent} {errors.values_held(known)}"
+        message = str(error) or f"{absent} It has {errors.cells(known)}"
         if path == "reference" and value in list(ReferenceRule):
             message += f"; as a rule it stands alone (reference={value!r}, --reference {value})"
         raise SpecError(Problem(path, message)) from None

@@ -28,7 +28,7 @@ from fairgauge.enums import (
     Task,
     Uncounted,
 )
-from fairgauge.errors import DataError, Problem, SpecError, quote, refuse, suggest, values_held
+from fairgauge.errors import DataError, Problem, SpecError, quote, refuse, suggest
 from fairgauge.question.category_words import is_undecided, may_be_value, undecided_refusals
 from fairgauge.question.features import ByColumn
 from fairgauge.question.specification import Spec
@@ -285,7 +285,6 @@ def _positive_values(
         _check_predictions(spec, present)
         return (1,)
     every = list(dict.fromkeys(level for levels in present for level in levels))
-    beside = spec.positive if any(is_one_of(level, spec.positive) for level in every) else ()
     problems = []
     for value in spec.positive:
         for levels in present:
@@ -294,7 +293,7 @@ def _positive_values(
             except LookupError as error:
                 problems += [Problem("positive", str(error))] if str(error) else []
         if all(not is_one_of(value, levels) for levels in present):
-            message = _describe_absent(value, present[0], axis.column, spec, beside)
+            message = _describe_absent(value, present[0], axis.column, spec)
             problems.append(Problem("positive", message))
     # labels of one outcome alone may be all that there are
     decided = [v for v in present[0] if may_be_value(name_of(v)) or not is_undecided(v)]
@@ -349,23 +348,15 @@ def _ask_for_positive(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
     return f"{message}; {cut}; {classes}" if len(present[0]) > 2 else message
 
 
-def _describe_absent(
-    value: Value, levels: Sequence[Value], column: str, spec: Spec, beside: Sequence[Value] = ()
-) -> str:
+def _describe_absent(value: Value, levels: Sequence[Value], column: str, spec: Spec) -> str:
     asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
     meant = suggest(asked, names)
-    if cut := re.fullmatch(
-        r"([<>])(=?)\s*([+-]?[\d.]+)", asked
-    ):  # below a cut is what is not above it
-        equal = (cut[1] == ">") == bool(cut[2])
-        code = f"fairgauge.above({cut[3]}{', closed=' + repr('left') if equal else ''})"
-        meant = f" A cut is written {code}, --positive '>{'=' * equal}{cut[3]}'"
-        also = "; with favourable='negative' (--favourable negative) the others are better off"
-        meant += f"{also if cut[1] == '<' else ''}."
+    if re.fullmatch(r"[<>]=?\s*[+-]?[\d.]+", asked):
+        below = "where less is better, with favourable='negative' (--favourable negative)"
+        meant = f" A cut is written fairgauge.above(X), --positive '>X' or '>=X'; {below}."
     why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
-    leave = errors.remedy_if_absent(value, beside, meant)
-    return f"column {quote(column)} has no value {quote(asked)}{why} {values_held(names)}{leave}"
+    return f"column {quote(column)} has no value {quote(asked)}{why} It has {errors.cells(names)}"
 
 
 def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> Mask:

@@ -8,11 +8,9 @@ Schemas and writes formats finds it here. Files are JSON whose ``schema`` states
 from __future__ import annotations
 
 import datetime as dt
-import io
 import json
 import pkgutil
 import re
-import zipfile
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -343,13 +341,8 @@ def read_saved(path: str | Path) -> Saved:
     try:
         return read_saved_text(content.decode("utf-8-sig"), str(path))
     except UnicodeDecodeError:
-        if zipfile.is_zipfile(io.BytesIO(content)):
-            raise CubeError(
-                f"{quote(path)} is an archive; if it is a sealed bundle, fairgauge verify "
-                "FILE.fairgauge checks it, and fairgauge render FILE.fairgauge -o FILE.html writes "
-                "its report (in Python: fairgauge.verify(path).report)"
-            ) from None
-        raise CubeError(f"{quote(path)} is no saved result of fairgauge: not UTF-8") from None
+        why = "not UTF-8 (of a bundle, fairgauge render FILE writes the report)"
+        raise CubeError(f"{quote(path)} is no saved result of fairgauge: {why}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,11 +458,8 @@ def load(path: str | Path) -> Loaded:
     schema = str(values["schema"])
     readers: dict[str, type[Cube | ShownResult]] = {SCHEMA: Cube, **result_classes()}
     if schema not in readers:
-        same = [known for known in readers if known.partition("/")[0] == schema.partition("/")[0]]
-        why = f"which fairgauge does not read; it reads {', '.join(readers)}"
-        if same:
-            why = f"another version of fairgauge's; this version reads {' and '.join(same)}"
-        raise CubeError(f"{quote(path)} has format {quote(schema)}, {why}")
+        known = f"which this version of fairgauge does not read; it reads {', '.join(readers)}"
+        raise CubeError(f"{quote(path)} has format {quote(schema)}, {known}")
     try:
         return readers[schema].from_dict(values)
     except FairgaugeError as error:

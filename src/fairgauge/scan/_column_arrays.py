@@ -235,18 +235,15 @@ def _plain_array(value: object, path: str) -> AnyArray:
     if _is_list(listed) and set(map(type, listed)) <= _CANONICAL:  # of millions of values at once
         return _single_type_array(cast("list[Value]", [*listed]), path)
     if not _is_list(listed) or any(_is_list(each) or _is_array(each) for each in listed):
-        advice = _OF_FEATURES if path.startswith(("sensitive", "strata")) else _OF_OUTCOMES
-        raise SpecError(Problem(path, _ONE_DIMENSION + advice))
+        raise SpecError(Problem(path, _ONE_DIMENSION))
     return _single_type_array([canonical(each) for each in listed], path)
 
 
 # types whose values are in their one form
 _CANONICAL = {str, bool, int, type(None)}
-_ONE_DIMENSION = "must have one dimension, with one value for each row; "
-_OF_FEATURES = "name the columns of a table: sensitive={'NAME': table[:, 0]}"
-_OF_OUTCOMES = (
-    "take the only column of an array (.ravel()) or of a frame (frame['NAME']), and of the scores "
-    "of predict_proba those of the positive class ([:, 1])"
+_ONE_DIMENSION = (
+    "must have one dimension, with one value for each row: take one column of a table or an array "
+    "(array[:, 0], frame['NAME']); of features name each, as in sensitive={'NAME': array[:, 0]}"
 )
 
 

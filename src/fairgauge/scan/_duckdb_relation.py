@@ -423,18 +423,14 @@ class DuckRows:
             found = [[*map(self.written.decode, values)] for values in found]
         return found
 
-    def _look(self, plan: Plan, limit: int) -> None:
-        # report a column of too many values before the scan
+    def count(self, plan: Plan, limit: int) -> Cube:
+        self._check(plan)
         axes = [axis for axis in plan.axes if axis.limited]
-        if axes and self.looks:
+        if axes and self.looks:  # a column of too many values is reported before the scan
             found = self.fetch([axis.column for axis in axes], 2 * limit)[0]
             of = zip(axes, found, strict=True)
             different = {a: [*{*each}] for a, each in of if not _NESTED & {*map(type, each)}}
             check_values(different, self.written.texts, limit)
-
-    def count(self, plan: Plan, limit: int) -> Cube:
-        self._check(plan)
-        self._look(plan, limit)
         plain, fine = [axis for axis in plan.axes if not axis.bins], any(a.grid for a in plan.axes)
         alike = all(a.column in self.written.batched and not a.moments for a in plain)
         texts = any(self.written.read(column, plan)[1] for column in plan.numeric_columns)

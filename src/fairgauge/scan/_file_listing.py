@@ -90,10 +90,17 @@ def list_files(asked: str) -> Listing:
 
 def _local_files(asked: str) -> tuple[list[Path], bool]:
     path = local_path(asked)
-    if path.exists() and not path.is_dir():
+    try:
+        is_there = path.exists()
+    except OSError as error:
+        raise DataError(f"cannot read {quote(asked)}: {error.strerror}") from None
+    if path.is_file():
         return [path], False
+    if is_there and not path.is_dir():
+        way = "pass its rows to standard input and name it -"
+        raise DataError(f"{quote(asked)} is a pipe or a device; {way}")
     matches = [path]
-    if not path.exists():
+    if not is_there:
         wild = any(letter in asked for letter in "*?[")
         matches = [Path(each) for each in glob.glob(asked, recursive=True)] if wild else []  # noqa: PTH207
         if not matches:

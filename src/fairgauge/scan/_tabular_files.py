@@ -201,7 +201,7 @@ def _first_lines(path: Place) -> list[str]:
     return lines
 
 
-_MAGIC, _ARROW, _FEATHER_1 = b"PAR1", b"ARROW1", b"FEA1"
+_MAGIC, _ARROW = b"PAR1", b"ARROW1"
 # Parquet: four bytes of magic at either end, and the four of the footer's length
 _SMALLEST = 12
 
@@ -369,24 +369,17 @@ def _read_arrow(path: Place) -> pa.Table:
     try:
         local = isinstance(path, Path)
         with pa.memory_map(str(path)) if local else pa.PythonFile(path.open("rb")) as held:
-            start = held.read(len(_ARROW))  # which would be lengths of a stream
-            is_file = start == _ARROW
-            if start.startswith(_FEATHER_1):
-                raise DataError(
-                    f"{quote(path)} is a Feather file of version 1; save it anew (in pandas: "
-                    "pandas.read_feather(PATH).to_feather(PATH)), or give the frame"
-                )
+            is_file = held.read(len(_ARROW)) == _ARROW  # which would be lengths of a stream
             held.seek(0)
             return (ipc.open_file if is_file else ipc.open_stream)(held).read_all()
     except (pa.ArrowException, OSError):
-        raise DataError(f"{quote(path)} is truncated, or not an Arrow file") from None
+        what = "truncated, or not an Arrow file (of Feather, version 2)"
+        raise DataError(f"{quote(path)} is {what}") from None
 
 
 _SNIFFED_OF_JSON = 1 << 20
 _LARGEST_OBJECT = 1 << 24
 _MOST_KEYS = 1_000
-
-_OF_INSPECT = {"version", "status", "eval"}
 
 Keys = tuple[str, ...]
 
@@ -447,8 +440,6 @@ def _keys_of_columns(path: Place) -> dict[str, Keys]:
     for pairs in found:
         if not isinstance(pairs, _Pairs):
             raise DataError(f"{quote(path)} must hold objects, each a row, not {quote(pairs)}")
-        if {name for name, _ in pairs} >= _OF_INSPECT:
-            raise DataError(f"{quote(path)} is a log of Inspect in JSON; give its .eval file")
         columns |= _nested_keys(pairs, path)
     check_unique_names(columns, quote(path), _MOST_KEYS)
     if not columns:

@@ -51,7 +51,6 @@ from fairgauge.errors import (
     needing,
     quote,
     refuse,
-    remedy_if_absent,
     suggest,
 )
 from fairgauge.identity import Bin
@@ -365,8 +364,7 @@ def _explain_absent_value(
     known = [name_of(level) for level in levels]
     meant = f" It is recoded to {quote(category)} (recode)." if category != name else ""
     meant = meant or suggest(name, known)
-    leave = remedy_if_absent(value, condition.values, meant)
-    return f"column {quote(column)} has no value {quote(name)}.{meant} It has {cells(known)}{leave}"
+    return f"column {quote(column)} has no value {quote(name)}.{meant} It has {cells(known)}"
 
 
 def _missing_codes(

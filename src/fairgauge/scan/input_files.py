@@ -24,7 +24,6 @@ from fairgauge.errors import DataError, FairgaugeError, listing, needing, quote,
 from fairgauge.object_stores import (
     Object,
     Place,
-    address,
     is_object,
     most_unpacked,
     open_unzipped,
@@ -36,7 +35,6 @@ from fairgauge.scan.source import (
     Opened,
     Source,
     check_unique_names,
-    database_url,
 )
 from fairgauge.start.records import dataclass
 
@@ -51,9 +49,10 @@ _SUFFIXES = {
 FORMATS = {suffix: kind for kind, known in _SUFFIXES.items() for suffix in known.split()}
 """The formats that are read, by the suffixes of their files."""
 _COMPRESSED = ("csv", "json")
-_ZIP, _UTF_16 = b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _TABLE = "save its table as .csv or .parquet"
 _FRAME = "read it in Python, and give the frame"
+_DATABASE = "name it by its URL, such as sqlite:///FILE.db, with --table or --query"
 WAYS_OUT = {
     **dict.fromkeys((".xls", ".xlsb", ".ods", ".numbers"), "open it, and save it as .xlsx"),
     **dict.fromkeys((".rds", ".rda", ".rdata"), "in R, save it by haven::write_sav as .sav"),
@@ -61,14 +60,11 @@ WAYS_OUT = {
     **dict.fromkeys((".pkl", ".pickle", ".npy", ".npz", ".h5", ".hdf5", ".orc", ".avro"), _FRAME),
     **dict.fromkeys((".mdb", ".accdb", ".dbf", ".sps", ".mtw", ".jmp", ".sd2"), _TABLE),
     **dict.fromkeys((".pdf", ".docx", ".doc", ".html", ".xml", ".md"), _TABLE),
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3", ".duckdb"), _DATABASE),
     ".sas7bcat": "name the .sas7bdat file beside it, whose labels it holds",
 }
 """What to do with files of formats that are not read."""
-_SIGNATURES = {
-    b"PAR1": ("a Parquet file", ".parquet"),
-    b"ARROW1": ("an Arrow file", ".arrow"),
-    b"\x1f\x8b": ("a gzip file", ".csv.gz"),
-}
+_SIGNATURES = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x1f\x8b": ".csv.gz"}
 ARCHIVES = (".zip", ".bz2", ".zst")
 _COPY = "stdin-"
 _HEAD, _SIGNATURE = 1 << 16, 1 << 8
@@ -102,7 +98,7 @@ def read_standard_input() -> StandardInput:
         raise DataError("standard input is empty")
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     suffix = ".jsonl" if text[:1] in (b"{", b"[") else ".csv"
-    known = (suffix for start, (_, suffix) in _SIGNATURES.items() if head.startswith(start))
+    known = (suffix for start, suffix in _SIGNATURES.items() if head.startswith(start))
     descriptor, name = tempfile.mkstemp(next(known, suffix), _COPY, folder_of_process())
     with os.fdopen(descriptor, "wb") as handle:
         handle.write(head)
@@ -209,23 +205,11 @@ def _format(path: Place) -> str:
     zipped = suffixes[-1:] == [".gz"]
     last = suffixes[-2] if zipped and len(suffixes) > 1 else "".join(suffixes[-1:])
     found = FORMATS.get(last)
-    if found is None:
-        refuse_database(address(path))
     if found is None or (zipped and found not in _COMPRESSED):
         known = f"known are {', '.join(FORMATS)}, of one table also {', '.join(ARCHIVES)}"
         way = WAYS_OUT.get(last, f"{known}; {_TABLE}, or {_FRAME}")
         raise DataError(f"{quote(path)} has a format that is not read: {way}")
     return found
-
-
-def refuse_database(path: str | Path) -> None:
-    """Refuse the file of a database, which is read by its URL."""
-    url = database_url(path)
-    if url is not None:
-        raise DataError(
-            f"{quote(path)} is a database; name it by its URL: {url} with --table or --query "
-            "(fairgauge.sql in Python)"
-        )
 
 
 def check_readable(path: Place, kind: str) -> None:
@@ -252,13 +236,9 @@ def _refuse_other_formats(path: Place, head: bytes, kind: str) -> None:
     # refuse what is saved, or renamed, as a text file: other formats, a workbook, or UTF-16
     if kind not in _COMPRESSED or path.suffix.lower() == ".gz":
         return
-    for start, (what, suffix) in _SIGNATURES.items():
-        if head.startswith(start):
-            named = suffix.replace(".csv", path.suffix)
-            raise DataError(f"{quote(path)} is {what}; rename it to end in {named}")
-    if head.startswith(_ZIP):
-        what = "a workbook or an archive; rename it to end in .xlsx or .zip"
-        raise DataError(f"{quote(path)} is {what}")
+    if head.startswith((*_SIGNATURES, b"PK\x03\x04")):
+        what = f"{', '.join(_SIGNATURES.values())} or .xlsx"
+        raise DataError(f"{quote(path)} is no text: rename it to end as its format does ({what})")
     if head.startswith(_UTF_16) or 0 in head[:4]:  # characters of two bytes
         raise DataError(f"{quote(path)} is UTF-16 text; save it as UTF-8")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from fairgauge.cube.cube import Cube, Sums
@@ -244,10 +243,6 @@ def check_counts(plan: Plan, fractional: object, sums: Mapping[str, Sums], rows:
         raise DataError(f"column {quote(plan.weight)} is the weight, and the weights sum to 0")
 
 
-# where the signature of a file of a database begins, and what it is
-_SIGNATURES = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}
-
-
 @dataclass(frozen=True, slots=True)
 class Query:
     """A table or a SELECT of a database; see `sql`."""
@@ -274,17 +269,6 @@ def sql(url: str, rows: str) -> Query:
     Query(rows='loans')
     """
     return Query(url, rows)
-
-
-def database_url(path: str | Path) -> str | None:
-    """Return the URL of a file that is a database, None where it is something else."""
-    try:
-        with Path(path).open("rb") as handle:
-            head = handle.read(16)
-    except (OSError, ValueError):
-        return None
-    schemes = (scheme for scheme, (at, sign) in _SIGNATURES.items() if head.startswith(sign, at))
-    return next((f"{scheme}:///{path}" for scheme in schemes), None)
 
 
 @dataclass(slots=True)

@@ -241,7 +241,7 @@ def test_what_remains_within_the_margin_does_not_fail():
         ({"metrics": "CDDL"}, "has no decomposition"),
         ({"metrics": "mean_score.ratio", "score": "admitted"}, "mean of a label or a prediction"),
         ({"margins": {"recall": 0.1}}, "no difference in it; the rates are 'base_rate'$"),
-        ({"margins": {"base_rate": 5}}, "margins.base_rate: can never be .*5 of 100 is .* 0.05"),
+        ({"margins": {"base_rate": 5}}, "margins.base_rate: can never be exceeded"),
         (
             {"margins": {"base_rate": 0.1}, "metrics": "base_rate.ratio"},
             "margins: are of differences",

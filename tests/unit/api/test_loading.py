@@ -22,7 +22,7 @@ CUBE = fg.confusion("sex", {"F": {"tp": 20, "fp": 5, "fn": 7, "tn": 18}, "M": {"
 
 
 NO_RESULT = "is no saved result of fairgauge, or is truncated"
-ANOTHER = "another version of fairgauge's; this version reads f"
+ANOTHER = "which this version of fairgauge does not read; it reads "
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,8 @@ ANOTHER = "another version of fairgauge's; this version reads f"
         (CUBE.to_json()[:-9], NO_RESULT),
         ('{"schema": "fairgauge.cube/99"}', f"has format 'fairgauge.cube/99', {ANOTHER}"),
         ('{"schema": "fairgauge.report/9"}', f"has format 'fairgauge.report/9', {ANOTHER}"),
-        ('{"schema": 5}', "has format '5', which fairgauge does not read; it reads"),
-        ('{"schema": ["a"]}', "has format \"['a']\", which fairgauge does not read"),
+        ('{"schema": 5}', f"has format '5', {ANOTHER}"),
+        ('{"schema": ["a"]}', f"has format \"['a']\", {ANOTHER}"),
     ],
 )
 def test_files_that_are_not_read(tmp_path, monkeypatch, content, said):
@@ -66,7 +66,8 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     assert said("no.json") == "no file 'no.json'"
     assert said(".") == "cannot read '.': it is a folder, a pipe or a device"
     (tmp_path / "b").write_bytes(b"\xff\x00")
-    assert said("b") == "'b' is no saved result of fairgauge: not UTF-8"
+    not_utf8 = "not UTF-8 (of a bundle, fairgauge render FILE writes the report)"
+    assert said("b") == f"'b' is no saved result of fairgauge: {not_utf8}"
     assert said("n" * 5_000).endswith("File name too long")
     assert said("a\0b").startswith("cannot read 'a\\x00b': ")
 

@@ -66,14 +66,13 @@ def test_nothing_that_a_rule_names_passes_by_absence(metric, groups, features, s
     ("rule", "message"),
     [
         ("RD <= 10", "rules[0]: can never fail: RD is between -1 and 1, and every value of it is"),
-        ("RD <= 10", "allowed; 10% is written as 0.1"),
         ("-10 <= RD <= 10", "rules[0]: can never fail: RD is between -1 and 1"),
         ("accuracy >= -1", "rules[0]: can never fail: accuracy is between 0 and 1"),
         ("DI >= 0", "rules[0]: can never fail: DI is between 0 and inf, and every value of it is"),
         ("-1 <= RD <= 1", "rules[0]: can never fail: RD is between -1 and 1"),
         ("DI >= 0.8 or RD >= -0.1", "rules[0]: cannot read 'DI >= 0.8 or RD >= -0.1'; write"),
-        ("accuracy >= 8%", "rules[0]: cannot read 'accuracy >= 8%'; shares are written as 0.08"),
-        ("DI > 80%", "rules[0]: cannot read 'DI > 80%'; shares are written as 0.8"),
+        ("accuracy >= 8%", "rules[0]: cannot read 'accuracy >= 8%'; write 'METRIC >= X'"),
+        ("DI > 80%", "rules[0]: cannot read 'DI > 80%'; write 'METRIC >= X'"),
     ],
 )
 def test_a_rule_that_can_never_fail_is_refused(rule, message):

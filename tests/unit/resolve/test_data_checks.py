@@ -441,9 +441,8 @@ def test_a_value_in_words_that_no_group_has_is_warned_of():
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"prediction": "s", "positive": ">=0.5"}, r"\(0\.5, closed='left'\), --positive '>=0\.5'"),
-        ({"prediction": "s", "positive": "<0.5"}, "'>=0.5'; with favourable='negative'"),
-        ({"prediction": "s", "positive": "<= 0.5"}, r"above\(0\.5\), --positive '>0\.5'; with"),
+        ({"prediction": "s", "positive": ">=0.5"}, r"above\(X\), --positive '>X' or '>=X'; where"),
+        ({"prediction": "s", "positive": "<= 0.5"}, "less is better, with favourable='negative'"),
         ({"prediction": "f", "positive": "F"}, r'f = \{positive = \["F"\], negative = \["N"\]\}'),
         ({"prediction": "y", "positive": 1, "metrics": "MAPE"}, "mean_label.difference"),
         ({"prediction": "y", "positive": 1, "metrics": "median_label"}, "median_label.difference"),

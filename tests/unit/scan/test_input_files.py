@@ -163,7 +163,6 @@ JSON_REFUSED = {
     "malformed": ('{"g":"a","y":1}\n{"g":b}\n{"g":"a","y":1}\n', "Malformed JSON"),
     "cut off in the first": ('{"g":"a",', "holds no JSON objects with columns, or is truncated"),
     "no objects": ("[]", "holds no JSON objects with columns"),
-    "a log of Inspect": ('{"version": 2, "status": "success", "eval": {}}', "give its .eval file"),
     "a number": ("[1, 2]", "must hold objects, each a row, not '1'"),
     "a list cut off": ('[{"g":"a","y":1},{"g":"b","y":1}', "Malformed JSON"),
     "a key twice": ('{"g":1,"g":2,"y":1}\n', "has the column 'g' twice"),

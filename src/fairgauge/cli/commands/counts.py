@@ -10,7 +10,6 @@ from fairgauge.cli._arguments import (
     DataArguments,
     add_late_labels,
     check_options,
-    given_options,
     merge_cubes,
     open_data,
     question,
@@ -53,13 +52,6 @@ def _min_cell(*, required: bool = False) -> Decorator:
 @question()
 @takes_data()
 @click.option(
-    "--control",
-    "controls",
-    metavar="COL...",
-    multiple=True,
-    help="Column that fairgauge why adjusts for beside the strata: dti:36,43. Repeatable.",
-)
-@click.option(
     "-o",
     "--output",
     metavar="FILE",
@@ -101,7 +93,6 @@ def count_command(
     dialect: str | None,
     columns: str | None,
     from_result: str | None,
-    controls: tuple[str, ...],
     **flags: Any,
 ) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
@@ -126,8 +117,6 @@ def count_command(
         check_min_cell(min_cell)
     roles = {name: flags.pop(name) for name in OF_ANSWERS}
     options = read_question(config, flags)
-    if controls:
-        options["controls"] = given_options({"strata": controls})["strata"]
     options = controls_as_strata(options)
     options |= {name: column for name, column in roles.items() if column}
     of_answers = bool({"item", "variant"} & options.keys())

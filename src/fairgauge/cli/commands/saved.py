@@ -17,13 +17,13 @@ from fairgauge.cli._arguments import (
     takes_config,
     takes_data,
 )
-from fairgauge.cli._command_group import Command, SavedResultCommand, print_message, print_result
+from fairgauge.cli._command_group import Command, print_message, print_result
 from fairgauge.cli._output import Output, check_outputs, note_exposed, print_lines, shows_result
 from fairgauge.errors import DataError, quote, suggest
 from fairgauge.render.words import LANGUAGE_CODES
 
 
-@click.command("render", cls=SavedResultCommand)
+@click.command("render", cls=Command)
 @click.argument("saved")
 @shows_result()
 def render_command(saved: str, out: Output) -> int:
@@ -63,7 +63,7 @@ def render_command(saved: str, out: Output) -> int:
     return 0
 
 
-@click.command("seal", cls=SavedResultCommand)
+@click.command("seal", cls=Command)
 @click.argument("report")
 @click.argument("counts")
 @click.option(

@@ -18,7 +18,7 @@ from fairgauge.cli._arguments import (
     read_question,
     takes_data,
 )
-from fairgauge.cli._command_group import Command, Decorator, SavedResultCommand, add_options
+from fairgauge.cli._command_group import Command, Decorator, add_options
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.enums import GapVerdict, Missing, Worse
 from fairgauge.errors import DataError, quote, refuse, suggest
@@ -45,8 +45,6 @@ class Verb:
     own_options: Mapping[str, Keywords] = field(default_factory=dict)
     # what it takes in their order: ``data`` are rows or counts, others are texts
     arguments: tuple[str, ...] = ("data",)
-    # whether these are saved results, in which others may have changed any value
-    takes_saved: bool = False
     reads_question: bool = False  # whether the function reads the specification by its own rules
     judges: bool = False  # whether it judges, so that rules of a monitor alone are refused
     # fail_on, fail_help: the word that makes its result an exit code, and the help of it
@@ -102,7 +100,7 @@ def command_of(name: str, verb: Verb) -> click.Command:
         made_of.append(click.option("--fail-on", type=click.Choice((verb.fail_on,)),
                                     metavar=verb.fail_on, help=verb.fail_help))  # fmt: skip
     decorate = add_options(
-        click.command(name, cls=SavedResultCommand if verb.takes_saved else Command),
+        click.command(name, cls=Command),
         *made_of,
         verb.question_options,
         *(takes_data(verb.tables) if e == "data" else click.argument(e) for e in verb.arguments),
@@ -116,13 +114,9 @@ def _table_to_print(
     tables: tuple[str, ...], data: DataArguments, out: Output
 ) -> tuple[DataArguments, Output]:
     # ``--table`` names one of the result, unless DATA is a database
-    from fairgauge.scan.input_files import refuse_database
-
     if data.table is None or not data.names or any(map(is_url, data.names)):
         return data, out
     if data.table not in tables:
-        for path in data.names:
-            refuse_database(path)
         raise DataError(
             f"--table {quote(data.table)} is no table of the report."
             f"{suggest(data.table, tables)} Use {', '.join(tables)}; or, for a table of a "
@@ -199,15 +193,14 @@ VERBS = {
         function="fairgauge.api.comparing:compare",
         result_kind="comparison",
         arguments=("old", "new"),
-        takes_saved=True,
         own_options={
-            "same_rows": {
-                "flag": "--same-rows/--different-rows",
-                "default": None,
-                "help": "Whether both reports are of the same rows (two models on one table): then "
-                "a change is tested only where no dependence of the two would explain it. The "
+            "same_rows": _option(
+                "Whether both reports are of the same rows (two models on one table): then a "
+                "change is tested only where no dependence of the two would explain it. The "
                 "default decides by the numbers of rows.",
-            },
+                default=None,
+                flag="--same-rows/--different-rows",
+            ),
         },
         fail_on="worse",
         fail_help="Exit with 1 if a disparity or a verdict got statistically significantly worse; "
@@ -360,35 +353,30 @@ VERBS = {
         result_kind="alternatives",
         question_options=question("strata", "rules", "seed", "replicates", "method", "profile"),
         own_options={
-            "disparity": {
-                "metavar": "RATE",
-                "default": "selection_rate",
-                "help": "Rate whose gaps are to be smaller, or its difference or ratio "
+            "disparity": _option(
+                "Rate whose gaps are to be smaller, or its difference or ratio "
                 "(default selection_rate).",
-            },
-            "harm": {
-                "metavar": "H",
-                "type": float,
-                "default": 0.02,
-                "help": "Gaps of other groups may grow by less than this (default 0.02).",
-            },
-            "chosen_on": {
-                "metavar": "FILE",
-                "help": "Other rows, on which the one candidate to judge is chosen.",
-            },
-            "retrained": {
-                "is_flag": True,
-                "help": "Candidates are retrainings of one recipe, in the order of training.",
-            },
-            "looks": {
-                "metavar": "N,...",
-                "callback": _read_whole_numbers,
-                "help": "Numbers of retrainings at which it was planned to look.",
-            },
-            "fixed_number": {
-                "is_flag": True,
-                "help": "The number of retrainings was fixed beforehand.",
-            },
+                metavar="RATE",
+            ),
+            "harm": _option(
+                "Gaps of other groups may grow by less than this (default 0.02).",
+                metavar="H",
+                type=float,
+            ),
+            "chosen_on": _option(
+                "Other rows, on which the one candidate to judge is chosen.", metavar="FILE"
+            ),
+            "retrained": _option(
+                "Candidates are retrainings of one recipe, in the order of training.", is_flag=True
+            ),
+            "looks": _option(
+                "Numbers of retrainings at which it was planned to look.",
+                metavar="N,...",
+                callback=_read_whole_numbers,
+            ),
+            "fixed_number": _option(
+                "The number of retrainings was fixed beforehand.", is_flag=True
+            ),
         },
         help="""Find candidates shown to be as good as the model in use and less discriminatory.
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import DiagnosticCode, Missing, ReferenceRule, Uncounted
-from fairgauge.identity import FeatureId, feature_names, name_of_values
+from fairgauge.identity import FeatureId, name_of_values, unique_names
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns
 from fairgauge.question.kits import kit_or_none
@@ -201,7 +201,7 @@ def excluded_sentence(report: Report) -> str:
 def _intersections(spec: Mapping[str, Any]) -> dict[str, list[str]]:
     single = [FeatureId((feature["column"],)) for feature in spec.get("sensitive", ())]
     crossed = [FeatureId(tuple(parts)) for parts in spec.get("intersections", ())]
-    names = feature_names([*single, *crossed])[len(single) :]
+    names = unique_names([*single, *crossed])[len(single) :]
     return {name: [*feature.columns] for name, feature in zip(names, crossed, strict=True)}
 
 

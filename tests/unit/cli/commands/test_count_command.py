@@ -63,7 +63,7 @@ def test_what_a_cube_does_not_hold(run, fails, loans):
         ),
         (("merge", "report.json"), "'report.json' is no cube of counts; fairgauge count makes one"),
         (("merge", "loans.csv"), "'loans.csv' is no saved result of fairgauge, or is truncated"),
-        (("audit", "day.cube.json", "loans.csv"), "counts (.cube.json) and rows cannot be audited"),
+        (("audit", "day.cube.json", "loans.csv"), "files of different formats cannot be read"),
     ],
 )
 def test_refusals(run, fails, loans, args, said):
