@@ -158,10 +158,8 @@ def link_on(path: Path, folder: Path | None = None) -> Path | None:
     if plain.parent.as_posix() in ("/dev", "/dev/fd", "/proc/self/fd"):
         return None
     inside = {here, here / (folder or here)}
-    every = (whole, plain, *whole.parents, *plain.parents)
-    links = (each for each in every if each.is_symlink())
-    found = (each for each in links if each in (whole, plain) or inside & {*each.parents})
-    return next(found, None)
+    links = [e for e in (whole, plain, *whole.parents, *plain.parents) if e.is_symlink()]
+    return next((e for e in links if e in (whole, plain) or inside & {*e.parents}), None)
 
 
 def refuse_link(path: str | Path) -> None:

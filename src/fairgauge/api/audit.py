@@ -606,7 +606,7 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 def _note_origin_of_counts(data: object, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     if cube.min_cell is not None:
-        yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
+        yield Diagnostic.note(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
     if isinstance(data, Cube) and data.question is not None:
         asked = data.asked
         changed = [f.name for f in fields(Spec) if getattr(asked, f.name) != getattr(spec, f.name)]

@@ -237,9 +237,7 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     recorded = "sensitive" in keys or "sensitive" in (asked or {})
     if recorded and {str(FOUR_FIFTHS), _OF_TOP} & found.limits.keys():
         keys |= {"reference": FOUR_FIFTHS.reference, "min_share": FOUR_FIFTHS.min_share}
-    if (
-        found.answers["model"] == "score"
-    ):  # to be stated: the middle of the scores is where to start
+    if found.answers["model"] == "score":  # the middle of the scores is where to start
         between = cast("tuple[float, float]", (asked or {}).get("score_range") or (0.0, 1.0))
         keys["threshold"] = sum(between) / 2
     keys |= asked or {}
@@ -250,6 +248,8 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
             "name the column of people's own answers (known)."
         )
     unnamed = dict.fromkeys(PLACEHOLDERS.keys() - (asked or {}).keys(), _FILL_IN)
+    if "threshold" not in (asked or {}):
+        unnamed["threshold"] = "  # fill in your threshold"
     answers = [(q, found.answers[q.name]) for q in QUESTIONS if found.answers.get(q.name)]
     lines = [
         "# A specification for `fairgauge audit`, written by `fairgauge choose`.",

@@ -240,7 +240,9 @@ class Commands(click.Group):
             )
         except (KeyboardInterrupt, click.Abort):
             code = INTERRUPTED
-        except Exception as error:  # the last resort: never a traceback
+        except SystemExit:
+            raise
+        except BaseException as error:  # the last resort: never a traceback, nor that of Rust
             # a library that is interrupted raises an error of its own
             code = INTERRUPTED if "Interrupt" in type(error).__name__ else _explain(error)
         if code == INTERRUPTED:
@@ -256,7 +258,7 @@ def _end_process(number: int, frame: FrameType | None) -> None:
     os.kill(os.getpid(), number)
 
 
-def _explain(error: Exception) -> int:
+def _explain(error: BaseException) -> int:
     if isinstance(error, ClosedOutput):
         silence_output()
     elif isinstance(error, click.exceptions.NoArgsIsHelpError):

@@ -93,7 +93,7 @@ _AMOUNT = (
         "--quiet",
         is_flag=True,
         help="Print one line with the verdict, and one for each rule that does not pass; with "
-        "rules, the values that are left out.",
+        "rules, the values that are excluded.",
     ),
 )
 

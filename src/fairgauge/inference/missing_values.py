@@ -331,6 +331,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     crossed = counted.feature_id.columns
     made = Diagnostic.note if cases / every < MANY_MISSING else Diagnostic.warning
     of_cases = {"cases": cases, "total_cases": every} if every != total else {}
+    rounded = {"rounded": True} if counted.protected else {}
     yield made(
         DiagnosticCode.MISSING_GROUPS,
         counted.feature,
@@ -345,6 +346,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         **({"known": known} if known else {}),
         **({"columns": crossed} if len(crossed) > 1 else {}),
         **of_cases,
+        **rounded,
     )
 
 

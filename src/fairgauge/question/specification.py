@@ -87,7 +87,8 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         refuse_costly(*of_base)
         if "rules" in given:  # who states rules beside counts states how they are judged
             assumed = ("missing",) if base.missing is enums.Missing.IGNORABLE else ()
-            given = {name: getattr(Spec(), name) for name in (*_OF_RULES, *assumed)} | given
+            every = {"sensitive": tuple(replace(each, values=()) for each in base.sensitive)}
+            given = {name: getattr(Spec(), name) for name in (*_OF_RULES, *assumed)} | every | given
     misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
     if spec.prediction is not None and "threshold" not in given:

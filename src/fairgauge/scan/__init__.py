@@ -11,9 +11,10 @@ from fairgauge.errors import DataError, quote
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
 from fairgauge.scan._file_listing import is_lake_table, open_lake_table
+from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import QUESTION
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
-from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source, open_frame
+from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
 
 # the options whose values name columns, or are arrays
 _OF_COLUMNS = frozenset(

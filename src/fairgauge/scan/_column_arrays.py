@@ -18,9 +18,10 @@ from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import items
 from fairgauge.scan._cell_sums import join_parts, scan_batches
+from fairgauge.scan._frames import open_frame
 from fairgauge.scan._narwhals import own_names
 from fairgauge.scan.row_codes import Batch, coded_whole, doubles, drop_codes, numbers_of_texts
-from fairgauge.scan.source import Fetched, NotNumeric, Source, check_unique_names, open_frame
+from fairgauge.scan.source import Fetched, NotNumeric, Source, check_unique_names
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import AnyArray, Integers
 from fairgauge.values import Value, canonical, name_of

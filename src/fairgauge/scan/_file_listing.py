@@ -25,7 +25,8 @@ from fairgauge.object_stores import (
     local_path,
     names_in,
 )
-from fairgauge.scan.source import Source, open_frame
+from fairgauge.scan._frames import open_frame
+from fairgauge.scan.source import Source
 from fairgauge.start.records import dataclass
 
 # folders of a store that are looked into, as each takes some requests

@@ -37,6 +37,7 @@ from fairgauge.scan._duckdb_relation import (
     text_unless_number,
     typed_columns,
 )
+from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.row_codes import numbers_of, sql_double, sql_double_of_half
 from fairgauge.scan.source import (
@@ -45,7 +46,6 @@ from fairgauge.scan.source import (
     Record,
     Source,
     check_unique_names,
-    open_frame,
 )
 from fairgauge.start.records import dataclass, replace
 

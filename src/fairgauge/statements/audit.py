@@ -513,7 +513,7 @@ class _Audit(PageStatements):
             name = name.get("name") if isinstance(name, Mapping) else name
             yield fact("preset_not_found", "spec.preset", name=str(name))
         for note in self.notes[DiagnosticCode.PROTECTED]:
-            yield fact("rounded_counts", "diagnostics", min_cell=note["min_cell"])
+            yield fact("rounded_counts", "diagnostics", "data.rows", min_cell=note["min_cell"])
         if conditions := comparisons.asked_conditions(spec):
             left_out = sum(note["rows"] for note in self.notes[DiagnosticCode.ROWS_LEFT_OUT])
             yield fact("conditions", "spec.where", **conditions, left_out=left_out)
@@ -952,6 +952,8 @@ class _Audit(PageStatements):
                 found = self._cheapest() or Statement(code="more_rows")
                 few = [r for each in undecided for r in reasons_of(each)]
                 facts: dict[str, object] = {"plan": plan}
+                if self.rounded:
+                    facts["rounded"] = True
                 if all(reason.get("expected") for reason in few):  # it grows as the rows do
                     times, n = max(r["minimum"] / r["expected"] for r in few), report.data.cases
                     facts |= {"enough": times * n, "n": n}

@@ -222,7 +222,7 @@ class PageStatements:
         return event(self.spec, kind, positive)
 
     def counted_values(self) -> Iterator[Statement]:
-        """Yield the values of an outcome, where a side has several, and those that are left out."""
+        """Yield the values of an outcome, where a side has several, and those excluded."""
         held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
         every = self.result.counted
         partly = {(e.role, e.column, e.value) for e in every if e.as_ not in _LEFT_OUT}

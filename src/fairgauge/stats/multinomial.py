@@ -59,7 +59,7 @@ class ClassStatistic(NamedTuple):
 
 
 class WeightedKappa(NamedTuple):
-    """Cohen's kappa: 1 less the disagreement as a part of that expected by chance.
+    """Cohen's kappa: 1 less the disagreement as a part of that expected if independent.
 
     ``power``: classes that are k places apart disagree k to this power: 0 of unordered classes.
 
@@ -86,7 +86,7 @@ class WeightedKappa(NamedTuple):
 
     @quiet
     def disagreements(self, cells: ArrayLike) -> tuple[Array, Array, Array, Array]:
-        """Return what each cell adds, what its label and prediction add by chance, and sums."""
+        """Return what each cell adds, what its two margins add if independent, and sums."""
         (table,) = floats(cells)
         places = np.arange(table.shape[-1])
         apart = np.abs(np.subtract.outer(places, places))

@@ -80,6 +80,8 @@ def test_columns_to_fill_in_and_the_other_outcome_are_marked_and_no_file_is_over
     text = specification(recommend({"model": "decision", "outcomes": "none"}), {"sensitive": "sex"})
     marked = [line for line in text.splitlines() if "  # fill in the name of your column" in line]
     assert marked == ['prediction = "prediction"  # fill in the name of your column']
+    asked = {"model": "score", "outcomes": "selected"}
+    assert "threshold = 0.5  # fill in your threshold" in specification(recommend(asked))
     assert '# positive = ["VALUE"]\n# negative = ["VALUE"]\n' in text
     asked = ["choose", "--model", "decision", "--outcomes", "none", "-o"]
     runs = [CliRunner().invoke(main, [*asked, str(tmp_path / name)])

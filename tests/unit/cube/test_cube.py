@@ -264,6 +264,8 @@ def test_rules_beside_counts_are_judged_as_is_stated_beside_them():
 
 @pytest.mark.parametrize(("asked", "verdict", "left_out"), [
     ({"exclude_groups": "D"}, "fail", "Excluded (g): D 300."),
+    ({"sensitive": {"column": "g", "values": [["A"]]}}, "fail", ""),
+    ({"sensitive": {"column": "g", "values": [["A"], ["C", "D"]]}}, "fail", ""),
     ({"unknown": "D"}, "fail", "Counted as missing (g): D 300."),
     ({"where": "g != D"}, "pass", "Excluded (g): D 300."),
     ({"recode": {"g": {"A": ["A"], "unknown": ["D"]}}}, "pass", "Counted as missing (g): D 300."),
@@ -273,7 +275,7 @@ def test_groups_are_left_out_of_rules_by_who_states_them_and_named(asked, verdic
     groups = {"A": (1500, 3000), "C": (1480, 3000), "D": (60, 300)}
     rows = [(g, int(i < p)) for g, (p, n) in groups.items() for i in range(n)]
     of = dict(zip("gy", map(list, zip(*rows, strict=True)), strict=True))
-    cube, rule = fg.count(of, **ASKED, **asked), {"rules": "base_rate.ratio >= 0.8"}
+    cube, rule = fg.count(of, **ASKED | asked), {"rules": "base_rate.ratio >= 0.8"}
     assert str(fg.audit(cube, **rule).verdict) == verdict
     stated = fg.audit(cube, **rule, **asked)
     assert str(stated.verdict) == "pass"

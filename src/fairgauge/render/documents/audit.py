@@ -385,10 +385,11 @@ def _frame(report: Report, **_: bool) -> dict[str, Any]:
         for s in page.page.statements
         if s.code == "adjusted" and s.facts["change"] == enums.AfterAdjusting.REVERSES and s.who
     }
-    stated = (DiagnosticCode.PROTECTED, DiagnosticCode.WITHIN_STRATA)
-    warnings = [e for e in notes.report_warnings(report.diagnostics) if e.code not in stated]
-    simpson = DiagnosticCode.SIMPSON
-    warnings = [e for e in warnings if e.code is not simpson or e.feature not in reversed_in]
+    warnings = [
+        e for e in notes.report_warnings(report.diagnostics)
+        if e.code is not DiagnosticCode.WITHIN_STRATA
+        and (e.code is not DiagnosticCode.SIMPSON or e.feature not in reversed_in)
+    ]  # fmt: skip
     drawn = exhibits(page, spoken().terms["elsewhere"])
     return {
         "beside": rows_read(page),

@@ -84,7 +84,7 @@ def plot(shown: ShownResult, kind: str | None, ax: Axes | None) -> Figure:
 
 def _charts(shown: ShownResult, kind: str | None) -> list[tree.Block]:
     own = streams_of(shown.KIND.name).get("plots")
-    kinds: Mapping[str, Iterable[tree.Block]] = own(shown) if own else {"": _of_document(shown)}
+    kinds: Mapping[str, Iterable[tree.Block]] = own(shown) if own else {"": _document_charts(shown)}
     name = next(iter(kinds)) if kind is None else kind
     if name not in kinds:
         allowed = listing([*filter(None, kinds)]) or "no kind"
@@ -94,15 +94,15 @@ def _charts(shown: ShownResult, kind: str | None) -> list[tree.Block]:
     return found
 
 
-def _of_document(shown: ShownResult) -> Iterator[tree.Block]:
+def _document_charts(shown: ShownResult) -> Iterator[tree.Block]:
     whole = document(shown, full=True)
-    yield from dict.fromkeys(_among((*whole.exhibits, *whole.sections)))
+    yield from dict.fromkeys(_charts_within((*whole.exhibits, *whole.sections)))
 
 
-def _among(blocks: Iterable[tree.Block]) -> Iterator[tree.Block]:
+def _charts_within(blocks: Iterable[tree.Block]) -> Iterator[tree.Block]:
     for each in blocks:
         if isinstance(each, tree.Section):
-            yield from _among(each.blocks)
+            yield from _charts_within(each.blocks)
         elif isinstance(each, (tree.Chart, tree.TimeChart, tree.RuleGrid)):
             yield each
 
@@ -115,7 +115,7 @@ def _drawings(block: tree.Block) -> Iterator[_Drawing]:
 @_drawings.register
 def _(block: tree.Chart) -> Iterator[_Drawing]:
     rows = [(row, _MARK) for row in block.rows]
-    yield _of_rows(block.caption, rows, chart_axis(block).scale, block.unit, block.neutral)
+    yield _interval_chart(block.caption, rows, chart_axis(block).scale, block.unit, block.neutral)
 
 
 @_drawings.register
@@ -130,7 +130,7 @@ def _(block: tree.RuleGrid) -> Iterator[_Drawing]:
                 text = f"{cell.counts}  {in_words(verdict_word(cell.outcome))}"
                 row = tree.ChartRow(name, cell.mark, text)
                 rows.append((row, _COLOURS.get(cell.outcome, _SOFT)))
-        yield _of_rows(rule.words, rows, axis.scale, rule.unit, rule.neutral, rule.allowed)
+        yield _interval_chart(rule.words, rows, axis.scale, rule.unit, rule.neutral, rule.allowed)
 
 
 @_drawings.register
@@ -165,7 +165,7 @@ def _(block: tree.TimeChart) -> Iterator[_Drawing]:
     yield _Drawing(_TALL, on)
 
 
-def _of_rows(
+def _interval_chart(
     title: str, rows: Sequence[tuple[tree.ChartRow, str]], axis: Scale, unit: tree.Unit,
     neutral: float | None, allowed: _Limits = None,
 ) -> _Drawing:  # fmt: skip

@@ -190,7 +190,7 @@ class _Text:
         if stated := brief.verdict[bool(document.verdict) :]:
             yield from self.wrapped(" ".join(map(str, stated)))
         for each in brief.looked_at:
-            if each.sources == ("counted",):
+            if each.sources in (("counted",), ("diagnostics", "data.rows")):
                 yield from self._hanging(str(each))
         for name, most in _ROOM.items():
             lines: list[str] = []

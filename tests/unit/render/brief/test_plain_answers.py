@@ -62,6 +62,7 @@ def test_rounded_counts_are_not_shown_as_exact() -> None:
     page = report.brief()
     stated = "Counts are protected: rounded at random to multiples of 10"
     assert any(str(each).startswith(stated) for each in page.looked_at)
+    assert stated in " ".join(render(report, "text").split())
     first = render(report, "markdown").partition("## Bias audit")[0]
     tables = first.count("In parentheses: 95% confidence intervals")
     assert tables
