@@ -6,6 +6,8 @@ import fnmatch
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeVar, Unpack, cast
 
 from fairgauge.api import _first_rows as first_rows
@@ -604,9 +606,25 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic.warning(DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people)
 
 
+def notes_of_protection(cube: Cube) -> Iterator[Diagnostic]:
+    """Note that counts are rounded, and which values of a sum over sites one site alone lists."""
+    if cube.min_cell is None:
+        return
+    several: dict[str, Parameter] = {}
+    if len(cube.parts) > 1:
+        cells = tuple(map(str, sorted({part.min_cell for part in cube.parts})))
+        several = {"sites": len(cube.parts), "cells": cells}
+    yield Diagnostic.note(DiagnosticCode.PROTECTED, None, min_cell=cube.min_cell, **several)
+    for part in cube.parts if several else ():
+        for column, found in groupby(part.alone, key=itemgetter(0)):
+            values = tuple(value for _, value in found)
+            yield Diagnostic.note(
+                DiagnosticCode.LISTED_ONCE, column=column, values=values, site=part.site or None
+            )
+
+
 def _note_origin_of_counts(data: object, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    if cube.min_cell is not None:
-        yield Diagnostic.note(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
+    yield from notes_of_protection(cube)
     if isinstance(data, Cube) and data.question is not None:
         asked = data.asked
         changed = [f.name for f in fields(Spec) if getattr(asked, f.name) != getattr(spec, f.name)]

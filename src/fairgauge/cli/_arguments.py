@@ -157,7 +157,7 @@ def merge_cubes(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube
         cubes.append((path, cube))
         if same is not None and not allow_duplicates:
             print_message(
-                f"{quote(same)} and {quote(path)} hold the same counts of {cube.read_in_words}; if "
+                f"{quote(same)} and {quote(path)} hold {cube.alike_in_words}; if "
                 "they are the same rows, these now count twice (fairgauge merge --allow-duplicates "
                 "adds them without this warning)",
                 prefix="Warning: ",

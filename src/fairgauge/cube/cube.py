@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.cube.parts import RANGE, Part, check_parts, look_alike, read_parts
 from fairgauge.cube.plan import (
     GROUPED,
     REPLICATE,
@@ -58,8 +59,6 @@ Codes = NDArray[np.int64]
 Sums = NDArray[np.float64]
 
 SCHEMA = "fairgauge.cube/1"
-RANGE = ("low", "high")
-"""The measures of protected counts that follow from the others."""
 _DIGITS = 12
 # the largest power of ten that is exact as a double
 _MOST = 22
@@ -70,6 +69,7 @@ _NOTED = ("copies", "orders")
 """The fields with what rows showed, each a list of records of texts and numbers."""
 _MANY = 100_000
 """Cells of a table from which on its numbers are hashed, not its text."""
+_SEVERAL = 2
 HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
 # whole sums below are exact; above, engines differ in them too
@@ -196,12 +196,12 @@ def _first_bits(sums: Sums) -> Sums:
 
 
 def _plain_table(table: CountTable) -> Json:
-    sums = {m: _json_numbers(s) for m, s in table.sums.items() if m not in RANGE}
+    sums = {m: _json_numbers(s) for m, s in table.sums.items()}
     return {"codes": table.codes.T.tolist(), "sums": sums}
 
 
 def _plain_bits(table: CountTable) -> Json:
-    sums = {m: _first_bits(s) for m, s in sorted(table.sums.items()) if m not in RANGE}
+    sums = {m: _first_bits(s) for m, s in sorted(table.sums.items())}
     if len(table.codes) <= _MANY:
         return _plain_table(replace(table, sums=sums))
     held = hashlib.sha256(table.codes.astype("<i8").tobytes())
@@ -225,8 +225,10 @@ class Cube:
     question : the whole specification that they were counted for, None where only what decides the
         counts is known.
     min_cell : of protected counts, the smallest number of persons that may be known of a cell. All
-        numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
-        "low" and "high" hold the range of what was rounded. None where the counts are exact.
+        numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures of
+        ``RANGE`` hold what is known of what was rounded. None where the counts are exact; of
+        several tables the largest.
+    parts : the protected tables that were added up; of one alone what it states of itself.
     observed : what the rows showed that the tables do not.
     copies : what shows that rows are copies of others, by name; they count as all others.
     raw : while conditions choose from all rows, recoded values by those of the conditions.
@@ -242,6 +244,7 @@ class Cube:
     excluded: Mapping[Uncounted, int] = field(default_factory=dict)
     question: Spec | None = None
     min_cell: int | None = None
+    parts: tuple[Part, ...] = ()
     observed: tuple[Observed, ...] = ()
     clusters: str = ""
     copies: tuple[tuple[str, int | str], ...] = ()
@@ -264,14 +267,10 @@ class Cube:
 
         Raises ``CubeError``: the cubes count different things; the message names the difference.
         """
-        if self.min_cell or other.min_cell:
-            raise CubeError(
-                "protected counts are rounded, and are not added: merge the exact counts of all "
-                "sites (fairgauge merge), then protect the sum (fairgauge protect)"
-            )
+        check_parts(self.tables_added, other.tables_added)
         if not allow_duplicates and self.has_counts_of(other):
             warnings.warn(
-                f"both cubes hold the same counts of {self.read_in_words}; if they are the same "
+                f"both cubes hold {self.alike_in_words}; if they are the same "
                 "rows, these now count twice (one.add(other, allow_duplicates=True) adds them "
                 "without this warning)",
                 DuplicateCountsWarning,
@@ -326,7 +325,33 @@ class Cube:
 
     def has_counts_of(self, other: Cube) -> bool:
         """Return whether another cube holds the same counts, of too many rows for a coincidence."""
-        return self.rows == other.rows and self.read > HANDFUL and self == other
+        if self.min_cell is None or other.min_cell is None:
+            return self.rows == other.rows and self.read > HANDFUL and self == other
+        mine, theirs = self.tables[0], other.tables[0]
+        single = len(self.parts) < _SEVERAL > len(other.parts) and self.min_cell == other.min_cell
+        same = single and self.levels == other.levels and np.array_equal(mine.codes, theirs.codes)
+        return same and look_alike(mine.cases, theirs.cases, self.min_cell)
+
+    @property
+    def alike_in_words(self) -> str:
+        """Return what two cubes hold, one of which `has_counts_of` the other."""
+        if self.min_cell is None:
+            return f"the same counts of {self.read_in_words}"
+        return "counts that differ no more than two roundings of the same ones"
+
+    @property
+    def tables_added(self) -> tuple[Part, ...]:
+        """Return the protected tables that it is the sum of; none of exact counts."""
+        if self.min_cell is None or len(self.parts) >= _SEVERAL:
+            return self.parts
+        own = self.parts[0] if self.parts else Part(table=self.digest)
+        return (own._replace(min_cell=self.min_cell, alone=tuple(sorted(self.listed))),)
+
+    @property
+    def listed(self) -> set[tuple[str, str]]:
+        """Return the columns and values that the counts list, but for bands of the question."""
+        of = {a: each for a, each in self.levels.items() if not (a.bins or a.cuts)}
+        return {(axis.column, name_of(value)) for axis, each in of.items() for value in each}
 
     def seen(self, code: Observation, column: str | None = None) -> list[Observed]:
         return [e for e in self.observed if e.code is code and column in (None, e.column)]
@@ -378,7 +403,10 @@ class Cube:
 
     def plain_counts(self, of_table: Callable[[CountTable], Json] | None = None) -> dict[str, Json]:
         """Return the cube as plain values, but for its whole question."""
-        stated: dict[str, Json] = {"min_cell": self.min_cell, "clusters": self.clusters}
+        parts: list[Any] = [list(each) for each in self.parts]
+        stated: dict[str, Json] = {
+            "min_cell": self.min_cell, "clusters": self.clusters, "parts": parts,
+        }  # fmt: skip
         levels: list[Any] = [self.levels[axis] for axis in self.plan.axes]
         if of_table and self.clusters == "numbered":  # what follows from the cells
             levels = [each if len(each) <= _MANY else each[-1:] for each in levels]
@@ -389,8 +417,16 @@ class Cube:
             "rows": self.rows,
             "excluded": {str(reason): n for reason, n in self.excluded.items()},
             "levels": [list(each) for each in levels],
-            "tables": [*map(of_table or _plain_table, self.tables)],
+            "tables": [*map(of_table or _plain_table, self._tables_of_file)],
         }
+
+    @property
+    def _tables_of_file(self) -> tuple[CountTable, ...]:
+        # the range of a single table follows from its numbers, that of a sum does not
+        if self.min_cell is None or len(self.parts) >= _SEVERAL:
+            return self.tables
+        kept = [m for m in self.tables[0].sums if m not in RANGE]
+        return tuple(replace(each, sums={m: each.sums[m] for m in kept}) for each in self.tables)
 
     def to_json(self) -> str:
         """Return the text of a ``.cube.json`` file.
@@ -479,10 +515,15 @@ def add_with_shared_people(one: Cube, other: Cube) -> Cube:
         for mine, theirs in zip(one.tables, other.tables, strict=True)
     )
     excluded = Counter(one.excluded) + Counter(other.excluded)
+    parts = [
+        part._replace(alone=tuple(each for each in part.alone if each not in others.listed))
+        for cube, others in ((one, other), (other, one)) for part in cube.tables_added
+    ]  # fmt: skip
     return replace(
         one, levels=levels, tables=tables, rows=one.rows + other.rows,
         excluded=dict(sorted(excluded.items())),
         question=common_question(one.asked, other.asked),
+        parts=tuple(sorted(parts)), min_cell=max((each.min_cell for each in parts), default=None),
         orders=tuple((column, *values) for column, values in orders.items()),
         copies=one.copies or other.copies, observed=join_observed((one.observed, other.observed)),
     )  # fmt: skip
@@ -550,6 +591,8 @@ def _read_cube(found: Saved) -> Cube:
     levels = {a: tuple(each) for a, each in zip(plan.axes, found["levels"], strict=True)}
     if not all(isinstance(value, str | int | float) for of in levels.values() for value in of):
         raise TypeError("a value of a column is none")
+    parts = read_parts(found.get("parts", ()))
+    known = {*plan.measures, *(RANGE if len(parts) >= _SEVERAL else ())}
     tables = tuple(
         CountTable(
             tuple(plan.axes[i] for i in positions),
@@ -564,15 +607,18 @@ def _read_cube(found: Saved) -> Cube:
             raise ValueError("a cell has a value that is none of its column")
         if not (np.isfinite([*each.sums.values()]).all() and (each.sums["rows"] >= 0).all()):
             raise ValueError("a sum of a cell is no number")
-        if not {"rows"} <= {*each.sums} - {"open"} <= {*plan.measures}:
+        if not {"rows", *(known & {*RANGE})} <= {*each.sums} - {"open"} <= known:
             raise ValueError("its sums are not those of its question")
-        if any(
-            (of % 1).any() or (of < 0).any() for m, of in each.sums.items() if m in ("rows", "open")
-        ):
+        of_rows = {m: of for m, of in each.sums.items() if m in ("rows", "open", *RANGE)}
+        quarters = {m: of * 4 if m == RANGE[-1] else of for m, of in of_rows.items()}
+        if any((of % 1).any() or (of < 0).any() for of in quarters.values()):
             raise ValueError("a number of rows is not one")
+        low, rows, high = (of_rows.get(m, each.sums["rows"]) for m in ("low", "rows", "high"))
+        if (low > rows).any() or (rows > high).any():
+            raise ValueError("a number of rows is not in its range")
     if any(len({*map(name_of, held)}) < len(held) for held in levels.values()):
         raise ValueError("two values of a column have one name")
-    if (min_cell := found.get("min_cell")) is not None:
+    if (min_cell := found.get("min_cell")) is not None and len(parts) < _SEVERAL:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
     observed = tuple(
@@ -582,8 +628,13 @@ def _read_cube(found: Saved) -> Cube:
     counts = (found["rows"], *excluded.values(), *(n for e in observed for n in (e.rows, e.cases)))
     if not all(type(n) is int and n >= 0 for n in counts):
         raise ValueError("a number of rows is not one")
-    if min_cell is not None and (type(min_cell) is not int or min_cell < 1 or any(
-        (of % min_cell).any() for each in tables for m, of in each.sums.items() if m not in RANGE
+    several = len(parts) >= _SEVERAL
+    cells = [each.min_cell for each in parts] if several else [] if min_cell is None else [min_cell]
+    if (parts and not cells) or not all(type(each) is int and each > 0 for each in cells):
+        raise ValueError("a smallest cell is none")
+    if cells and (max(cells) != min_cell or any(
+        (of % math.gcd(*cells)).any()
+        for each in tables for m, of in each.sums.items() if m not in RANGE
     )):  # fmt: skip
         raise ValueError("its numbers are not multiples of its smallest cell")
     counted = max(int(each.sums["rows"].sum()) for each in tables) + sum(excluded.values())
@@ -592,14 +643,15 @@ def _read_cube(found: Saved) -> Cube:
     noted = {name: tuple(map(tuple, found.get(name, ()))) for name in _NOTED}
     return Cube(
         plan, levels, tables, found["rows"], excluded, read_question(found["question"]), min_cell,
-        clusters=found.get("clusters", ""), observed=observed, **noted,
+        parts, clusters=found.get("clusters", ""), observed=observed, **noted,
     )  # fmt: skip
 
 
 def with_ranges(table: CountTable, min_cell: int) -> CountTable:
-    """Return protected counts with the range of what was rounded in every cell."""
+    """Return protected counts with the range of what was rounded, and the noise in every cell."""
     low, high = range_of_rounded(table.sums["rows"], min_cell)
-    return CountTable(table.axes, table.codes, {**table.sums, "low": low, "high": high})
+    of_cells = (low, high, np.full_like(low, min_cell**2 / 4))
+    return replace(table, sums={**table.sums, **dict(zip(RANGE, of_cells, strict=True))})
 
 
 def reorder_levels(cube: Cube, stated: Mapping[str, Sequence[object]]) -> Cube:

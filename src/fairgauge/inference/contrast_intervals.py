@@ -190,6 +190,14 @@ def share_interval(
     """Return a number that stands for a share of rows, by Wilson's limits."""
     x, n, rate, degrees, shared = data.share(of, among)
     share = MappedProportion(x, n, shape, among(data.cases))
+    if data.rounded is not None:
+        from fairgauge.stats.rounded_sums import limits_of_sums
+
+        every = [data.side, *data.rounded[:3]]
+        sums = [each for side in every for each in (of(side), among(side) - of(side))]
+        formula = Formula(limits_of_sums, (*sums, np.full_like(x, data.rounded.base)), shape)
+        methods = (IntervalMethod.WILSON, IntervalMethod.ROUNDING)
+        return StatisticInterval(shape(rate), n, formula, methods, (share,))
     sparse = None
     if data.squares is not None:
         sparse = Sparseness(ReasonCode.FEW_EFFECTIVE_ROWS, data.kish_rows(among), FEWEST_EFFECTIVE)
@@ -389,6 +397,7 @@ def _interval_sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> 
     score = np.zeros(len(ours.n), dtype=bool)
     one, two = ours.share, theirs.share
     default = spec.method is Method.DEFAULT and ours.clusters is None
+    default &= compared.group.rounded is None
     if default and one and two and one.plain and two.plain:  # else not of the number
         score = far_apart(one.x, one.n, two.x, two.n)
     return StatisticComparison(

@@ -526,6 +526,18 @@ class CellCount:
         return self.cells.count(side.cells[self.needs])
 
 
+class RoundedSides(NamedTuple):
+    """What is known of one side of many comparisons whose counts are sums of rounded ones.
+
+    The least and the greatest counts, the variance of their rounding, and the largest base.
+    """
+
+    low: ConfusionCounts
+    high: ConfusionCounts
+    noise: ConfusionCounts
+    base: int
+
+
 class Proportion(NamedTuple):
     """A proportion as ``x`` successes of ``n`` trials.
 
@@ -550,6 +562,7 @@ class SideData:
         are not counted.
     ``clusters``: the `clusters.Clusters` of the side; None where rows are independent.
     ``everyone``: the same of all rows, those of no group with them; None where it is not needed.
+    ``rounded``: of counts that several sites rounded; None of others.
     """
 
     side: ConfusionCounts
@@ -558,6 +571,7 @@ class SideData:
     clusters: Clusters | None = None
     everyone: SideData | None = None
     cubes: ConfusionCounts | None = None
+    rounded: RoundedSides | None = None
 
     def share(self, of: Count, among: Count) -> Proportion:
         """Return a proportion as successes and trials, by effective sample size.

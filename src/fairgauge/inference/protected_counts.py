@@ -6,7 +6,9 @@ are at corners: all successes at one end of their ranges, all failures at the ot
 a ratio of two rates of groups that share no row has its ends at corners of both.
 
 The confidence interval is the union of those at all corner tables, at which it is widest or
-furthest out: Wilson's limits move with successes and against failures as the rate does.
+furthest out: Wilson's limits move with successes and against failures as the rate does. That of the
+sum of several tables allows for the rounding as for sampling (`stats.rounded_sums`): their corners
+move further apart the more there are, while roundings cancel.
 """
 
 from __future__ import annotations
@@ -82,7 +84,7 @@ def protected_contrasts(
     metric: ComparisonMetric,
     group: CountRange,
     reference: CountRange,
-    margin: Mask,
+    data: Comparisons,
     how: Uncertainty,
 ) -> tuple[list[Bounds | None], Intervals]:
     """Return the bounds of a contrast, and the union of its intervals at all corner tables.
@@ -92,19 +94,23 @@ def protected_contrasts(
     """
     assert isinstance(metric, Contrast)
     assert isinstance(metric.of, Rate)
+    margin, low_high = data.margin, contrast_bounds(metric, group, reference)
+    if data.group.rounded is not None:
+        published = metric.value(data.group.side, data.reference.side, Profile.DOCUMENTED)
+        return _bounds_or_none(low_high), how.metric_intervals(metric, data, published)
     sides = product(corners(metric.of, group), corners(metric.of, reference))
     ours, theirs = (_stacked(each) for each in zip(*sides, strict=True))
     every = np.tile(margin, len(ours.size) // len(margin))
     compared = Comparisons(SideData(ours, ours), SideData(theirs, theirs), None, every)
     value = metric.value(ours, theirs, Profile.DOCUMENTED)
     made = how.anew().metric_intervals(metric, compared, value)
-    low, high = contrast_bounds(metric, group, reference)
+    low, high = low_high
     p = made.p.reshape(-1, len(margin)).max(axis=0)
     none = (low <= metric.neutral) & (metric.neutral <= high)
 
     def together(confidence: float) -> Limits:
         alone = Uncertainty(replace(how.spec, confidence=confidence))
-        _, wider = protected_contrasts(metric, group, reference, margin, alone)
+        _, wider = protected_contrasts(metric, group, reference, data, alone)
         return wider.low, wider.high
 
     p = np.where(none & ~np.isnan(p), 1.0, p)
@@ -114,7 +120,7 @@ def protected_contrasts(
 def protected_rates(
     statistics: Sequence[Statistic],
     side: CountRange,
-    published: ConfusionCounts,
+    data: SideData,
     margin: Mask,
     how: Uncertainty,
 ) -> dict[str, list[RateValue | None]]:
@@ -126,19 +132,17 @@ def protected_rates(
             none = RateValue(value=None, status=Status.NOT_APPLICABLE, reason=reason)
             values[statistic.name] = [none] * len(margin)
             continue
-        every = _stacked(corners(statistic, side))
-        tables = np.tile(margin, len(every.size) // len(margin))
-        [made] = how.rate_intervals([statistic], SideData(every, every), tables)
-        rows = insufficient_rows(statistic.size(every))
+        tables, at = data, margin
+        if data.rounded is None:
+            every = _stacked(corners(statistic, side))
+            tables, at = SideData(every, every), np.tile(margin, len(every.size) // len(margin))
+        [made] = how.rate_intervals([statistic], tables, at)
+        rows = insufficient_rows(statistic.size(tables.cases))
         made = replace(made, too_few=first_reasons(made.too_few, rows))
-        bounds, data = (
-            _bounds_or_none(rate_bounds(statistic, side)),
-            SideData(published, published),
-        )
+        made = made if data.rounded is not None else _union(made, len(margin))
+        bounds = _bounds_or_none(rate_bounds(statistic, side))
         level, profile = how.spec.confidence, Profile.DOCUMENTED
-        values[statistic.name] = values_with(
-            _union(made, len(margin)), statistic, data, margin, level, profile, bounds
-        )
+        values[statistic.name] = values_with(made, statistic, data, margin, level, profile, bounds)
     return values
 
 

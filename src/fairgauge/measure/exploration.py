@@ -17,7 +17,8 @@ from fairgauge.catalogue.across import Contrasts, contrast_of
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import coefficients
 from fairgauge.catalogue.statistics import Rate, tested_as
-from fairgauge.cube.cube import RANGE, Cube
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.parts import RANGE
 from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
 from fairgauge.enums import Closed, Level, Method, Profile, ReferenceRule, Role, Task
@@ -67,6 +68,11 @@ def explored(
                 f"the rows are {what} ({quote(option)}), and intervals of {what} rows are not "
                 "computed in a page; audit them (fairgauge audit), or count without this column"
             )
+    if len(cube.parts) > 1:
+        raise CubeError(
+            "the counts are of several sites, each of which rounded its own, and their intervals "
+            "are not computed in a page; audit them (fairgauge audit)"
+        )
     if spec.profile is not Profile.DOCUMENTED:
         raise SpecError(Problem("profile", "the page computes the documented profile alone"))
     if spec.method is not Method.DEFAULT:
@@ -247,7 +253,7 @@ def _table(
     every, index = np.unique(codes, axis=0, return_inverse=True)
     shape = (len(every), 3, len(places) + 2)
     flat = np.ravel_multi_index((index.ravel(), labels, bins), shape)
-    counted = [table.cases, *(table.sums[name] for name in RANGE if name in table.sums)]
+    counted = [table.cases, *(table.sums[name] for name in RANGE[:2] if name in table.sums)]
     counts, *ranges = (np.bincount(flat, sums, prod(shape)).astype(np.int64) for sums in counted)
     return {
         "columns": columns, "places": places, "codes": every.ravel().tolist(),

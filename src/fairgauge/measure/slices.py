@@ -21,7 +21,7 @@ from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, St
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, FeatureGroups, SideData, Uncertainty
 from fairgauge.inference.contrast_intervals import EveryGroup
-from fairgauge.inference.interval import certainty
+from fairgauge.inference.interval import RoundedSides, certainty
 from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
 from fairgauge.inference.possible import WorstCase, metric_cases, rate_cases
 from fairgauge.inference.uncertainty import PROTECTED_UNDEFINED, rate_values
@@ -101,9 +101,9 @@ class Slice:
 
             of_clusters = ClustersBySide if counts.design is None else DesignBySide
             self.clusters = of_clusters(counts, outcome, spec, per_class)
-        self.ranges: tuple[CountsBySide, CountsBySide] | None = None
+        self.ranges: tuple[CountsBySide, ...] | None = None
         if counts.protected:
-            self.ranges = by_side("low"), by_side("high")
+            self.ranges = by_side("low"), by_side("high"), by_side("noise")
         best = spec.reference is ReferenceRule.BEST
         candidates = int(admissible_groups(counts, spec).sum()) if best else 1
         self.uncertainty = Uncertainty(spec, simultaneous, candidates)
@@ -143,7 +143,7 @@ class Slice:
         else:
             from fairgauge.inference.protected_counts import protected_rates
 
-            values = protected_rates(rates, self._range(which, slots), side, margin, how)
+            values = protected_rates(rates, self._range(which, slots), data, margin, how)
         weighted = self.counts.weighted
         has_cells = self.counts.has_labels and self.counts.has_predictions
         has_cells &= not self._per_class and self.spec.task is not Task.REGRESSION
@@ -386,6 +386,9 @@ class Slice:
         if {"yy", "pp"} & {*self.counts.counts} and not clusters and (which != whole).any():
             # the tails of errors are borrowed from all rows
             everyone = self.side_data(np.full_like(which, whole), slots)
+        if self.ranges is not None and (base := self.counts.largest_cell):
+            low, high, noise = map(picked, self.ranges)
+            return SideData(cases, cases, rounded=RoundedSides(low, high, noise, base))
         if self.squares is None:
             return SideData(cases, cases, None, clusters, everyone)
         side, squares = picked(self.sides), picked(self.squares)
@@ -472,9 +475,7 @@ class Slice:
 
             sides = compared.groups, compared.references
             ours, theirs = (self._range(which, compared.slots) for which in sides)
-            every, intervals = protected_contrasts(
-                metric, ours, theirs, compared.slots == 0, self.uncertainty
-            )
+            every, intervals = protected_contrasts(metric, ours, theirs, data, self.uncertainty)
         lacking = profile.as_smclarify
         every_side = _result_sides(sizes, rates)
 
@@ -507,7 +508,7 @@ class Slice:
 
     def _range(self, which: Index, slots: Index) -> CountRange:
         assert self.ranges is not None
-        low, high = (sides.pick(which, slots) for sides in self.ranges)
+        low, high, _ = (sides.pick(which, slots) for sides in self.ranges)
         return low, high
 
     def _bounded_worst_cases(
@@ -524,13 +525,11 @@ class Slice:
         )
         from fairgauge.inference.protected_counts import protected_worst_cases
 
-        low, high = protected_worst_cases(
-            metric,
-            self._range(sides[0], margin),
-            self._range(sides[1], margin),
-            (ours, theirs),
-            metric.value(group, reference, self.spec.profile),
-        )
+        ends = [self._range(which, margin) for which in sides]
+        if self.counts.largest_cell:  # the interval allows for the rounding of those with a group
+            ends = [(group, group), (reference, reference)]
+        value = metric.value(group, reference, self.spec.profile)
+        low, high = protected_worst_cases(metric, ends[0], ends[1], (ours, theirs), value)
         scope, threshold = self.outcome.class_scope, self.outcome.threshold_of(metric)
         names = [self.counts.groups[at] for at in sides[0].tolist()]
         return {

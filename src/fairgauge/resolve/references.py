@@ -14,7 +14,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.directions import favours_the_least
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.cube.cube import RANGE
+from fairgauge.cube.parts import RANGE
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Favourable, Profile, ReferenceKind, ReferenceRule, Task
 from fairgauge.identity import MissingValue
@@ -26,9 +26,9 @@ from fairgauge.results.scopes import Reference
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Mask
 
-Measure = Literal["n", "w", "w2", "w3", "low", "high"]
-"""What is counted: cases, their weights, the squares or cubes of their weights, or the least or the
-most cases that protected counts allow."""
+Measure = Literal["n", "w", "w2", "w3", "low", "high", "noise"]
+"""What is counted: cases, their weights, the squares or cubes of their weights, the least or the
+most cases that protected counts allow, or the variance of their rounding."""
 
 COUNTS = ("rows", "cases", "n", "open", *WEIGHTS, *RANGE)
 SCORES = ("s", "s2", "ln_s", "ln_1s")

@@ -16,7 +16,15 @@ from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import OUTCOMES, WEIGHTS
-from fairgauge.enums import DiagnosticCode, Profile, ReferenceRule, Role, Task, Uncounted
+from fairgauge.enums import (
+    DiagnosticCode,
+    Method,
+    Profile,
+    ReferenceRule,
+    Role,
+    Task,
+    Uncounted,
+)
 from fairgauge.errors import Problem, cells, collecting, quote, refuse, suggest
 from fairgauge.identity import texts_of
 from fairgauge.question.features import Probabilities
@@ -177,6 +185,9 @@ class Resolution:
 def resolve(cube: Cube, spec: Spec) -> Resolution:
     """Resolve what a specification means in the counts; refuse at once all that they lack."""
     problems: list[Problem] = []
+    if len(cube.parts) > 1 and spec.method is not Method.DEFAULT:
+        message = f"there is no {spec.method} interval of protected counts of several sites"
+        problems.append(Problem("method", f"{message}; leave it out"))
     cube, mean_weight = normalise_weights(cube)
     task = decide_task(cube, spec)
     with collecting(problems):

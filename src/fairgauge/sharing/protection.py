@@ -31,6 +31,7 @@ from fairgauge.checks.coded_numbers import coded_numbers
 from fairgauge.checks.missingness_checks import copied_rows, left_out_groups
 from fairgauge.checks.rows import with_accepted
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
+from fairgauge.cube.parts import Part
 from fairgauge.cube.plan import GROUPED, is_of_answers
 from fairgauge.enums import Level, Role, Task
 from fairgauge.errors import CubeError, DataError, display, listing, quote
@@ -48,7 +49,10 @@ _MOST_CELLS = 5_000_000
 
 
 def protect(
-    cube: Cube | str | Path, min_cell: int, published: Sequence[Cube | str | Path] = ()
+    cube: Cube | str | Path,
+    min_cell: int,
+    published: Sequence[Cube | str | Path] = (),
+    site: str | None = None,
 ) -> Cube:
     """Return counts from which no cell can be inferred to have 1 to ``min_cell`` - 1 persons.
 
@@ -66,6 +70,9 @@ def protect(
     published : Cubes or paths, optional
         Protected counts that were published before: of the same question and of rows that are among
         these rows, in the order in which they were published.
+    site : str, optional
+        Whose rows these are, such as the name of a hospital. Counts of several sites add up, and
+        those of one name are not added twice.
 
     Returns
     -------
@@ -96,7 +103,12 @@ def protect(
     earlier = [load_counts(each) for each in published]
     for each in earlier:
         _check_published(each, exact, min_cell)
-    return protect_counts(exact, min_cell, earlier, np.random.default_rng(secrets.randbits(128)))
+    random = np.random.default_rng(secrets.randbits(128))
+    made = protect_counts(exact, min_cell, earlier, random)
+    parts = [part for each in earlier for part in each.tables_added]
+    before = {table for part in parts for table in (part.table, *part.before)}
+    own = Part(site or "", table=secrets.token_hex(16), before=tuple(sorted(before)))
+    return replace(made, parts=(own,))
 
 
 def check_min_cell(min_cell: object) -> None:
@@ -285,6 +297,11 @@ def _hidden_doubts(cube: Cube) -> Iterator[str]:
 def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
     if cube.min_cell is None:
         raise CubeError("what was published before is not protected: its counts are exact")
+    if len(cube.parts) > 1:
+        raise CubeError(
+            "what was published before is the sum of several tables; name the table of this site, "
+            "or protect the new rows alone and merge them"
+        )
     if cube.min_cell != min_cell:
         raise CubeError(
             f"what was published before has the smallest cell {cube.min_cell:,}, not {min_cell:,}; "

@@ -513,7 +513,9 @@ class _Audit(PageStatements):
             name = name.get("name") if isinstance(name, Mapping) else name
             yield fact("preset_not_found", "spec.preset", name=str(name))
         for note in self.notes[DiagnosticCode.PROTECTED]:
-            yield fact("rounded_counts", "diagnostics", "data.rows", min_cell=note["min_cell"])
+            yield fact("rounded_counts", "diagnostics", "data.rows", **dict(note.parameters))
+        for note in self.notes[DiagnosticCode.LISTED_ONCE]:
+            yield fact("listed_once", "diagnostics", **dict(note.parameters))
         if conditions := comparisons.asked_conditions(spec):
             left_out = sum(note["rows"] for note in self.notes[DiagnosticCode.ROWS_LEFT_OUT])
             yield fact("conditions", "spec.where", **conditions, left_out=left_out)

@@ -203,13 +203,20 @@ def _show_query(
 def merge_command(cubes: tuple[str, ...], output: str | None, allow_duplicates: bool) -> None:
     """Add up the counts of CUBES, files that "fairgauge count" made with the same question.
 
-    A file that is named twice is an error, and two files with the same counts are warned of.
+    A file that is named twice is an error, and two files with the same counts are warned of. Counts
+    that several sites protected add up, too, if all are protected and of different rows.
 
     \b
     fairgauge merge monday.cube.json tuesday.cube.json -o week.cube.json
     """  # noqa: D301 - the paragraph mark of click
     check_cube_output([output], cubes)
-    print_or_save(merge_cubes(cubes, allow_duplicates=allow_duplicates), output)
+    total = merge_cubes(cubes, allow_duplicates=allow_duplicates)
+    print_or_save(total, output)
+    if len(total.parts) > 1:
+        from fairgauge.api.audit import notes_of_protection
+
+        for note in notes_of_protection(total):
+            print_message(f"{note.message}.", prefix="Note: ")
 
 
 @click.command("protect", cls=Command)
@@ -221,11 +228,12 @@ def merge_command(cubes: tuple[str, ...], output: str | None, allow_duplicates: 
     multiple=True,
     help="Protected counts that were published before, of a part of the same rows. Repeatable.",
 )
+@click.option("--site", metavar="NAME", help="Name of the site whose rows these are.")
 @click.option(
     "-o", "--output", metavar="FILE", help="File of the cube, .cube.json (default standard output)."
 )
 def protect_command(
-    counts: str, min_cell: int, published: tuple[str, ...], output: str | None
+    counts: str, min_cell: int, published: tuple[str, ...], site: str | None, output: str | None
 ) -> None:
     """Round the counts of COUNTS, a .cube.json file, at random to multiples of the smallest cell.
 
@@ -239,4 +247,4 @@ def protect_command(
 
     from fairgauge.sharing.protection import protect
 
-    print_or_save(protect(counts, min_cell, published), output)
+    print_or_save(protect(counts, min_cell, published, site), output)

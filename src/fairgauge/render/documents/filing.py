@@ -27,7 +27,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.document import DocumentParts
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
-from fairgauge.render.grammar import describe_diagnostic, describe_reason, spoken
+from fairgauge.render.grammar import describe_diagnostic, describe_reason
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
@@ -185,7 +185,7 @@ def tables_to_publish(report: Report) -> list[tree.Table]:
         question.unknown_sentence(report),
         question.excluded_sentence(report),
         *(f"{called(e.feature or '')}: {describe_diagnostic(e)}." for e in excluded),
-        *parts.texts([parts.layout["texts"]["protected"]], rounded=question.rounded_to(report)),
+        *parts.texts([parts.layout["texts"]["protected"]], rounded=bool(question.rounding(report))),
     )
     last = [replace(each, notes=(*each.notes, *filter(None, notes))) for each in tables[-1:]]
     return [*tables[:-1], *last]
@@ -236,8 +236,6 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
                 own = _compared(section.any_of(metric, group.group))
             yield {"head": _heading(section.metric_row(metric), terms), **own}
 
-    to = question.rounded_to(report)
-    rounding = spoken().say("rounded_counts", "looked", min_cell=to)
     rows = [{"group": g.group, "below": "", **cell} for g in groups for cell in cells(g)]
     shown = [] if estimated else list(dict.fromkeys(each["head"] for each in rows))
     for name, n in _unknown_rows(report, section.feature):
@@ -253,7 +251,7 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
         "open": any(is_of_other_rows(e) or (e.reason and e.reason.code is ReasonCode.SMALL_GROUP)
                     for e in every),
         "estimated": estimated,
-        "rounded": rounding if to else "",
+        "rounded": question.rounded_counts(report),
         "weightless": question.weightless_rows(report),
         "lacking": 0 if estimated else sum(
             group.n - known for group in groups

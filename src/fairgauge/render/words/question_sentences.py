@@ -37,7 +37,8 @@ def _sentence_at(place: str, **facts: Any) -> str:
 
 def title(report: Report) -> str:
     """Return what the document of an audit is called where its author gave no title."""
-    return spoken().say("read", "title", source=in_words(file_of(report.data.source))) or ""
+    source = in_words(file_of(report.data.source))
+    return spoken().say("read", "title", source=source, **rounding(report)) or ""
 
 
 def weightless_rows(report: Report) -> str:
@@ -46,10 +47,16 @@ def weightless_rows(report: Report) -> str:
     return _sentence_at("weightless", unit=unit_of(report.spec)) * some
 
 
-def rounded_to(report: Report) -> int:
-    """Return to multiples of what protected counts are rounded at random; 0 where all are exact."""
-    found = (d["min_cell"] for d in report.diagnostics if d.code is DiagnosticCode.PROTECTED)
-    return next(found, 0)
+def rounding(report: Report) -> dict[str, Any]:
+    """Return to multiples of what counts are rounded, and of how many sites; nothing of exact."""
+    found = (d.parameters for d in report.diagnostics if d.code is DiagnosticCode.PROTECTED)
+    return dict(next(found, ()))
+
+
+def rounded_counts(report: Report) -> str:
+    """Return that counts are rounded, and how; nothing of exact ones."""
+    facts = rounding(report)
+    return spoken().say("rounded_counts", "looked", **facts) or "" if facts else ""
 
 
 def document(report: Report) -> Mapping[str, str]:

@@ -20,12 +20,11 @@ from xml.sax.saxutils import escape, quoteattr
 from fairgauge.enums import Outcome
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.documents.monitored import describe_unmatched
-from fairgauge.render.grammar import spoken
 from fairgauge.render.page import left_out
 from fairgauge.render.words.display_names import file_of, printable, shorten
 from fairgauge.render.words.metric_words import monitored_rules
 from fairgauge.render.words.numbers import listing
-from fairgauge.render.words.question_sentences import rounded_to
+from fairgauge.render.words.question_sentences import rounded_counts
 from fairgauge.render.words.verdict_sentences import judged_groups
 from fairgauge.results import monitor_results as monitored
 from fairgauge.results.monitor_results import MonitorReport, MonitorState
@@ -43,8 +42,8 @@ def write_junit(report: Report | MonitorReport) -> str:
     else:
         cases = [_verdict_case(report, each) for each in report.verdicts]
         name, undecided = file_of(report.data.source), "skipped"
-        if to := rounded_to(report):
-            name += f": {spoken().say('rounded_counts', 'looked', min_cell=to)}"
+        if rounded := rounded_counts(report):
+            name += f": {rounded}"
         name = " ".join((name, *left_out(report)))
     return "\n".join(_suite_lines(name, report.created, cases, undecided)) + "\n"
 
