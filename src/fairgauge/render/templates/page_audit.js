@@ -290,8 +290,8 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
 // values that count as another one, or are neither outcome, as a cube lists what it observed
 const roleOf = (c, q) => (c.column === q.decision ? "prediction" : c.column === q.label ? "label" : "feature");
 const unstatedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => c.unstated.map((v) => ["unstated", c.name, String(v), ...[n, cases].map((of) => of.reduce((a, rows, i) => a + (c.merged[i] === v ? rows : 0), 0)), roleOf(c, q), null]));
-const recodedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => typed(c.column.values).map((v, i) => ["recoded", c.name, String(v), n[i], cases[i], roleOf(c, q), c.merged[i] === null ? null : String(c.merged[i])]))
-  .filter(([, , value, rows, , , became]) => rows && value !== became).sort((a, b) => byPoints(...[a, b].map(([code, name, value, , , role, became]) => [code, name, role, value, became ?? "None"].join("\0"))));
+const recodedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => typed(c.column.values).flatMap((v, i) => (n[i] ? [["recoded", c.name, String(v), ...(q.person ? [0, 0] : [n[i], cases[i]]), roleOf(c, q), c.merged[i] === null ? null : String(c.merged[i])]] : [])))
+  .filter(([, , value, , , , became]) => value !== became).sort((a, b) => byPoints(...[a, b].map(([code, name, value, , , role, became]) => [code, name, role, value, became ?? "None"].join("\0"))));
 const countRows = async (q, table, report = () => {}) => {
   const columns = q.features.map((c) => levelled(c, q, q.cuts.get(c.name))), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q, q.above === null ? [] : [q.above], q.negative.length ? [...q.positive, ...q.negative] : null));
   for (const c of columns) {
@@ -310,8 +310,10 @@ const countRows = async (q, table, report = () => {}) => {
   const times = weights && CODES.get(q.count), pause = async (row) => { if (performance.now() - rested > 40) { report(row / table.rows); await new Promise((r) => setTimeout(r)); rested = performance.now(); } };
   const remade = table.cells ? [] : axes.filter((c) => !c.cuts && (q.recode[c.name] || c.unstated.length)).map((c) => ({ c, codes: CODES.get(c.column), n: c.column.values.map(() => 0), cases: c.column.values.map(() => 0) }));
   if (table.cells) table.cells.forEach((c) => add(c.codes, c.n, c.cases, c.open));
-  else if (q.person) conflicts = await countPeople(q, table, columns, state[0], codesOf, add, pause, coded);
-  else {
+  else if (q.person) {
+    remade.forEach((r) => r.codes.forEach((code) => { r.n[code]++; r.cases[code]++; }));
+    conflicts = await countPeople(q, table, columns, state[0], codesOf, add, pause, coded);
+  } else {
     const held = new Map();  // by a number, which is faster than by a text
     for (let row = 0; row < table.rows; row++) {
       if (row % 20000 === 19999) await pause(row);

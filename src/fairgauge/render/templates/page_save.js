@@ -51,7 +51,7 @@ const savedCounts = (counts, q) => {
   const rules = q.rules.map((r) => ({ metric: r.metric, ...(r.low > -Infinity ? { at_least: new Float(r.low) } : {}), ...(r.high < Infinity ? { at_most: new Float(r.high) } : {}), decide: "interval", insufficient: "report" }));
   const question = { ...data.question, ...base, positive: q.above === null ? q.stated : base.positive, negative: q.negative.length ? q.negative : null, person: q.person?.name ?? null, recode: ownRecode, reference: q.reference, metrics: q.metrics, rules, words: { ...q.question.words }, favourable: q.favourable,
     unknown: q.unknown, accept: q.accept, preset: q.question.preset ?? null, min_n: q.minN, min_share: q.minShare ? new Float(q.minShare) : null, document: { ...q.question.document } };
-  const observed = [...(q.person ? [] : counts.observed), ...counts.conflicts.map(([name, n]) => ["conflict", name, null, n, 0, null, null])];
+  const observed = [...counts.observed, ...counts.conflicts.map(([name, n]) => ["conflict", name, null, n, 0, null, null])];
   const fingerprint = sha256(pythonJson({ schema: data.schema, ...body })), whole = { schema: data.schema, question: withFloats(question), ...(counts.copies.length ? { copies: counts.copies } : {}), ...(observed.length ? { observed } : {}), ...body, fingerprint };
   return { fingerprint, text: () => pythonJson({ ...whole, digest: sha256(pythonJson(whole)) }, false) };
 };

@@ -380,7 +380,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
   if (q.label) add("outcome_known", { refused: eventOf(q, ["decision", favourable === "negative"]), outcome: eventOf(q, ["outcome", true]) });
   add("other_groups", { columns: q.features.map((c) => c.name), period: q.question.document?.period ?? null });
 
-  const shownWords = language === "en" ? words : { values: words.values, favourable: words.favourable, ...q.question.words };
+  const shownWords = language === "en" ? words : { values: words.values, favourable: words.favourable, ...(["cases", "people"].includes(words.unit) ? { unit: words.unit } : {}), ...q.question.words };
   const g = grammarOf(language, shownWords), stated_ = (place) => {
     const made = new Map();
     for (const s of statements) { const text = g.state(s.code, place, s); if (text && !made.has(text)) made.set(text, s); }
