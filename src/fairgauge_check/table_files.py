@@ -71,7 +71,8 @@ _OWN = re.compile(
 )
 # of the specification that every report ends with, and of the sentences below the tables
 _EXCLUDED = re.compile(r'"exclude_groups": \[\s*[^\]\s]|Excluded groups \(')
-_PROTECTED = re.compile(r"\bprotected counts, which are rounded|Counts are protected: rounded")
+_PROTECTED = re.compile(r"\bprotected counts, which are rounded|Counts are protected: rounded|"
+                        r"Counts of [\d,]+ sites, rounded to ")  # fmt: skip
 _NO_TABLES = (
     "this is a report of fairgauge {}; audit with a preset (--preset NAME), save the whole report, "
     "in English, as .md or .html, and check that; a report is held against its counts by fairgauge "

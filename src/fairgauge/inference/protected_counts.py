@@ -13,6 +13,7 @@ move further apart the more there are, while roundings cancel.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 from typing import TypeAlias
@@ -41,6 +42,7 @@ from fairgauge.stats.unrecorded_rates import missing_bounds
 
 CountRange: TypeAlias = tuple[ConfusionCounts, ConfusionCounts]
 """The least and the greatest counts of one side of many comparisons."""
+_RARELY = 1_000
 
 
 def corners(rate: Rate, side: CountRange) -> list[ConfusionCounts]:
@@ -126,24 +128,35 @@ def protected_rates(
 ) -> dict[str, list[RateValue | None]]:
     """Return statistics of every group by name, with bounds; of what is no rate, why not."""
     values: dict[str, list[RateValue | None]] = {}
+    rates = [each for each in statistics if isinstance(each, Rate)] if data.rounded else []
+    of_sums = dict(zip(rates, how.rate_intervals(rates, data, margin), strict=True))
     for statistic in statistics:
         if not isinstance(statistic, Rate) or how.spec.profile is Profile.CLARIFY:
             reason = Reason.of(ReasonCode.PROTECTED)
             none = RateValue(value=None, status=Status.NOT_APPLICABLE, reason=reason)
             values[statistic.name] = [none] * len(margin)
             continue
-        tables, at = data, margin
-        if data.rounded is None:
+        every, made = data.cases, of_sums.get(statistic)
+        if made is None:
             every = _stacked(corners(statistic, side))
-            tables, at = SideData(every, every), np.tile(margin, len(every.size) // len(margin))
-        [made] = how.rate_intervals([statistic], tables, at)
-        rows = insufficient_rows(statistic.size(tables.cases))
+            tables = np.tile(margin, len(every.size) // len(margin))
+            [made] = how.rate_intervals([statistic], SideData(every, every), tables)
+        rows = insufficient_rows(statistic.size(every))
         made = replace(made, too_few=first_reasons(made.too_few, rows))
-        made = made if data.rounded is not None else _union(made, len(margin))
+        made = made if rates else _union(made, len(margin))
         bounds = _bounds_or_none(rate_bounds(statistic, side))
         level, profile = how.spec.confidence, Profile.DOCUMENTED
         values[statistic.name] = values_with(made, statistic, data, margin, level, profile, bounds)
     return values
+
+
+def most_of_sum(published: Array, noise: Array, high: Array) -> Array:
+    """Return the most rows that sums of rounded numbers count, but for one time in a thousand.
+
+    Hoeffding's inequality holds for numbers of any base, however few.
+    """
+    above = math.sqrt(2 * math.log(_RARELY)) * np.sqrt(noise)
+    return np.asarray(np.minimum(published + above, high))
 
 
 def protected_worst_cases(

@@ -30,6 +30,7 @@ from fairgauge.resolve.group_counts import GroupCounts, as_reference, group_fiel
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.references import (
     CountsBySide,
+    Measure,
     References,
     admissible_groups,
     mirrored_group,
@@ -514,20 +515,18 @@ class Slice:
     def _bounded_worst_cases(
         self, metric: Metric, sides: tuple[Index, Index]
     ) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
-        rows = int(self.counts.unknown["high"][:, 0].sum())
-        if not rows or self._protection(metric) or not isinstance(metric, Contrast):
+        unknown = {m: each[:, 0].sum() for m, each in self.counts.unknown.items()}
+        if not unknown["high"] or self._protection(metric) or not isinstance(metric, Contrast):
             return {}
-        margin = np.zeros_like(sides[0])
-        group, reference = (self.sides.pick(which, margin) for which in sides)
-        ours, theirs = (
-            most_unknown(self.counts, self.outcome, self.spec.profile, which, "high")
-            for which in sides
-        )
-        from fairgauge.inference.protected_counts import protected_worst_cases
+        from fairgauge.inference.protected_counts import most_of_sum, protected_worst_cases
 
+        margin, rows = np.zeros_like(sides[0]), int(unknown["high"])
+        group, reference = (self.sides.pick(which, margin) for which in sides)
         ends = [self._range(which, margin) for which in sides]
         if self.counts.largest_cell:  # the interval allows for the rounding of those with a group
             ends = [(group, group), (reference, reference)]
+            rows = int(most_of_sum(*map(unknown.__getitem__, _OF_SUMS)))
+        ours, theirs = map(self._most_unknown, sides)
         value = metric.value(group, reference, self.spec.profile)
         low, high = protected_worst_cases(metric, ends[0], ends[1], (ours, theirs), value)
         scope, threshold = self.outcome.class_scope, self.outcome.threshold_of(metric)
@@ -538,6 +537,16 @@ class Slice:
             )
             for i, name in enumerate(names)
         }
+
+    def _most_unknown(self, which: Index) -> ConfusionCounts:
+        from fairgauge.inference.protected_counts import most_of_sum
+
+        asked = self.counts, self.outcome, self.spec.profile, which
+        known, noise, most = (most_unknown(*asked, measure) for measure in _OF_SUMS)
+        if not self.counts.largest_cell:
+            return most
+        of_needs = {n: (known.cells[n], noise.cells[n], most.cells[n]) for n in most.cells}
+        return replace(most, cells={n: most_of_sum(*each) for n, each in of_needs.items()})
 
     def _unmeasured_estimate(
         self, metric: Metric, class_scope: ClassScope | None = None
@@ -563,6 +572,7 @@ class Slice:
 _Results: TypeAlias = "tuple[Callable[[int], Result], Callable[[float], Limits] | None]"
 
 
+_OF_SUMS: tuple[Measure, ...] = ("n", "noise", "high")
 _SIDES = ("n_group", "n_reference", "rate_group", "rate_reference")
 
 

@@ -15,35 +15,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairgauge.stats._roots import bisect
+from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.intervals import wilson
 
+_TINY = 1e-300
+
 
 @quiet
-def rounding_variance(count: Array, noise: Array, base: Array) -> Array:
-    """Return the greatest variance of the rounding of numbers that count so many rows together.
+def rounding_moments(count: Array, noise: Array, base: Array) -> tuple[Array, Array]:
+    """Return the variance and the third moment of the rounding of numbers that count so many rows.
 
-    All numbers together have at most ``base R - R^2 base^2 / (4 noise)``, R what they lie above
-    multiples (Cauchy), which grows until R is half of all bases, where it is the noise.
+    The variance is the greatest one: all numbers together have at most
+    ``base R - R^2 base^2 / (4 noise)``, R what they lie above multiples (Cauchy), which grows until
+    R is half of all bases, where it is the noise. The third moment is that of numbers that are all
+    alike, 0 from there on.
 
     ``base``: the largest one.
 
     >>> counts = np.array([0.0, 4.0, 10.0, 900.0])
-    >>> rounding_variance(counts, np.full(4, 50.0), np.full(4, 10.0)).tolist()
-    [0.0, 32.0, 50.0, 50.0]
+    >>> variance, third = rounding_moments(counts, np.full(4, 50.0), np.full(4, 10.0))
+    >>> variance.tolist(), third.tolist()
+    ([0.0, 32.0, 50.0, 50.0], [0.0, 192.0, 0.0, 0.0])
     """
-    above = np.clip(count, 0.0, 2 * noise / base)
-    return np.asarray(np.nan_to_num(base * above * (1 - above * base / (4 * noise))))
-
-
-@quiet
-def rounding_skewness(count: Array, noise: Array, base: Array) -> Array:
-    """Return the third central moment over the variance, where all numbers are alike.
-
-    It is 0 from half of all bases on, and negative nowhere: to count less is as likely there.
-    """
-    return np.asarray(base * np.nan_to_num(np.clip(1 - count * base / (2 * noise), 0.0, 1.0)))
+    half = 2 * noise / base
+    part = np.minimum(count / np.where(half > 0, half, 1.0), 1.0)
+    variance = noise * part * (2 - part)
+    return variance, base * variance * (1 - part)
 
 
 @quiet
@@ -69,19 +67,20 @@ def rounded_rate_limits(
     n = np.where(known, x + f, 1.0)
     rate = np.where(known, np.clip(x / n, 0.0, 1.0), 0.5)
     shift = np.maximum(z * z - 1, 0.0) / 6
+    ends, way = np.stack([-rate, 1 - rate]), np.array([[1.0], [-1.0]])  # to rates of 0 and of 1
 
-    def within(p: Array) -> Mask:
-        sides = ((n * p, x_noise, base), (n * (1 - p), f_noise, base))
-        of_x, of_f = (1 - p) ** 2, p**2
-        v_x, v_f = (rounding_variance(*side) for side in sides)
-        s_x, s_f = (rounding_skewness(*side) for side in sides)
-        variance = p * (1 - p) / n + (of_x * v_x + of_f * v_f) / n**2
-        third = ((1 - p) * of_x * v_x * s_x - p * of_f * v_f * s_f) / n**3
-        outwards = np.nan_to_num(np.maximum(np.where(p < rate, third, -third), 0.0) / variance)
-        return np.asarray(abs(rate - p) <= z * np.sqrt(variance) + outwards * shift)
+    def inside(part: Array) -> Array:  # how much further the limits are than this part of the way
+        p = rate + part * ends
+        q = 1 - p
+        v_x, third_x = rounding_moments(n * p, x_noise, base)
+        v_f, third_f = rounding_moments(n * q, f_noise, base)
+        variance = p * q / n + (q * q * v_x + p * p * v_f) / (n * n)
+        third = (q * q * q * third_x - p * p * p * third_f) / (n * n * n)
+        outwards = np.maximum(third * way, 0.0) / np.maximum(variance, _TINY)
+        return np.asarray(z * np.sqrt(variance) + outwards * shift - part * abs(ends))
 
-    ends = np.stack([np.zeros_like(rate), np.ones_like(rate)])
-    low, high = bisect(within, np.stack([rate, rate]), ends)[1]
+    none = np.zeros_like(ends)  # where a rate of 0 or 1 has no variance, though it is inside
+    low, high = rate + falling_root(inside, none, none + 1, none + 1) * ends
     return np.where(known, low, 0.0), np.where(known, high, 1.0)
 
 

@@ -11,14 +11,17 @@ from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.cli import main
+from fairgauge.cube.parts import Part
 from fairgauge.enums import IntervalMethod, Outcome
 from fairgauge.errors import CubeError, DuplicateCountsWarning, SpecError
 from fairgauge.render import render
+from fairgauge.sharing.protection import protect_counts
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.disclosure import range_of_rounded, rounded_randomly
 from fairgauge.stats.intervals import wilson
-from fairgauge.stats.rounded_sums import limits_of_sums, rounded_rate_limits, rounding_variance
+from fairgauge.stats.rounded_sums import limits_of_sums, rounded_rate_limits, rounding_moments
 
 ASKED = {"prediction": "p", "sensitive": "g", "positive": 1, "count": "n"}
 Z = 1.959963984540054
@@ -39,11 +42,16 @@ def site(random, rows=100, rates=(0.5, 0.5), groups="ab"):
     return counted(cells)
 
 
-def of_sites(cubes, min_cells=None, **named):
-    return [
-        fg.protect(cube, cell, **named)
-        for cube, cell in zip(cubes, min_cells or [10] * len(cubes), strict=True)
-    ]
+def protected(cube, random, min_cell=10, site=""):
+    """Return protected counts as `fg.protect` does, whose random numbers are secret."""
+    number = f"{random.integers(2**60):x}"
+    safe = protect_counts(cube, min_cell, [], random)
+    return replace(safe, parts=(Part(site, table=number),))
+
+
+def of_sites(random, cubes, min_cells=None):
+    held = zip(cubes, min_cells or [10] * len(cubes), strict=True)
+    return [protected(cube, random, cell) for cube, cell in held]
 
 
 def added(cubes):
@@ -65,7 +73,7 @@ def test_ranges_of_mixed_smallest_cells_hold_the_truth(seed):
     random = np.random.default_rng(seed)
     exact = [site(random, int(random.integers(12, 40))) for _ in range(4)]
     cells = random.choice([2, 3, 5, 10], 4).tolist()
-    total, true = by_key(added(of_sites(exact, cells))), by_key(added(exact))
+    total, true = by_key(added(of_sites(random, exact, cells))), by_key(added(exact))
     for key, sums in total.items():
         n = true.get(key, {"n": 0})["n"]
         assert sums["low"] <= n <= sums["high"]
@@ -91,7 +99,7 @@ def test_order_and_grouping_of_merges_change_nothing(seed):
     cells = random.choice([3, 5, 10], 5).tolist()
     groups = ["ab", "ab", "bc", "ac", "ab"]
     exact = [site(random, int(random.integers(20, 90)), groups=g) for g in groups]
-    safe = of_sites(exact, cells)
+    safe = of_sites(random, exact, cells)
     total = added(safe)
     for order in itertools.islice(itertools.permutations(safe), 0, 120, 29):
         a, b, c, d, e = order
@@ -104,7 +112,7 @@ def test_order_and_grouping_of_merges_change_nothing(seed):
 def test_a_sum_is_read_as_a_sum(tmp_path):
     """Its ranges are those of its parts, not of a table that shows the same numbers."""
     random = np.random.default_rng(0)
-    total = added(of_sites([site(random) for _ in range(12)]))
+    total = added(of_sites(random, [site(random) for _ in range(12)]))
     total.save(tmp_path / "all.cube.json")
     again = fg.load(tmp_path / "all.cube.json")
     assert by_key(again) == by_key(total)
@@ -114,7 +122,8 @@ def test_a_sum_is_read_as_a_sum(tmp_path):
 
 
 def test_damaged_sums_are_refused(tmp_path):
-    total = added(of_sites([site(np.random.default_rng(0)) for _ in range(3)]))
+    random = np.random.default_rng(0)
+    total = added(of_sites(random, [site(random) for _ in range(3)]))
     held = {k: v for k, v in json.loads(total.to_json()).items() if k not in ("digest",)}
     found = fg.Cube.from_dict(held | {"digest": digest_of(held)})
     assert found == total
@@ -140,7 +149,7 @@ def digest_of(held):
 
 def test_a_value_that_a_site_does_not_list_adds_no_noise():
     random = np.random.default_rng(0)
-    one, two = of_sites([site(random), site(random, groups="ac")])
+    one, two = of_sites(random, [site(random), site(random, groups="ac")])
     total = by_key(one + two)
     assert {key[0]: sums["noise"] for key, sums in total.items()} == {"a": 50, "b": 25, "c": 25}
 
@@ -198,7 +207,7 @@ def test_other_questions_and_edges_are_refused():
 def test_a_sum_is_no_earlier_table_and_is_not_protected_again():
     random = np.random.default_rng(0)
     exact = site(random)
-    total = added(of_sites([exact, site(random)]))
+    total = added(of_sites(random, [exact, site(random)]))
     with pytest.raises(CubeError, match="sum of several tables"):
         fg.protect(exact, 10, [total])
     with pytest.raises(CubeError, match="protected already"):
@@ -209,21 +218,21 @@ def test_two_roundings_of_the_same_rows_are_warned_of(recwarn):
     random = np.random.default_rng(3)
     groups = "abcdefgh"
     exact = site(random, 800, [0.5] * 8, groups)
-    one, two = of_sites([exact, exact])
+    one, two = of_sites(random, [exact, exact])
     with pytest.warns(DuplicateCountsWarning, match="two roundings of the same ones"):
         one + two
     recwarn.clear()
     assert one.add(two, allow_duplicates=True)
-    assert one + fg.protect(site(random, 800, [0.5] * 8, groups), 10)
+    assert one + protected(site(random, 800, [0.5] * 8, groups), random)
     small = site(random, 30)
-    assert added(of_sites([small, site(random, 30), site(random, 30)]))
+    assert added(of_sites(random, [small, site(random, 30), site(random, 30)]))
     assert not recwarn
 
 
 def test_what_one_site_alone_lists_is_named():
     random = np.random.default_rng(0)
     north, city, rural = (
-        fg.protect(site(random, groups=groups), 10, site=name)
+        protected(site(random, groups=groups), random, site=name)
         for groups, name in (("ab", "North"), ("ac", "City"), ("ab", "Rural"))
     )
     for total in (north + city + rural, city + (rural + north)):
@@ -262,7 +271,7 @@ def test_no_counts_have_more_variance_than_stated(bases):
     for counts in itertools.product(*(range(2 * base + 1) for base in bases)):
         true = sum(n % base * (base - n % base) for n, base in zip(counts, bases, strict=True))
         count, base = np.array([float(sum(counts))]), np.array([float(max(bases))])
-        assert true <= rounding_variance(count, noise, base)[0] + 1e-9
+        assert true <= rounding_moments(count, noise, base)[0][0] + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -296,7 +305,7 @@ def test_nothing_published_says_nothing():
 
 def test_an_audit_of_sites_states_what_its_intervals_hold():
     random = np.random.default_rng(5)
-    total = added(of_sites([site(random) for _ in range(10)], [5, *[10] * 9]))
+    total = added(of_sites(random, [site(random) for _ in range(10)], [5, *[10] * 9]))
     report = fg.audit(total, rules=["selection_rate.ratio >= 0.8"])
     gap = report["selection_rate.difference", "g", "a"]
     assert gap.interval.methods == (
@@ -311,6 +320,28 @@ def test_an_audit_of_sites_states_what_its_intervals_hold():
         assert "not checked, that no row is at two sites" in text
     note = next(d for d in json.loads(report.to_json())["diagnostics"] if d["code"] == "protected")
     assert note["parameters"]["sites"] == 10
+
+
+def test_rows_without_a_group_may_change_a_verdict_as_far_as_their_number_is_likely():
+    """Their numbers of ten sites are known far better than by the ends of all ranges."""
+    random = np.random.default_rng(3)
+
+    def sites(lacking):
+        more = {(None, p): lacking for p in (0, 1)}
+        for _ in range(10):
+            x = random.binomial(100, 0.5, 2).tolist()
+            known = {(g, p): x[i] if p else 100 - x[i] for i, g in enumerate("ab") for p in (0, 1)}
+            yield protected(counted(known | more), random)
+
+    rule = "selection_rate.ratio >= 0.7"
+    few, many = (fg.audit(added([*sites(n)]), rules=[rule]) for n in (2, 20))
+    assert {v.outcome for v in few.verdicts} == {Outcome.PASS}
+    assert {v.outcome for v in many.verdicts} == {Outcome.INCONCLUSIVE}
+    [(reason, rows)] = {(v.reason.code, v.reason["rows"]) for v in many.verdicts}
+    assert str(reason) == "missing_groups"
+    assert 400 < rows < 400 + 20 * 9
+    note = next(d for d in many.diagnostics if d.code == "missing_groups")
+    assert "but for one time in 1,000" in note.message
 
 
 def test_commands_take_counts_of_sites_or_refuse_them_in_words(tmp_path):
@@ -330,9 +361,8 @@ def test_commands_take_counts_of_sites_or_refuse_them_in_words(tmp_path):
         safe.append(to)
     total = tmp_path / "all.cube.json"
     assert "not checked, that no row is at two sites" in run("merge", *safe, "-o", total)
-    rule = ("--rule", "selection_rate.ratio >= 0.8")
-    assert "counts of 3 sites, rounded to 10" in run("audit", total, *rule, "-q")
-    assert "Zählungen von 3 Stellen, gerundet auf 10" in run("audit", *safe, *rule, "--lang", "de")
+    assert "counts of 3 sites, rounded to 10" in run("audit", total, "-q")
+    assert "Zählungen von 3 Stellen, gerundet auf 10" in run("audit", *safe, "--lang", "de")
     exact = run("merge", tmp_path / "north.cube.json", safe[1], code=2)
     assert "rotect the exact one first" in exact
     twice = run("merge", total, safe[0], code=2)
@@ -340,8 +370,39 @@ def test_commands_take_counts_of_sites_or_refuse_them_in_words(tmp_path):
     assert "not computed in a page" in run("explore", total, "-o", tmp_path / "x.html", code=2)
 
 
+def test_other_verbs_refuse_counts_of_sites_in_words():
+    random = np.random.default_rng(0)
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "positive": 1}
+
+    def total(**more):
+        columns = {c: random.integers(0, 2, 400) for c in "ypqgh"}
+        frames = [pl.DataFrame(columns) for _ in range(3)]
+        return added([protected(fg.count(f, **asked | more), random) for f in frames])
+
+    held = total()
+    for refused in (
+        lambda: fg.find(held, rate="selection_rate"),
+        lambda: fg.why(held),
+        lambda: fg.explore(held),
+        lambda: fg.compare_models(total(candidate="q")),
+        lambda: fg.monitor({"2026-11": held}, {**asked, "monitor": {"rules": ["accuracy >= 0.5"]}}),
+    ):
+        with pytest.raises(CubeError, match=r"rotected|several sites"):
+            refused()
+    changes = fg.compare(fg.audit(held), fg.audit(total())).changes
+    assert {(c.interval, str(c.reason.code)) for c in changes if c.old.value is not None} == {
+        (None, "protected")
+    }
+    within = fg.audit(total(strata="h"), metrics=["selection_rate.difference"]).estimates
+    held = {str(e.scope.kind): (e.interval is not None, e.reason and e.reason.code) for e in within}
+    assert held == {
+        "overall": (True, None), "stratum": (True, None), "pooled": (False, "protected")
+    }  # fmt: skip
+
+
 def test_no_interval_but_the_default_is_made():
-    total = added(of_sites([site(np.random.default_rng(0)) for _ in range(3)]))
+    random = np.random.default_rng(0)
+    total = added(of_sites(random, [site(random) for _ in range(3)]))
     for method in ("exact", "bayes", "bootstrap"):
         with pytest.raises(SpecError, match="of protected counts of several sites; leave it out"):
             fg.audit(total, method=method)
