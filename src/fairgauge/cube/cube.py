@@ -24,7 +24,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.parts import RANGE, Part, check_parts, look_alike, read_parts
+from fairgauge.cube.parts import (
+    RANGE,
+    Part,
+    check_parts,
+    look_alike,
+    read_parts,
+    rounding_noise,
+)
 from fairgauge.cube.plan import (
     GROUPED,
     REPLICATE,
@@ -345,7 +352,9 @@ class Cube:
         if self.min_cell is None or len(self.parts) >= _SEVERAL:
             return self.parts
         own = self.parts[0] if self.parts else Part(table=self.digest)
-        return (own._replace(min_cell=self.min_cell, alone=tuple(sorted(self.listed))),)
+        alone = tuple(sorted(self.listed))
+        redrawn = bool((self.tables[0].sums["noise"] > self.min_cell**2 / 4).any())
+        return (own._replace(min_cell=self.min_cell, alone=alone, redrawn=redrawn),)
 
     @property
     def listed(self) -> set[tuple[str, str]]:
@@ -649,8 +658,14 @@ def _read_cube(found: Saved) -> Cube:
 
 def with_ranges(table: CountTable, min_cell: int) -> CountTable:
     """Return protected counts with the range of what was rounded, and the noise in every cell."""
-    low, high = range_of_rounded(table.sums["rows"], min_cell)
-    of_cells = (low, high, np.full_like(low, min_cell**2 / 4))
+    rows, redrawn = table.sums["rows"], np.zeros(len(table.codes), dtype=bool)
+    for axis, codes in zip(table.axes, table.codes.T, strict=True):
+        if axis.role in GROUPED and len(rows):
+            most = np.zeros(codes.max() + 2)
+            np.maximum.at(most, codes, rows)
+            redrawn |= (codes >= 0) & (most[codes] <= min_cell)
+    low, high = range_of_rounded(rows, min_cell)
+    of_cells = (low, high, rounding_noise(rows, redrawn, min_cell))
     return replace(table, sums={**table.sums, **dict(zip(RANGE, of_cells, strict=True))})
 
 

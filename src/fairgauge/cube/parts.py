@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairgauge.errors import CubeError, listing
-from fairgauge.stats.arrays import Array
+from fairgauge.stats.arrays import Array, Mask
 
 RANGE = ("low", "high", "noise")
 """What is known of the exact count of every protected cell, which adds up over tables: the least
@@ -31,15 +31,19 @@ class Part(NamedTuple):
 
     ``site``: the name that it was given; empty without.
     ``table``: what identifies it; of files without such a number the digest of what is published.
-    ``before``: the same of tables that were published before, of a part of its rows.
+    ``later``: whether it holds rows of tables that were published before. Its rounding depends on
+        theirs, and is not without bias.
     ``alone``: the columns and names of values that no other table of the sum lists.
+    ``redrawn``: whether it names a group whose numbers may all have been drawn again, because they
+        were 0 at first (`sharing.protection`).
     """
 
     site: str = ""
     min_cell: int = 0
     table: str = ""
-    before: tuple[str, ...] = ()
+    later: bool = False
     alone: tuple[tuple[str, str], ...] = ()
+    redrawn: bool = False
 
 
 def check_parts(ours: Sequence[Part], theirs: Sequence[Part]) -> None:
@@ -51,7 +55,6 @@ def check_parts(ours: Sequence[Part], theirs: Sequence[Part]) -> None:
         )
     sides = (ours, theirs)
     sites, tables = ([{part[at] for part in each} for each in sides] for at in (0, 2))
-    before = [{table for part in each for table in part.before} for each in sides]
     if tables[0] & tables[1]:
         raise CubeError("both hold the same protected table, whose rows would count twice")
     if twice := (sites[0] & sites[1]) - {""}:
@@ -59,11 +62,32 @@ def check_parts(ours: Sequence[Part], theirs: Sequence[Part]) -> None:
             f"both hold counts of the site {listing(sorted(twice))}, whose rows would count twice; "
             "protect tables of other rows of a site under other names (site, --site)"
         )
-    if before[0] & tables[1] or before[1] & tables[0]:
+    if any(part.later for part in (*ours, *theirs)):
         raise CubeError(
-            "one of them holds the rows of the other one, which was published before it: give the "
-            "later one alone; or protect the new rows alone, and add both"
+            "one of them was rounded beside tables of its rows that were published before "
+            "(published), which no interval of a sum allows for: protect the rows that are new "
+            "alone, without published, and add the tables up"
         )
+
+
+def rounding_noise(published: Array, redrawn: Mask, min_cell: int) -> Array:
+    """Return the greatest variance of the rounding of numbers.
+
+    ``redrawn``: which may have been drawn again until one of a name is not 0. It has the rows of
+    the name in proportion, s times as many where they are 0 with the probability 1 - 1/s, and
+    varies s times as much; both are at most a third more for two numbers, where they are largest.
+    """
+    more = np.ceil((min_cell**2 + published) / 3)
+    return np.where(redrawn, more, min_cell**2 / 4)
+
+
+def largest_base(parts: Iterable[Part]) -> float:
+    """Return the largest base of any table, by which the variance of rounding few rows rises.
+
+    It rises more of numbers that may have been drawn again: half as much again, of ever more of
+    them.
+    """
+    return max((part.min_cell * (1.5 if part.redrawn else 1.0) for part in parts), default=0.0)
 
 
 def look_alike(ours: Array, theirs: Array, min_cell: int) -> bool:
@@ -83,11 +107,11 @@ def look_alike(ours: Array, theirs: Array, min_cell: int) -> bool:
 def read_parts(found: Iterable[Sequence[Any]]) -> tuple[Part, ...]:
     """Read the parts of a file."""
     parts = tuple(
-        Part(site, min_cell, table, tuple(before), tuple((c, v) for c, v in alone))
-        for site, min_cell, table, before, alone in found
+        Part(site, min_cell, table, bool(later), tuple((c, v) for c, v in alone), bool(redrawn))
+        for site, min_cell, table, later, alone, redrawn in found
     )
     for part in parts:
-        texts = (part.site, part.table, *part.before, *chain.from_iterable(part.alone))
+        texts = (part.site, part.table, *chain.from_iterable(part.alone))
         if not all(isinstance(each, str) for each in texts) or type(part.min_cell) is not int:
             raise TypeError("a part is none")
     return parts

@@ -535,7 +535,7 @@ class RoundedSides(NamedTuple):
     low: ConfusionCounts
     high: ConfusionCounts
     noise: ConfusionCounts
-    base: int
+    base: float
 
 
 class Proportion(NamedTuple):

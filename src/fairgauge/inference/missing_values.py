@@ -332,7 +332,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     made = Diagnostic.note if cases / every < MANY_MISSING else Diagnostic.warning
     of_cases = {"cases": cases, "total_cases": every} if every != total else {}
     rounded = {"rounded": True} if counted.protected else {}
-    if counted.largest_cell:
+    if counted.largest_base:
         rounded["sites"] = True
     yield made(
         DiagnosticCode.MISSING_GROUPS,

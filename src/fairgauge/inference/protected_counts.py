@@ -38,6 +38,7 @@ from fairgauge.results.estimates import RateValue
 from fairgauge.results.scopes import Bounds
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits, Mask, quotient
+from fairgauge.stats.rounded_sums import likely_limits
 from fairgauge.stats.unrecorded_rates import missing_bounds
 
 CountRange: TypeAlias = tuple[ConfusionCounts, ConfusionCounts]
@@ -66,13 +67,25 @@ def rate_bounds(rate: Rate, side: CountRange) -> Limits:
     return np.where(empty, np.nan, low), np.where(empty, np.nan, high)
 
 
-def contrast_bounds(metric: Contrast, group: CountRange, reference: CountRange) -> Limits:
+def likely_rate_bounds(rate: Rate, side: CountRange, data: SideData, sides: int = 1) -> Limits:
+    """Return bounds of the rates of sums over sites, wrong one time in a thousand at most.
+
+    ``sides``: how many of them hold together.
+    """
+    low, high = rate_bounds(rate, side)
+    if data.rounded is None:
+        return low, high
+    parts = [each.counts(rate.needs) for each in (data.side, data.rounded.noise)]
+    x, x_noise, n, noise = (of.count(part) for of in (rate.of, rate.among) for part in parts)
+    likely = likely_limits(x, n - x, x_noise, noise - x_noise, 1 / (sides * _RARELY))
+    return np.maximum(low, likely[0]), np.minimum(high, likely[1])
+
+
+def contrast_bounds(metric: Contrast, first: Limits, second: Limits) -> Limits:
     """Return the least and the greatest difference or ratio of the rates of disjoint groups.
 
     NaN where one of both rates may be undefined, and where both may be 0 throughout.
     """
-    assert isinstance(metric.of, Rate)
-    first, second = (rate_bounds(metric.of, side) for side in (group, reference))
     if metric.order == "reference - group":
         first, second = second, first
     if metric.by == "difference":
@@ -96,17 +109,22 @@ def protected_contrasts(
     """
     assert isinstance(metric, Contrast)
     assert isinstance(metric.of, Rate)
-    margin, low_high = data.margin, contrast_bounds(metric, group, reference)
+    margin = data.margin
+    low, high = contrast_bounds(metric, *(rate_bounds(metric.of, e) for e in (group, reference)))
     if data.group.rounded is not None:
+        both = ((group, data.group), (reference, data.reference))
+        likely = contrast_bounds(metric, *(likely_rate_bounds(metric.of, *e, 2) for e in both))
         published = metric.value(data.group.side, data.reference.side, Profile.DOCUMENTED)
-        return _bounds_or_none(low_high), how.metric_intervals(metric, data, published)
+        intervals = how.metric_intervals(metric, data, published)
+        certain = np.isnan(intervals.low)  # whose method states that bounds are likely ones
+        low, high = (np.where(certain, *ends) for ends in zip((low, high), likely, strict=True))
+        return _bounds_or_none((low, high)), intervals
     sides = product(corners(metric.of, group), corners(metric.of, reference))
     ours, theirs = (_stacked(each) for each in zip(*sides, strict=True))
     every = np.tile(margin, len(ours.size) // len(margin))
     compared = Comparisons(SideData(ours, ours), SideData(theirs, theirs), None, every)
     value = metric.value(ours, theirs, Profile.DOCUMENTED)
     made = how.anew().metric_intervals(metric, compared, value)
-    low, high = low_high
     p = made.p.reshape(-1, len(margin)).max(axis=0)
     none = (low <= metric.neutral) & (metric.neutral <= high)
 
@@ -144,7 +162,7 @@ def protected_rates(
         rows = insufficient_rows(statistic.size(every))
         made = replace(made, too_few=first_reasons(made.too_few, rows))
         made = made if rates else _union(made, len(margin))
-        bounds = _bounds_or_none(rate_bounds(statistic, side))
+        bounds = _bounds_or_none(likely_rate_bounds(statistic, side, data))
         level, profile = how.spec.confidence, Profile.DOCUMENTED
         values[statistic.name] = values_with(made, statistic, data, margin, level, profile, bounds)
     return values

@@ -387,7 +387,7 @@ class Slice:
         if {"yy", "pp"} & {*self.counts.counts} and not clusters and (which != whole).any():
             # the tails of errors are borrowed from all rows
             everyone = self.side_data(np.full_like(which, whole), slots)
-        if self.ranges is not None and (base := self.counts.largest_cell):
+        if self.ranges is not None and (base := self.counts.largest_base):
             low, high, noise = map(picked, self.ranges)
             return SideData(cases, cases, rounded=RoundedSides(low, high, noise, base))
         if self.squares is None:
@@ -523,7 +523,7 @@ class Slice:
         margin, rows = np.zeros_like(sides[0]), int(unknown["high"])
         group, reference = (self.sides.pick(which, margin) for which in sides)
         ends = [self._range(which, margin) for which in sides]
-        if self.counts.largest_cell:  # the interval allows for the rounding of those with a group
+        if self.counts.largest_base:  # the interval allows for the rounding of those with a group
             ends = [(group, group), (reference, reference)]
             rows = int(most_of_sum(*map(unknown.__getitem__, _OF_SUMS)))
         ours, theirs = map(self._most_unknown, sides)
@@ -543,7 +543,7 @@ class Slice:
 
         asked = self.counts, self.outcome, self.spec.profile, which
         known, noise, most = (most_unknown(*asked, measure) for measure in _OF_SUMS)
-        if not self.counts.largest_cell:
+        if not self.counts.largest_base:
             return most
         of_needs = {n: (known.cells[n], noise.cells[n], most.cells[n]) for n in most.cells}
         return replace(most, cells={n: most_of_sum(*each) for n, each in of_needs.items()})

@@ -12,6 +12,7 @@ import numpy as np
 from fairgauge import errors, identity
 from fairgauge.catalogue.cells import Array
 from fairgauge.cube.cube import CountTable, Cube
+from fairgauge.cube.parts import largest_base
 from fairgauge.cube.plan import REPLICATE, Axis, centre_of
 from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import Missing, Observation, ReferenceKind, ReferenceRule, Role, ScopeKind
@@ -149,7 +150,7 @@ class GroupCounts:
     mean_weight: float = 1.0  # the unit of all weights, which is the mean weight of all rows
     all_decided: bool = False  # whether a row without any outcome counts, as one of a negative one
     centre: float = 0.0  # what numbers are summed less
-    largest_cell: int = 0  # of the sum of several protected tables, the largest smallest cell
+    largest_base: float = 0.0  # of the sum of several protected tables
 
     def in_given_weights(self, sums: Array) -> Array:
         """Return sums of weights in the unit in which they were given, to 12 digits."""
@@ -619,7 +620,7 @@ def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None
         histogram=_histogram(cube, crossing),
         unknown={measure: dense[known:-1] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, crossing, outcome), design=design, centre=centre_of(plan),
-        largest_cell=cube.min_cell or 0 if len(cube.parts) > 1 else 0,
+        largest_base=largest_base(cube.parts) if len(cube.parts) > 1 else 0.0,
     )  # fmt: skip
 
 

@@ -76,7 +76,8 @@ class Estimate(HasDefinition[Metric]):
     ``set``: whose metric it is. ``feature, group``: None and "all" of one of the whole table.
     ``mirror_of``: the other of just two groups, with the same comparison seen from its side.
     ``value``: None where undefined, +-inf where the formula gives it.
-    ``bounds``: its range over all tables that agree with protected counts; None of exact ones.
+    ``bounds``: its range over all tables that agree with protected counts; of the sum of several
+    limits for the rows themselves that hold with a probability of .999; None of exact counts.
     ``simultaneous``: the interval that holds together with those of all comparisons of the report.
     ``p_value``: of "no difference". ``p_adjusted``: for all tests of the report (Sidak); None where
     nothing is decided: insufficient data, single strata.
@@ -163,7 +164,8 @@ class RateValue:
 
     ``numerator, denominator``: the rows that a share counts, and that any rate is of, unweighted.
     ``weighted_denominator``: the sum of the weights of the rows of the denominator.
-    ``bounds``: its range over all tables that agree with protected counts; None of exact ones.
+    ``bounds``: its range over all tables that agree with protected counts; of the sum of several
+    limits for the rows themselves that hold with a probability of .999; None of exact counts.
     ``error``: the most that the value can be off because scores were binned.
     """
 

@@ -144,7 +144,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The least and the greatest value over all tables that agree with protected counts."""
+    """The least and the greatest value that agrees with protected counts."""
 
     low: float
     high: float

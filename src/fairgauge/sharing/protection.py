@@ -105,9 +105,7 @@ def protect(
         _check_published(each, exact, min_cell)
     random = np.random.default_rng(secrets.randbits(128))
     made = protect_counts(exact, min_cell, earlier, random)
-    parts = [part for each in earlier for part in each.tables_added]
-    before = {table for part in parts for table in (part.table, *part.before)}
-    own = Part(site or "", table=secrets.token_hex(16), before=tuple(sorted(before)))
+    own = Part(site or "", table=secrets.token_hex(16), later=bool(earlier))
     return replace(made, parts=(own,))
 
 
