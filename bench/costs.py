@@ -49,7 +49,9 @@ def runs() -> dict[str, Any]:
     return {
         "audit": lambda: fg.audit(rows, **_ASKED, metrics="clarify").to_dict(),
         "why": lambda: fg.why(rows, **_ASKED, controls=["other"]).to_dict(),
-        "find": lambda: fg.find(rows, **_DECIDED, features=both, rate="selection_rate").to_dict(),
+        "find": lambda: fg.find(
+            rows, **_DECIDED, sensitive=both, metrics="selection_rate"
+        ).to_dict(),
         "compare-models": lambda: fg.compare_models(rows, **_ASKED, candidate="q").to_dict(),
         "monitor run": lambda: fg.monitor(days, followed | {"monitor": rules}).to_dict(),
         "HTML report": lambda: render(report, "html"),

@@ -360,7 +360,7 @@ def found_then_audited(rng: np.random.Generator) -> Occurrences:
         return pl.DataFrame({**columns, "label": [1] * n, "prediction": right})
 
     asked = {"label": "label", "prediction": "prediction", "positive": 1}
-    search = fg.find(drawn(1500), rate="accuracy", features=["a", "b", "c"], **asked)
+    search = fg.find(drawn(1500), metrics="accuracy", sensitive=["a", "b", "c"], **asked)
     found = {"find claims one": bool(search.worse)}
     report = fg.audit(
         drawn(1500), sensitive=["a", "b", "c"], intersections=[["a", "b"]],

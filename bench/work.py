@@ -125,9 +125,9 @@ def find(rows: int) -> Work:
     """Search all subgroups of up to three of ten features: 978,200."""
     import fairgauge as fg
 
-    asked = {"label": "label", "prediction": "prediction", "positive": 1, "features": TENS}
-    fg.find(rows_file(10_000, wide=True), rate="accuracy", **asked)
-    return lambda: fg.find(rows_file(rows, wide=True), rate="accuracy", **asked)
+    asked = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": TENS}
+    fg.find(rows_file(10_000, wide=True), metrics="accuracy", **asked)
+    return lambda: fg.find(rows_file(rows, wide=True), metrics="accuracy", **asked)
 
 
 def why(rows: int) -> Work:

@@ -259,7 +259,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "why": of_why,
     "find": lambda: fg.find(
         loans(), label="repaid", prediction="approved", positive="yes",
-        features=["sex", "race", "age"], rate="false_negative_rate",
+        sensitive=["sex", "race", "age"], metrics="false_negative_rate",
     ),
     "pairs": of_pairs,
     "same answers": lambda: of_pairs(margins={}),

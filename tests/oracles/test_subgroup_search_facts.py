@@ -33,8 +33,8 @@ def test_the_subgroup_of_compas_that_divexplorer_prints_has_its_difference():
         "p": [1, 0, 1] * 2,
         "n": [69, 224 - 69, 794 - 224, 297 - 69, 3_363 - 224 - (297 - 69), 6_172 - 794 - 3_139],
     })  # fmt: skip
-    found = fg.find(counts, label="y", prediction="p", positive=1, count="n", features=["group"],
-                    rate="false_positive_rate")  # fmt: skip
+    found = fg.find(counts, label="y", prediction="p", positive=1, count="n", sensitive=["group"],
+                    metrics="false_positive_rate")  # fmt: skip
     subgroup = found["group = it"]
     assert (subgroup.rows, subgroup.n, subgroup.events) == (794, 224, 69)
     assert (found.overall.rows, found.overall.n, found.overall.events) == (6_172, 3_363, 297)
@@ -59,8 +59,8 @@ def test_the_best_subgroup_of_a_bias_scan_of_shuffled_outcomes_is_seldom_a_claim
     claims = printed = 0
     for seed in range(tables):
         shuffled = frame.with_columns(pl.col("p").shuffle(seed=seed))
-        found = fg.find(shuffled, label="y", prediction="p", positive=1, features=list("fgh"),
-                        rate="false_positive_rate")  # fmt: skip
+        found = fg.find(shuffled, label="y", prediction="p", positive=1, sensitive=list("fgh"),
+                        metrics="false_positive_rate")  # fmt: skip
         every = (*found.worse, *found.undecided)
         scores = {s.name: _bias_scan(s.events, s.n, 0.1) for s in every}
         best = max(scores, key=lambda name: scores[name])
@@ -77,8 +77,8 @@ def test_sizes_and_errors_are_those_that_sliceline_prints():
     wrong = (i * 7_919 % 101 < 12) | ((f0 == 1) & (f1 == 2) & (i % 5 < 2))
     frame = pl.DataFrame({"f0": f0, "f1": f1, "f2": f2, "wrong": wrong.astype(int)})
     found = fg.find(
-        frame, prediction="wrong", positive=1, features=["f0", "f1", "f2"], rate="selection_rate",
-        worse="higher", min_rows=20,
+        frame, prediction="wrong", positive=1, sensitive=["f0", "f1", "f2"],
+        metrics="selection_rate", worse="higher", min_rows=20,
     )  # fmt: skip
     printed = {"f0 = 1 & f1 = 2": (200, 92), "f1 = 2": (600, 140), "f0 = 1": (800, 164)}
     for name, counts in printed.items():

@@ -11,7 +11,7 @@ from fairgauge.api import searching
 
 ROWS = 1_500
 FEATURES = ["sex", "town", fg.cut("age", [30, 60]), "day"]
-ASKED = {"prediction": "p", "rate": "false_positive_rate"}
+ASKED = {"prediction": "p", "metrics": "false_positive_rate"}
 
 
 def people() -> pa.Table:
@@ -60,7 +60,7 @@ def leaves(value):
 )  # fmt: skip
 def test_what_is_found_is_the_same(monkeypatch, tmp_path, kind):
     data = kind(people(), tmp_path)
-    asked = {"label": "y", "positive": 1, "features": FEATURES, **ASKED}
+    asked = {"label": "y", "positive": 1, "sensitive": FEATURES, **ASKED}
     monkeypatch.setattr(searching, "_MOST_CELLS", 10**9)
     counted = fg.find(data, **asked)
     assert counted.worse

@@ -258,8 +258,8 @@ def by_its_library(mariadb, script: str, rows: str, asked: dict[str, object], ma
 def test_mariadb_is_searched_in_batches(folder, mariadb):
     """Texts that end in blanks, or differ in case alone, and dates, decimals and gaps."""
     asked = {
-        "label": "y", "positive": 1, "rate": "base_rate", "worse": "higher", "min_rows": 1,
-        "features": ["g", "d", "m", {"column": "s", "cuts": [0.25, 0.75]}],
+        "label": "y", "positive": 1, "metrics": "base_rate", "worse": "higher", "min_rows": 1,
+        "sensitive": ["g", "d", "m", {"column": "s", "cuts": [0.25, 0.75]}],
     }  # fmt: skip
     by_its_library(mariadb, "mysql_search.py", "people", asked, "found.json")
     found = fg.load("found.json").to_dict()

@@ -83,8 +83,8 @@ def of_thresholds(rows: pl.DataFrame, **more: Any) -> Any:
 
 
 def of_search(rows: pl.DataFrame, **more: Any) -> Any:
-    asked = {"features": ["g", "h"]} | more
-    return fg.find(rows, prediction="p", rate="accuracy", **OUTCOMES | asked)
+    asked = {"sensitive": ["g", "h"]} | more
+    return fg.find(rows, prediction="p", metrics="accuracy", **OUTCOMES | asked)
 
 
 def of_monitor(rows: pl.DataFrame, **more: Any) -> Any:
@@ -402,7 +402,7 @@ def test_codes_in_a_column_that_is_cut_leave_no_pass(verb, code):
 
 
 @pytest.mark.parametrize(("verb", "asked"), [
-    ("why", {"strata": BANDS["sensitive"]}), ("find", {"features": ["g", *BANDS["sensitive"]]}),
+    ("why", {"strata": BANDS["sensitive"]}), ("find", {"sensitive": ["g", *BANDS["sensitive"]]}),
     ("why", {"controls": BANDS["sensitive"]}), ("why", {"strata": [fg.cut("age", "quantiles")]}),
 ])  # fmt: skip
 def test_codes_in_strata_and_searched_features_leave_no_pass(verb, asked):

@@ -75,8 +75,8 @@ def of_thresholds(data: Any, **more: Any) -> Any:
 def of_search(data: Any, **more: Any) -> Any:
     features = ["group", "second"]
     return fg.find(
-        data, label="label", prediction="prediction", positive=1, features=features,
-        rate="selection_rate", **more,
+        data, label="label", prediction="prediction", positive=1, sensitive=features,
+        metrics="selection_rate", **more,
     )  # fmt: skip
 
 
@@ -246,7 +246,7 @@ DOUBTFUL_VERBS: dict[str, Callable[..., Any]] = {
         doubtful_audit(doubtful(0), count="n"), doubtful_audit(data, **more)
     ),
     "find": lambda data, **more: fg.find(
-        data, **DOUBTFUL, features=["group", "stratum"], rate="selection_rate", **more
+        data, **DOUBTFUL, sensitive=["group", "stratum"], metrics="selection_rate", **more
     ),
     "why": lambda data, **more: fg.why(
         data, **DOUBTFUL, sensitive="group", strata="stratum", **more

@@ -160,8 +160,8 @@ def of_reports(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[An
 
 
 def of_search(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[Any]:
-    asked = {"prediction": "prediction", "features": ["g", "stratum"], **coding}
-    made = fg.find(table(), **asked, rate=rate)
+    asked = {"prediction": "prediction", "sensitive": ["g", "stratum"], **coding}
+    made = fg.find(table(), **asked, metrics=rate)
     for each in made.worse:
         yield each.name, each.n
 

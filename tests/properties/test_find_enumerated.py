@@ -13,7 +13,7 @@ from tests.needs import EVERY_CASE
 import fairgauge as fg
 from fairgauge.stats.signed_roots import signed_root
 
-ASKED = {"label": "y", "prediction": "p", "positive": 1, "count": "n", "rate": "fpr"}
+ASKED = {"label": "y", "prediction": "p", "positive": 1, "count": "n", "metrics": "fpr"}
 CELLS = list(itertools.product("ab", "cd"))
 
 
@@ -41,7 +41,7 @@ def test_no_total_of_forty_rows_has_a_claim_in_more_than_a_twentieth_of_its_tabl
     for total in range(1, 40, 1 if EVERY_CASE else 3):
         tables, ways = grid[grid.sum(axis=1) == total], np.exp(log_ways[grid.sum(axis=1) == total])
         middle = tables[np.argmax(ways)]
-        found = fg.find(table(cells, middle), features=["f", "g"], worse=worse, **ASKED)
+        found = fg.find(table(cells, middle), sensitive=["f", "g"], worse=worse, **ASKED)
         assert found.examined == 4
         x = tables @ groups.T
         roots = signed_root(x, 20.0, total - x, 20.0) * (1 if worse == "higher" else -1)
@@ -49,7 +49,7 @@ def test_no_total_of_forty_rows_has_a_claim_in_more_than_a_twentieth_of_its_tabl
         assert (ways * claimed).sum() / ways.sum() <= 0.05
         # the search itself claims what exceeds its critical value, at both edges
         for i in np.argsort(np.abs(roots.max(axis=1) - found.critical_value))[:1]:
-            again = fg.find(table(cells, tables[i]), features=["f", "g"], worse=worse, **ASKED)
+            again = fg.find(table(cells, tables[i]), sensitive=["f", "g"], worse=worse, **ASKED)
             assert again.critical_value == pytest.approx(found.critical_value)
             assert len(again.worse) == (roots[i] > found.critical_value).sum()
 
@@ -65,7 +65,7 @@ def test_ends_are_shares_nest_in_alpha_and_follow_names_and_order(negatives, sha
     if sum(negatives) < 45:
         return
     strict, loose = (
-        fg.find(frame, features=["f", "g"], alpha=alpha, **asked) for alpha in (0.01, 0.2)
+        fg.find(frame, sensitive=["f", "g"], alpha=alpha, **asked) for alpha in (0.01, 0.2)
     )
     wide = {each.name: each for each in (*strict.worse, *strict.undecided)}
     for each in (*strict.worse, *strict.undecided, *loose.worse, *loose.undecided):
@@ -77,6 +77,6 @@ def test_ends_are_shares_nest_in_alpha_and_follow_names_and_order(negatives, sha
             assert wide[each.name].low <= each.low + 1e-9
             assert each.high <= wide[each.name].high + 1e-9
     renamed = table(negatives, events, ("z & y", "g = 1")).sample(fraction=1, shuffle=True, seed=1)
-    other = fg.find(renamed, features=["g = 1", "z & y"], alpha=0.2, **asked)
+    other = fg.find(renamed, sensitive=["g = 1", "z & y"], alpha=0.2, **asked)
     assert [each.low for each in other.worse] == [each.low for each in loose.worse]
     assert other.critical_value == loose.critical_value

@@ -33,7 +33,7 @@ def test_the_condition_of_a_found_subgroup_selects_its_rows(values, column):
         "amount": rng.choice([0.5, 1.0, 1e-7], rows),
         "p": rng.integers(0, 2, rows),
     })  # fmt: skip
-    found = fg.find(frame, features=[name, "day", "code", "amount"], rate="selection_rate",
+    found = fg.find(frame, sensitive=[name, "day", "code", "amount"], metrics="selection_rate",
                     worse="lower", depth=2, min_rows=20, **ASKED)  # fmt: skip
     seen = (*found.worse, *found.undecided)
     chosen = [each for each in seen if len(each.conditions) == 1] + list(seen[:4])

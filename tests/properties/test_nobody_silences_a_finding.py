@@ -26,7 +26,7 @@ SEEDED = settings(FEW_EXAMPLES, deadline=None, derandomize=True)
 # find
 
 SEARCH: dict[str, Any] = {
-    "prediction": "p", "positive": 1, "rate": "selection_rate", "worse": "lower",
+    "prediction": "p", "positive": 1, "metrics": "selection_rate", "worse": "lower",
 }  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def test_no_value_no_row_and_no_column_hides_a_subgroup_that_is_worse(
     rng = np.random.default_rng(seed)
     further = {f"c{i}": rng.integers(0, i + 2, len(data)) for i in range(columns)}
     data = data.with_columns(constant=pl.lit("same"), **further)
-    found = fg.find(data, features=["region", "sex", "constant", *further], depth=depth, **SEARCH)
+    found = fg.find(data, sensitive=["region", "sex", "constant", *further], depth=depth, **SEARCH)
     assert "region = west" in found.summary
 
 

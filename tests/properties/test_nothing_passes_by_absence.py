@@ -57,10 +57,10 @@ def of_audit(folder: Path) -> tuple[list[str], int]:
 
 def of_search(folder: Path) -> tuple[list[str], int]:
     found = fg.find(table()[:FEW], label="label", prediction="prediction", positive=1,
-                    features=["group", "second"], rate="selection_rate")  # fmt: skip
+                    sensitive=["group", "second"], metrics="selection_rate")  # fmt: skip
     assert (found.examined, found.not_worse_count, found.largest.by_at_most) == (0, 0, None)
     table()[:FEW].write_csv(folder / "rows.csv")
-    asked = [*flags(sensitive=None), "--features=group,second", "--rate=selection_rate"]
+    asked = [*flags(sensitive=None), "--sensitive=group,second", "--metrics=selection_rate"]
     code = exit_code("find", str(folder / "rows.csv"), *asked, "--fail-on=worse")
     return [each.status.value for each in (*found.worse, *found.undecided)], code
 

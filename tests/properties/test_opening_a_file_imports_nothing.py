@@ -126,7 +126,7 @@ def test_of_a_saved_report(strangers):
 @pytest.mark.parametrize(
     "command",
     ["audit", "count", "explore", "compare-models", "thresholds", "why", "merge", "protect",
-     "validate", "render", "find --rate accuracy", "monitor import history --period 2026-01-01"],
+     "validate", "render", "find --metrics accuracy", "monitor import history --period 2026-01-01"],
 )  # fmt: skip
 def test_of_counts(strangers, command):
     (strangers / "a.cube.json").write_text(json.dumps(cube_that_asks()))
@@ -181,7 +181,7 @@ SPECIFICATION: dict[str, Any] = QUESTION | {
     "command",
     ["audit rows.csv", "count rows.csv", "explore rows.csv -o a.html", "compare-models rows.csv",
      "thresholds rows.csv", "why rows.csv", "validate rows.csv",
-     "find rows.csv --rate accuracy", "pairs rows.csv", "check rows.csv",
+     "find rows.csv --metrics accuracy", "pairs rows.csv", "check rows.csv",
      "monitor run history rows.csv --period 2026-01-01", "monitor status history"],
 )  # fmt: skip
 def test_of_a_specification(strangers, part, command):

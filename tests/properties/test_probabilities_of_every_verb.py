@@ -49,7 +49,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
                     "--rule", "DI >= 0.8"),
                    "audit the feature alone"),
     # of recorded columns; those of probabilities are refused as features, see REFUSED
-    "find": (("find", "rows.csv", "-c", "audit.toml", "--features", "place", "--rate",
+    "find": (("find", "rows.csv", "-c", "audit.toml", "--sensitive", "place", "--metrics",
               "selection_rate"), ""),
     "why": (("why", "rows.csv", *ASKED, "--strata", "place"), "audit the feature alone"),
     "explore": (("explore", "rows.csv", *ASKED, "-o", "page.html"), "audit the feature alone"),
@@ -116,7 +116,9 @@ def test_every_command_works_or_refuses_by_name(verb, folder, monkeypatch):
 
 
 REFUSED = {
-    "find": lambda: fg.find(people(500, 0), features=feature(), rate="selection_rate", **QUESTION),
+    "find": lambda: fg.find(
+        people(500, 0), sensitive=feature(), metrics="selection_rate", **QUESTION
+    ),
     "scorer": lambda: fg.scorer("selection_rate.ratio", sensitive=feature()),
 }
 """What no command above asks for."""

@@ -54,9 +54,8 @@ def asked(names: Mapping[str, str], **more: Any) -> dict[str, Any]:
 
 
 def of_search(data: pl.DataFrame, names: Mapping[str, str]) -> Any:
-    question = asked(names, rate="false_negative_rate")
+    question = asked(names, metrics="false_negative_rate")
     del question["intersections"]
-    question["features"] = question.pop("sensitive")
     return fg.find(data, **question)
 
 

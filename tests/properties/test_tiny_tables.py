@@ -34,7 +34,7 @@ VERBS: dict[str, Callable[..., Any]] = {
     "thresholds": lambda rows, **_: fg.thresholds(
         rows, label="y", positive=1, score="score", threshold=0.5, **OF_GROUPS, rules=RULE
     ),
-    "find": lambda rows, **_: fg.find(rows, **BINARY, features=["g", "s"], rate="accuracy"),
+    "find": lambda rows, **_: fg.find(rows, **BINARY, sensitive=["g", "s"], metrics="accuracy"),
     "explore": lambda rows, **_: fg.explore(rows, **BINARY, **OF_GROUPS, exact=True),
     "explore of two columns": lambda rows, **_: fg.explore(
         rows, label="y", positive=1, sensitive="g", intersections=[("g", "s")], exact=True

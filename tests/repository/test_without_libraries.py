@@ -78,7 +78,7 @@ COMMANDS = {
         *("alternatives", "a.csv", *ASKED, "--label", "repaid", "--candidate", "other"),
         *("--margin", "accuracy=0.02"),
     ],
-    "find": ["find", "a.csv", *ASKED[:4], "--features", "sex,race", "--rate", "selection_rate"],
+    "find": ["find", "a.csv", *ASKED[:4], "--sensitive", "sex,race", "--metrics", "selection_rate"],
     "why": ["why", "a.csv", *ASKED, "--strata", "race"],
     "why --control": ["why", "a.csv", *ASKED, "--strata", "race", "--control", "region"],
     "thresholds": ["thresholds", "a.csv", *SCORED, "--rule", "selection_rate.ratio >= 0.5"],

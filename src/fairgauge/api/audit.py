@@ -668,9 +668,7 @@ class Run:
         return {**made_now(), "data": data, "tally": Counted(self.cube, self.spec)}
 
     def mistakes(
-        self,
-        more: Iterable[Diagnostic] = (),
-        checks: tuple[DataCheck, ...] = CHECKS,
+        self, more: Iterable[Diagnostic] = (), checks: tuple[DataCheck, ...] = CHECKS
     ) -> tuple[Diagnostic, ...]:
         """Return what checks find in the counts, and more; what the user accepts is closed."""
         one = replace(self.spec, candidate=(), margins=())

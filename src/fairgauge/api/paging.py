@@ -85,11 +85,7 @@ class Exploration(_OfflinePage):
 
 @with_options
 def explore(
-    data: object = None,
-    *,
-    config: Config = None,
-    exact: bool = False,
-    **options: Unpack[Options],
+    data: object = None, *, config: Config = None, exact: bool = False, **options: Unpack[Options]
 ) -> Exploration:
     """Make one page in which rates, references, thresholds, filters and groups can be chosen.
 

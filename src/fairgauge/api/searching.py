@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import Any
@@ -78,7 +77,6 @@ _MOST_NUMBERED = 1 << 62
 # share of rows from which those that are not searched are a warning
 _MANY_EXCLUDED = 0.01
 _OF_AUDITS = ("rules", "margins", "reference", "exclude_groups", "words", "features")
-_OF_AUDIT = re.compile(r"^(sensitive(?=$|\[|\.)|metrics\[0\])")
 
 
 def find(
@@ -86,8 +84,6 @@ def find(
     *,
     metrics: str | Statistic | None = None,
     sensitive: object = None,
-    rate: str | Statistic | None = None,
-    features: object = None,
     worse: str | None = None,
     tolerance: float = 0.0,
     depth: int = 3,
@@ -114,8 +110,6 @@ def find(
         counts, and of a specification file, by default its sensitive features. Numbers of more
         than 12 values without cuts are cut into fifths of the rows; of more than 50 values the 50
         most frequent are kept, and all others are one.
-    rate, features
-        Other names of ``metrics`` and ``sensitive``, as a search has one rate, of any columns.
     worse : {"higher", "lower"}, optional
         The side that is worse; by default that of the catalogue.
     tolerance : float in [0, 1), default 0
@@ -180,40 +174,28 @@ def find(
         if name not in OF_ROWS:
             at[name].report(f"is no option of a search.{suggest(name, allowed)} {listed}")
     rows = overridden({name: merged[name] for name in OF_ROWS if name in merged}, options)
-    for name, other, value in (("rate", rate, metrics), ("features", features, sensitive)):
-        if other is not None and value is not None:
-            at[name].report("is named twice: as metrics and rate, or sensitive and features")
-    rate, features = metrics if rate is None else rate, sensitive if features is None else features
-    features = merged.get("sensitive") if features is None else features
+    features = merged.get("sensitive") if sensitive is None else sensitive
     read_number(0, 1)(tolerance, at["tolerance"])
     read_number(0, 0.5, inside=True)(alpha, at["alpha"])
     for name, number in (("depth", depth), ("min_rows", min_rows)):
         read_number(1, whole=True)(number, at[name])
     if tolerance == 1:
         at["tolerance"].report("must be below 1")
-    row = _searched_rate(rate, at["rate"])
+    row = _searched_rate(metrics, at["metrics"])
     favourable = read_part(("favourable",), rows).favourable
     side = _worse_side(worse, row, favourable, at["worse"])
     for name in ("weight", "cluster"):
         if rows.pop(name, None) is not None:
             at[name].report(_DEPENDENT)
     if features is None and not isinstance(data, Cube):
-        at["features"].report("name the columns to search (--sensitive A,B,C)")
+        at["sensitive"].report("name the columns to search (--sensitive A,B,C)")
     if at.problems or row is None or side is None:
         raise SpecError(at.problems)
     if rows.get("prediction") is not None and not isinstance(data, Cube):
         for name in ("score", "score_of"):  # the prediction decides
             rows.pop(name, None)
     asked = rows | {"metrics": [row], "missing": missing}
-    try:
-        run, read = _count_features(data, features, asked)
-    except SpecError as error:  # in the words of a search
-        ours = {"sensitive": "features", "metrics[0]": "rate"}
-        named = [
-            problem._replace(path=_OF_AUDIT.sub(lambda name: ours[name[0]], problem.path))
-            for problem in error.problems
-        ]
-        raise SpecError(named) from None
+    run, read = _count_features(data, features, asked)
     cube, spec = run.cube, run.spec
     rows_searched, searched = searched_rows(cube, spec, row, read)
     question = SearchQuestion(
@@ -391,7 +373,7 @@ def _count_features(
             "values of them (cut numbers: age:25,45,60), or write the columns to a Parquet file "
             'and search that, which is read in batches (pip install "fairgauge[arrow]")'
         )
-        raise SpecError(Problem("features", message))
+        raise SpecError(Problem("sensitive", message))
     every_cell = with_stated_outcomes(source.count(joint, _MOST_VALUES), spec)
     every_cell = replace(every_cell, question=spec, copies=apart.copies)
     return Run("find", data, every_cell, source, spec), None
@@ -403,7 +385,7 @@ def _check_people(people: Cube, columns: Sequence[str]) -> None:
     for column, several in people.conflicts.items():
         if column in columns and several > allowed:
             raise SpecError(Problem(
-                "features",
+                "sensitive",
                 f"{several:,} people have rows with different values of {quote(column)}, and a "
                 "person counts once; remove it, or search the rows of one value "
                 f"({flag_of('where', {column: 'VALUE'})})",
@@ -445,6 +427,6 @@ def _check_features(spec: Spec, columns: Sequence[str]) -> None:
     names = ("label", "prediction", "score", "count", "person")
     used = [(name, c) for c in columns for name in names if getattr(spec, name) == c]
     refuse([
-        Problem("features", f"{quote(column)} is the {name}, of which subgroups are not made")
+        Problem("sensitive", f"{quote(column)} is the {name}, of which subgroups are not made")
         for name, column in used
     ])  # fmt: skip

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from fairgauge.catalogue.cells import (
-    ROUNDING,
-    SMALLEST_GAP,
-    Array,
-    ConfusionCounts,
-    Need,
-    divide,
-)
+from fairgauge.catalogue.cells import ROUNDING, SMALLEST_GAP, Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric, Scope
 from fairgauge.enums import Profile, Task
 from fairgauge.errors import suggest

@@ -24,15 +24,7 @@ from fairgauge.results.monitor_results import HistoryProblem
 from fairgauge.start.records import dataclass, field
 from fairgauge.stats import departures
 from fairgauge.stats.arrays import Array
-from fairgauge.stats.departures import (
-    COINCIDENCE,
-    FEWEST,
-    OF_VOLUME,
-    RARE,
-    SHARE,
-    VOLUME,
-    Change,
-)
+from fairgauge.stats.departures import COINCIDENCE, FEWEST, OF_VOLUME, RARE, SHARE, VOLUME, Change
 from fairgauge.values import Value, compact_reading, name_of
 
 _DEVIATIONS = 6.0

@@ -177,9 +177,7 @@ def _occurring(counted: Counted, of: str) -> Counted:
     return Counted(keys, {m: sums[held] for m, sums in counted.sums.items()})
 
 
-def _encode_identifiers(
-    columns: Sequence[Sequence[Any]],
-) -> tuple[Any, list[Codes]] | None:
+def _encode_identifiers(columns: Sequence[Sequence[Any]]) -> tuple[Any, list[Codes]] | None:
     # the sorted levels of identifiers that are all whole numbers or all texts, and the codes of
     # each; a hundredth of what it costs to look at every one. A blank identifies no one
     if all(isinstance(each, array) for each in columns):

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.statistics import agreement
-from fairgauge.cube.cube import (
-    Cube,
-)
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import Missing, ReferenceRule, Task
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.identity import is_named
@@ -32,11 +30,7 @@ from fairgauge.monitoring.monitor_spec import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, count_groups, refuse_missing
-from fairgauge.resolve.outcomes import (
-    OutcomeMasks,
-    decide_task,
-    outcome_masks,
-)
+from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.resolve.references import CountsBySide, resolve_references
 from fairgauge.scan.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.start.records import dataclass, replace

@@ -11,23 +11,12 @@ from typing import TypeAlias
 import numpy as np
 
 from fairgauge.checks.feed import OF_ALL, PARTS, Combination, FeedRows, Numbers, Subject
-from fairgauge.cube.cube import (
-    HANDFUL,
-    CountTable,
-    Cube,
-    cases_of_no_weight,
-    counts_together,
-)
+from fairgauge.cube.cube import HANDFUL, CountTable, Cube, cases_of_no_weight, counts_together
 from fairgauge.cube.plan import Axis, centre_of
 from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.resolve.outcomes import (
-    MOMENTS,
-    ROUNDING,
-    decide_task,
-    open_levels,
-)
+from fairgauge.resolve.outcomes import MOMENTS, ROUNDING, decide_task, open_levels
 from fairgauge.resolve.resolution import excluded_rows
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Array, Index

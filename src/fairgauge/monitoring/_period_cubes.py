@@ -29,10 +29,7 @@ from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.errors import SpecError, ValuesError, cells, listing, quote
 from fairgauge.monitoring._feed_rows import BY_DEFAULT, twin
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.outcomes import (
-    decide_task,
-    ways_of_writing,
-)
+from fairgauge.resolve.outcomes import decide_task, ways_of_writing
 from fairgauge.scan.identifiers import NUMBERED
 from fairgauge.start.records import replace
 from fairgauge.values import Value, meaning, name_of

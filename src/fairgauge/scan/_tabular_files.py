@@ -40,13 +40,7 @@ from fairgauge.scan._duckdb_relation import (
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.row_codes import numbers_of, sql_double, sql_double_of_half
-from fairgauge.scan.source import (
-    MOST_COLUMNS,
-    RECORDS,
-    Record,
-    Source,
-    check_unique_names,
-)
+from fairgauge.scan.source import MOST_COLUMNS, RECORDS, Record, Source, check_unique_names
 from fairgauge.start.records import dataclass, replace
 
 if TYPE_CHECKING:

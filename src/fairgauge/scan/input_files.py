@@ -21,21 +21,9 @@ from typing import IO, Any, cast
 
 from fairgauge.atomic_files import folder_of_process
 from fairgauge.errors import DataError, FairgaugeError, listing, needing, quote, shown_address
-from fairgauge.object_stores import (
-    Object,
-    Place,
-    is_object,
-    most_unpacked,
-    open_unzipped,
-)
+from fairgauge.object_stores import Object, Place, is_object, most_unpacked, open_unzipped
 from fairgauge.scan._file_listing import Listing, is_lake_table, list_files, open_lake_table
-from fairgauge.scan.source import (
-    RECORDS,
-    FileRecord,
-    Opened,
-    Source,
-    check_unique_names,
-)
+from fairgauge.scan.source import RECORDS, FileRecord, Opened, Source, check_unique_names
 from fairgauge.start.records import dataclass
 
 _SUFFIXES = {

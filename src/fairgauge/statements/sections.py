@@ -15,12 +15,7 @@ from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric, is_of_all_groups
 from fairgauge.catalogue.directions import disparity
 from fairgauge.catalogue.lookup import Catalogue
-from fairgauge.catalogue.statistics import (
-    Rate,
-    Statistic,
-    adds_up,
-    tested_as,
-)  # fmt: skip
+from fairgauge.catalogue.statistics import Rate, Statistic, adds_up, tested_as
 from fairgauge.enums import Average, ClassKind, Favourable, Outcome, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.results import estimates as measured

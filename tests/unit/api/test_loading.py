@@ -107,7 +107,7 @@ RESULTS = {
         asked("selection_rate.ratio >= 0.8"),
     ),
     "find": lambda: fg.find(
-        SCORED, label="repaid", rate="base_rate", worse="lower", features=["sex"]),
+        SCORED, label="repaid", metrics="base_rate", worse="lower", sensitive=["sex"]),
     "monitor": lambda: fg.monitor(
         days(8, 4, 0.1),
         asked(GOAL, "balanced_accuracy.difference >= -0.5", fg.rule(CAUGHT, at_least=0.1)),

@@ -10,7 +10,7 @@ import fairgauge as fg
 from fairgauge.errors import CubeError, SpecError
 from fairgauge.stats.signed_roots import signed_root
 
-ASKED = {"label": "y", "prediction": "p", "rate": "false_positive_rate"}
+ASKED = {"label": "y", "prediction": "p", "metrics": "false_positive_rate"}
 FEATURES = ["sex", "race", "region", "age"]
 
 
@@ -58,7 +58,7 @@ def conditions(subgroup):
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_every_subgroup_is_counted_as_by_hand(depth):
-    found = fg.find(PLANTED, features=CUT, depth=depth, min_rows=25, **ASKED)
+    found = fg.find(PLANTED, sensitive=CUT, depth=depth, min_rows=25, **ASKED)
     expected = by_hand(PLANTED, depth, 25)
     assert found.examined + found.too_few == len(expected)
     stated = f"{found.too_few} subgroups of at least 25 rows were not tested: fewer than 20 rows"
@@ -81,14 +81,14 @@ def test_every_subgroup_is_counted_as_by_hand(depth):
 
 
 def test_the_planted_subgroup_accounts_for_all():
-    found = fg.find(PLANTED, features=CUT, **ASKED)
+    found = fg.find(PLANTED, sensitive=CUT, **ASKED)
     assert found.summary == ("sex = F & race = B",)
     assert len(found.worse) > 1
     assert {each.explained_by for each in found.worse} == {None, "sex = F & race = B"}
 
 
 def test_nothing_is_found_where_nothing_differs_and_what_would_have_been_is_stated():
-    found = fg.find(people(seed=4), features=CUT, **ASKED)
+    found = fg.find(people(seed=4), sensitive=CUT, **ASKED)
     assert found.worse == ()
     assert found.summary == ()
     assert found.largest.by_at_most is not None
@@ -101,7 +101,7 @@ def test_nothing_is_found_where_nothing_differs_and_what_would_have_been_is_stat
 
 def test_claims_ends_and_p_values_agree():
     for tolerance in (0.0, 0.03):
-        found = fg.find(PLANTED, features=CUT, tolerance=tolerance, **ASKED)
+        found = fg.find(PLANTED, sensitive=CUT, tolerance=tolerance, **ASKED)
         for each in (*found.worse, *found.undecided):
             worse = each.status == "worse"
             assert (each.low > tolerance) == worse
@@ -111,8 +111,8 @@ def test_claims_ends_and_p_values_agree():
 
 
 def test_the_lower_side_mirrors_the_higher_one_of_the_opposite_rate():
-    higher = fg.find(PLANTED, features=CUT, **ASKED)
-    lower = fg.find(PLANTED, features=CUT, **ASKED | {"rate": "true_negative_rate"})
+    higher = fg.find(PLANTED, sensitive=CUT, **ASKED)
+    lower = fg.find(PLANTED, sensitive=CUT, **ASKED | {"metrics": "true_negative_rate"})
     assert lower.question.worse == "lower"
     assert [each.name for each in lower.worse] == [each.name for each in higher.worse]
     for one, other in zip(lower.worse, higher.worse, strict=True):
@@ -125,34 +125,34 @@ def test_the_lower_side_mirrors_the_higher_one_of_the_opposite_rate():
 def test_counts_shards_and_rows_give_the_same():
     options = {"label": "y", "prediction": "p"}
     joint = {"sensitive": CUT, "intersections": [FEATURES]}
-    found = fg.find(PLANTED, features=CUT, **ASKED)
+    found = fg.find(PLANTED, sensitive=CUT, **ASKED)
     whole = fg.count(PLANTED, **options, **joint)
     halves = [fg.count(each, **options, **joint) for each in (PLANTED[:1300], PLANTED[1300:])]
     for cube in (whole, halves[0] + halves[1]):
-        again = fg.find(cube, rate="false_positive_rate")
+        again = fg.find(cube, metrics="false_positive_rate")
         assert (again.worse, again.undecided) == (found.worse, found.undecided)
-    few = fg.find(whole, rate="false_positive_rate", features=["sex", "race"])
-    assert few.examined == fg.find(PLANTED, features=["sex", "race"], **ASKED).examined
+    few = fg.find(whole, metrics="false_positive_rate", sensitive=["sex", "race"])
+    assert few.examined == fg.find(PLANTED, sensitive=["sex", "race"], **ASKED).examined
     with pytest.raises(CubeError, match="count them with recode"):
-        fg.find(whole, rate="false_positive_rate", recode={"sex": {"men": ["M"]}})
+        fg.find(whole, metrics="false_positive_rate", recode={"sex": {"men": ["M"]}})
 
 
 def test_missing_values_are_a_group_unless_excluded():
     gaps = PLANTED.with_columns(
         race=pl.when(pl.col("race") == "B").then(None).otherwise(pl.col("race"))
     )
-    found = fg.find(gaps, features=["sex", "race"], **ASKED)
+    found = fg.find(gaps, sensitive=["sex", "race"], **ASKED)
     assert "sex = F & race = (missing)" in {each.name for each in found.worse}
-    without = fg.find(gaps, features=["sex", "race"], missing="exclude", **ASKED)
+    without = fg.find(gaps, sensitive=["sex", "race"], missing="exclude", **ASKED)
     assert without.overall == found.overall
     assert not any("missing" in each.name for each in (*without.worse, *without.undecided))
     with pytest.raises(fg.DataError, match="miss 'race'"):
-        fg.find(gaps, features=["sex", "race"], missing="error", **ASKED)
+        fg.find(gaps, sensitive=["sex", "race"], missing="error", **ASKED)
 
 
 def test_numbers_without_cuts_are_cut_into_fifths_and_many_values_pooled():
     many = PLANTED.with_columns(town=pl.Series([f"t{i * i % 977}" for i in range(len(PLANTED))]))
-    found = fg.find(many, features=["age", "town", "region"], depth=1, min_rows=1, **ASKED)
+    found = fg.find(many, sensitive=["age", "town", "region"], depth=1, min_rows=1, **ASKED)
     age, town, region = found.question.features
     shares = np.diff(
         [0, *(float((PLANTED["age"] <= cut).mean()) for cut in age.cuts), 1]  # type: ignore[arg-type]
@@ -167,40 +167,36 @@ def test_numbers_without_cuts_are_cut_into_fifths_and_many_values_pooled():
 
 
 def test_its_frame_has_a_row_of_each_subgroup():
-    found = fg.find(PLANTED, features=CUT, **ASKED)
+    found = fg.find(PLANTED, sensitive=CUT, **ASKED)
     frame = found.to_pandas()
     assert list(frame["status"]).count("worse") == len(found.worse)
     assert frame["race"].isna().any()
     assert found.to_polars().height == len(frame)
-    asked = {{"rate": "metrics"}.get(name, name): value for name, value in ASKED.items()}
-    assert fg.find(PLANTED, sensitive=CUT, **asked).worse == found.worse
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rate": None}, "rate: name the rate to search"),
-        ({"rate": "cohen_kappa"}, "no share of rows.* search one of 'base_rate'"),
-        ({"rate": "false_positiv_rate"}, "false_positive_rate"),
-        ({"rate": "base_rate"}, "state which is worse"),
-        ({"features": None}, "features: name the columns"),
-        ({"features": ["sex", "y"]}, "'y' is the label"),
-        ({"features": ["race", "sexx"]}, r"features\[1\]: no column 'sexx'"),
+        ({"metrics": None}, "metrics: name the rate to search"),
+        ({"metrics": "cohen_kappa"}, "no share of rows.* search one of 'base_rate'"),
+        ({"metrics": "false_positiv_rate"}, "false_positive_rate"),
+        ({"metrics": "base_rate"}, "state which is worse"),
+        ({"sensitive": None}, "sensitive: name the columns"),
+        ({"sensitive": ["sex", "y"]}, "'y' is the label"),
+        ({"sensitive": ["race", "sexx"]}, r"sensitive\[1\]: no column 'sexx'"),
         ({"alpha": 0.7}, "alpha: must be a number between 0 and 0.5"),
         ({"depth": 0}, "depth: must be a whole number, 1 or greater"),
         ({"tolerance": -0.1}, "tolerance"),
         ({"weight": "age"}, "independent, unweighted rows"),
         ({"cluster": "age"}, "a search takes none: exact probabilities"),
         ({"person": "age", "per_person": "each"}, "per_person: .* are clustered observations"),
-        ({"sensitive": ["sex"]}, "features: is named twice"),
-        ({"metrics": "accuracy"}, "rate: is named twice"),
         ({"reference": "largest"}, "reference"),
         ({"label": "region"}, "positive"),
     ],
 )
 def test_mistakes_are_refused_with_what_to_do(options, message):
     with pytest.raises(SpecError, match=message):
-        fg.find(PLANTED, **{**ASKED, "features": ["sex", "race"], **options})
+        fg.find(PLANTED, **{**ASKED, "sensitive": ["sex", "race"], **options})
 
 
 def test_too_many_subgroups_are_refused():
@@ -209,4 +205,4 @@ def test_too_many_subgroups_are_refused():
         y=pl.lit(0), p=pl.Series(rng.integers(0, 2, 5_000))
     )
     with pytest.raises(SpecError, match="more than 10,000,000 subgroups"):
-        fg.find(wide, features=[f"f{i}" for i in range(60)], min_rows=1, depth=4, **ASKED)
+        fg.find(wide, sensitive=[f"f{i}" for i in range(60)], min_rows=1, depth=4, **ASKED)

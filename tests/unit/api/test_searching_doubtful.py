@@ -8,7 +8,7 @@ import fairgauge as fg
 from fairgauge.api import searching
 from fairgauge.enums import DiagnosticCode, Level
 
-ASKED = {"prediction": "p", "positive": 1, "rate": "selection_rate"}
+ASKED = {"prediction": "p", "positive": 1, "metrics": "selection_rate"}
 FEATURES = ["sex", "race", "age"]
 ROWS = 4_000
 DRAWN = np.random.default_rng(5)
@@ -26,7 +26,7 @@ def find(request, monkeypatch):
     """Search rows by counts of all features, or by reading them in batches."""
     most = 10**9 if request.param == "at once" else 0
     monkeypatch.setattr(searching, "_MOST_CELLS", most)
-    return lambda frame, **more: fg.find(frame, **{**ASKED, "features": FEATURES, **more})
+    return lambda frame, **more: fg.find(frame, **{**ASKED, "sensitive": FEATURES, **more})
 
 
 def warnings_of(found, *codes):
@@ -66,5 +66,5 @@ def test_what_rows_without_a_value_could_hide_is_not_shown_to_be_absent(find, hi
 ])  # fmt: skip
 def test_who_is_worse_off_by_an_assumed_outcome_is_not_shown(asked, hides):
     rows = PEOPLE.rename({"p": "denied"})
-    assert fg.find(rows, **ASKED | {"prediction": "denied"}, features=["sex"],
+    assert fg.find(rows, **ASKED | {"prediction": "denied"}, sensitive=["sex"],
                    **asked).lacks_outcomes is hides  # fmt: skip

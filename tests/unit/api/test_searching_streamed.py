@@ -11,7 +11,7 @@ import fairgauge as fg
 from fairgauge.api import searching
 from fairgauge.errors import SpecError
 
-ASKED = {"label": "y", "prediction": "p", "positive": 1, "rate": "false_positive_rate"}
+ASKED = {"label": "y", "prediction": "p", "positive": 1, "metrics": "false_positive_rate"}
 FEATURES = ["sex", "town", "income", fg.cut("age", [30, 60]), "day"]
 
 
@@ -37,7 +37,7 @@ def people(rows, seed=1):
 
 def found_both_ways(data, monkeypatch, **asked):
     """Return what is found by counts of all features, and by reading rows in batches."""
-    asked = {**ASKED, "features": FEATURES, **asked}
+    asked = {**ASKED, "sensitive": FEATURES, **asked}
     with monkeypatch.context() as patched:
         patched.setattr(searching, "_MOST_CELLS", 10**9)
         counted = fg.find(data, **asked)
@@ -81,8 +81,8 @@ def test_of_any_question_what_is_found_is_the_same(
     frame = people(rows, seed).to_pandas().assign(n=1 + np.arange(rows) % 3)
     with pytest.MonkeyPatch.context() as patched:
         counted, streamed = found_both_ways(
-            frame, patched, depth=depth, min_rows=min_rows, worse=worse, missing=missing, rate=rate,
-            count="n", features=["sex", fg.cut("age", [30, 60]), "income", "day"],
+            frame, patched, depth=depth, min_rows=min_rows, worse=worse, missing=missing,
+            metrics=rate, count="n", sensitive=["sex", fg.cut("age", [30, 60]), "income", "day"],
             recode={"sex": {"woman": ["F"], "unknown": ["M"]}},
         )  # fmt: skip
     assert content(streamed) == content(counted)
@@ -130,4 +130,4 @@ def test_what_would_not_fit_into_memory_is_refused_before_it_is_counted(monkeypa
     with pytest.raises(
         SpecError, match=r"may make [123],\d{3} cells, and more than 1,000 .*search"
     ):
-        fg.find(path, features=FEATURES, **ASKED)
+        fg.find(path, sensitive=FEATURES, **ASKED)

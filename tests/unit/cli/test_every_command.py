@@ -61,7 +61,6 @@ def test_the_message_names_the_option(fails, loans):
 OTHERS = {
     ("clarify-monitor", "--metrics"),  # a file
     ("compare", "--candidate"),  # hidden, and refused
-    ("find", "--features"),  # those that are searched
     ("find", "--metrics"),  # one, a share of rows
     ("find", "--sensitive"),
     ("find", "--missing"),  # of those, a value by default
@@ -115,8 +114,8 @@ EXAMPLES = {
     "count": ["t.csv", *QUESTION],
     "demo": [],
     "explore": ["t.csv", *QUESTION, "--exact", "-o", "explore.html"],
-    "find": ["t.csv", "--prediction", "hired", "--positive", "1", "--features", "sex",
-             "--rate", "selection_rate"],
+    "find": ["t.csv", "--prediction", "hired", "--positive", "1", "--sensitive", "sex",
+             "--metrics", "selection_rate"],
     "merge": ["t.cube.json", "other.cube.json"],
     "metrics": ["DI"],
     "monitor doctor": ["history"],

@@ -188,7 +188,7 @@ def test_other_verbs_refuse_the_design(rows):
         fg.explore(rows, **of_rows, strata_of_sample="h")
     counts = fg.count(rows, prediction="y", sensitive="g", strata_of_sample="h")
     with pytest.raises(SpecError, match="find knows no variance"):
-        fg.find(counts, rate="selection_rate")
+        fg.find(counts, metrics="selection_rate")
     with pytest.raises(CubeError, match="design of a survey"):
         fg.protect(counts, 10)
 

@@ -6,7 +6,7 @@ import pytest
 
 import fairgauge as fg
 
-ASKED = {"prediction": "p", "positive": 1, "rate": "selection_rate", "worse": "higher"}
+ASKED = {"prediction": "p", "positive": 1, "metrics": "selection_rate", "worse": "higher"}
 FEATURES = ["race", "branch", "sex", "age"]
 
 
@@ -37,13 +37,13 @@ LAWS = {
 @pytest.mark.parametrize("law", LAWS)
 def test_no_order_and_no_name_decides_the_summary(law):
     frame = people(np.random.default_rng(32), 3_000, LAWS[law][0])
-    found = fg.find(frame, features=FEATURES, **ASKED)
+    found = fg.find(frame, sensitive=FEATURES, **ASKED)
     other_names = {"black": "w", "white": "x", "F": "z", "M": "a"}
     again = fg.find(
         frame.sample(fraction=1, shuffle=True, seed=1).with_columns(
             pl.col("race", "sex").replace(other_names)
         ),
-        features=FEATURES[::-1],
+        sensitive=FEATURES[::-1],
         **ASKED,
     )
     expected = [

@@ -232,7 +232,7 @@ def test_copies_are_warned_of_by_every_result(tmp_path, verb):
     rows.write_csv(first)
     shutil.copy(first, copy)
     asked = {
-        "find": {"prediction": "p", "features": ["g", "k"], "rate": "accuracy"},
+        "find": {"prediction": "p", "sensitive": ["g", "k"], "metrics": "accuracy"},
         "why": {"prediction": "p", "sensitive": "g", "strata": fg.cut("s", "quantiles")},
         "thresholds": {"score": "s", "threshold": 0.5, "sensitive": "g", "rules": "DI >= 0.5"},
     }[verb]

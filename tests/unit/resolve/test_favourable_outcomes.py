@@ -214,7 +214,7 @@ def test_a_preset_has_less_as_better_of_prices_alone(column):
 def test_find_turns_the_rates_of_labels(rate, worse):
     """It had no side of a base rate as the better one, although it was stated."""
     data = decided(words=(1, 0), column="laid_off")
-    asked = {"label": "laid_off", "positive": 1, "features": ["race"], "rate": rate}
+    asked = {"label": "laid_off", "positive": 1, "sensitive": ["race"], "metrics": rate}
     assert fg.find(data, **asked, favourable="negative").question.worse == worse
     assert fg.find(data, **asked, favourable="positive").question.worse != worse
     with pytest.raises(fg.SpecError, match="state which is worse"):

@@ -24,7 +24,7 @@ def found(code, *results):
 
 @pytest.mark.parametrize("features", [["ref", "sex"], ["sex", "department"]])
 def test_identifiers_among_features_that_are_searched(features):
-    result = fg.find(TABLE, features=features, rate="base_rate", worse="lower", **ASKED)
+    result = fg.find(TABLE, sensitive=features, metrics="base_rate", worse="lower", **ASKED)
     (warned,) = found(DiagnosticCode.SINGLE_ROW_GROUPS, result)
     assert [d.feature for d in warned] == (["ref"] if "ref" in features else [])
     assert ("looks like an identifier" in str(result)) is ("ref" in features)

@@ -39,7 +39,7 @@ def test_labels_that_share_the_negative_value_alone_are_refused(labels, predicti
     with pytest.raises(SpecError, match=r"column 'y' has no value .* none of its outcomes"):
         fg.audit(rows, **asked, sensitive="sex", rules=["accuracy >= 0.3"])
     with pytest.raises(SpecError, match=r"none of its outcomes"):
-        fg.find(rows, **asked, features=["sex"], rate="accuracy", worse="lower")
+        fg.find(rows, **asked, sensitive=["sex"], metrics="accuracy", worse="lower")
 
 
 @pytest.mark.parametrize("value", [0, 1])
@@ -50,7 +50,7 @@ def test_a_constant_label_is_warned_of(value):
     assert DiagnosticCode.ONE_LABEL in warned(report)
     named = "positive" if value else "negative"
     assert any(f"every label of 'y' is {named}" in each.message for each in report.diagnostics)
-    found = fg.find(rows, **asked, features=["sex"], rate="accuracy", worse="lower")
+    found = fg.find(rows, **asked, sensitive=["sex"], metrics="accuracy", worse="lower")
     assert DiagnosticCode.ONE_LABEL in warned(found)
     good = fg.audit(rows.assign(y=rows.good), **asked, sensitive="sex")
     assert DiagnosticCode.ONE_LABEL not in warned(good)

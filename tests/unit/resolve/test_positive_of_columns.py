@@ -58,7 +58,7 @@ def test_every_verb_takes_the_words_of_columns():
     words = ("Hired", "Rejected"), ("yes", "no")
     rows, asked = rows_of(*words), asked_for(*words)
     of_days = {"monitor": {"rules": [RULE]}}
-    of_find = {"features": ["sex", "day"], "rate": "false_negative_rate"}
+    of_find = {"sensitive": ["sex", "day"], "metrics": "false_negative_rate"}
     for verb, part in (
         (lambda rows, asked: fg.why(rows, **asked, strata="day"), "gaps"),
         (lambda rows, asked: fg.compare_models(rows, candidate="other", **asked), "candidates"),

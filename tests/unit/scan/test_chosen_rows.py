@@ -93,7 +93,7 @@ def test_every_engine_counts_the_rows_that_meet_a_condition(condition, engine, t
 def test_every_verb_takes_conditions():
     kept = FRAME.filter(COL("region") == 1)
     where = {"where": "region = 1"}
-    search = {"label": "y", "prediction": "p", "features": ["sex", "race"], "rate": "fpr"}
+    search = {"label": "y", "prediction": "p", "sensitive": ["sex", "race"], "metrics": "fpr"}
     one, other = fg.find(FRAME, **search, **where), fg.find(kept, **search)
     assert (one.worse, one.undecided, one.overall) == (other.worse, other.undecided, other.overall)
     models = {**BASIC, "candidate": "y2"}

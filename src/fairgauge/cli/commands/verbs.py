@@ -127,7 +127,7 @@ def _table_to_print(
 
 def _features(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> Any:
     del context, option
-    at = Location("features")
+    at = Location("sensitive")
     features = LISTED_FEATURES.parse(texts, at) if texts else None
     refuse(at.problems)
     return features
@@ -200,7 +200,7 @@ VERBS = {
                 "default decides by the numbers of rows.",
                 default=None,
                 flag="--same-rows/--different-rows",
-            ),
+            )
         },
         fail_on="worse",
         fail_help="Exit with 1 if a disparity or a verdict got statistically significantly worse; "
@@ -246,18 +246,15 @@ VERBS = {
         reads_question=True,
         question_options=add_options(flags_for(*OF_ROWS), config_option),
         own_options={
-            "rate": _option(
-                "Rate to search, a share of rows (for example false_positive_rate).",
-                metavar="RATE",
-                flag="--metrics --rate",
+            "metrics": _option(
+                "Rate to search, a share of rows (for example false_positive_rate).", metavar="RATE"
             ),
-            "features": _option(
+            "sensitive": _option(
                 "Columns to search, protected or not. Numbers after a column are its cut points: "
                 "sex,age:40,60. Repeatable.",
                 metavar=LISTED_FEATURES.metavar,
                 multiple=True,
                 callback=_features,
-                flag="--sensitive --features",
             ),
             "worse": _option(
                 "Side that is worse (default: that of the rate).",

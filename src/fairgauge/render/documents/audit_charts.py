@@ -15,12 +15,7 @@ from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.results.estimates import Group
 from fairgauge.results.report import Report
-from fairgauge.statements.sections import (
-    FeatureResults,
-    gravest_groups,
-    on_one_screen,
-    sections_of,
-)
+from fairgauge.statements.sections import FeatureResults, gravest_groups, on_one_screen, sections_of
 
 _MOST_GROUPS = 12
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 ASKED = (
-    "--label", "y", "--prediction", "p", "--rate", "false_positive_rate",
-    "--features", "sex,age:30,60,race",
+    "--label", "y", "--prediction", "p", "--metrics", "false_positive_rate",
+    "--sensitive", "sex,age:30,60,race",
 )  # fmt: skip
 
 
@@ -55,18 +55,18 @@ def test_features_are_those_of_a_file_unless_given(run, write):
         file.write(
             'label = "y"\nprediction = "p"\nsensitive = ["sex", "race"]\nrules = ["DI >= 0.8"]\n'
         )
-    of_file = run("find", data, "-c", "audit.toml", "--rate", "fpr")
+    of_file = run("find", data, "-c", "audit.toml", "--metrics", "fpr")
     assert of_file.exit_code == 0, of_file.output
     assert "8 subgroups of up to 2 of 2 features" in of_file.stdout
-    given = run("find", data, "-c", "audit.toml", "--rate", "fpr", "--features", "age:40")
+    given = run("find", data, "-c", "audit.toml", "--metrics", "fpr", "--sensitive", "age:40")
     assert "2 subgroups of up to 1 of 1 feature," in given.stdout
 
 
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--rate", "fpr", "--features", "sex,age:x"), "cut points"),
-        (("--rate", "fpr"), "--sensitive A,B,C"),
+        (("--metrics", "fpr", "--sensitive", "sex,age:x"), "cut points"),
+        (("--metrics", "fpr"), "--sensitive A,B,C"),
     ],
 )
 def test_mistakes_end_with_2_and_what_to_do(fails, write, flags, message):

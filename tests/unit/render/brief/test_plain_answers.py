@@ -92,8 +92,8 @@ def undecided_strata():
 
 
 def undecided_subgroups():
-    return fg.find(loans()[:400], **QUESTION, features=["sex", "race"],
-                   rate="false_negative_rate")  # fmt: skip
+    return fg.find(loans()[:400], **QUESTION, sensitive=["sex", "race"],
+                   metrics="false_negative_rate")  # fmt: skip
 
 
 MADE = {name: (lambda name=name: result(name)) for name in RESULTS} | {
