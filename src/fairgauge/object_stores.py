@@ -79,7 +79,6 @@ class Object:
         return PurePosixPath(str(self)).suffixes
 
     def resolve(self) -> Object:
-        """Return itself: an object has one address."""
         return self
 
     def open(self, mode: str = "rb") -> Ranges | io.BufferedReader:

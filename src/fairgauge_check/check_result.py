@@ -255,7 +255,6 @@ class Check(ShownResult):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Return the verdicts of all categories."""
         groups = (group for table in self.tables for group in table.groups)
         return tuple(group.verdict for group in groups if group.verdict)
 

@@ -77,7 +77,6 @@ class Printed:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether it is a whole number, as counts are."""
         return math.isfinite(self.value) and self.exact.denominator == 1 and self.per == 1
 
 

@@ -109,7 +109,6 @@ class VertexSlice:
     written: object
 
     def holds(self, column: Callable[[str], CodedColumn]) -> Mask:
-        """Return for every row whether it is in the slice."""
         met = [each.holds(column(each.feature)) for each in self.conditions]
         return np.asarray(np.logical_and.reduce(met))
 

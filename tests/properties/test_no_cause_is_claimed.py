@@ -83,7 +83,7 @@ def found() -> dict[str, fg.Decomposition]:
         )
         if name in ("remains", "varies"):
             results[f"{name}, numbers"] = fg.why(
-                data, prediction="p", strata=["c0", fg.cut("dti", "quantiles")],
+                data, prediction="p", strata=["c0", fg.cut("dti", [-1, -0.5, 0, 0.5, 1])],
                 preset="us-lending", **asked,
             )  # fmt: skip
             results[f"{name}, years"] = fg.why(data, prediction="p", strata="year", **asked)

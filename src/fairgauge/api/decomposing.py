@@ -15,7 +15,6 @@ from fairgauge.checks.outcome_checks import assumed_positive, strata_of_one_side
 from fairgauge.checks.rows import OF_OUTCOMES
 from fairgauge.cube import views
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import plan
 from fairgauge.enums import Level, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, listing, problems_where, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
@@ -28,7 +27,6 @@ from fairgauge.question.readers import Location
 from fairgauge.question.specification import (
     Config,
     Spec,
-    ask_rows,
     never_exceeded,
     refuse_candidates,
     same_in_a_stratum,
@@ -39,9 +37,6 @@ from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import single_row_groups, weightless_groups
 from fairgauge.resolve.resolution import excluded_rows, exclusion_notes, resolve, used_rows
 from fairgauge.results.gap_decomposition import Decomposition
-from fairgauge.scan import open_rows
-from fairgauge.scan.chosen_rows import chosen_rows
-from fairgauge.scan.source import Opened
 from fairgauge.start.records import replace
 
 
@@ -63,17 +58,16 @@ def why(
     ----------
     data : frame, path, glob, list of paths, or Cube
         As of `fairgauge.audit`; of counts, they must hold the strata (as strata, or as sensitive
-        features). Of the options, ``strata`` is required; ``fairgauge.cut(column, "quantiles")``
-        cuts the numbers of a column into ten intervals of about equally many rows. ``metrics`` are
-        differences or ratios of rates, or of the mean label or prediction of a regression (default:
-        the difference of the selection rate, without predictions of the base rate, of a regression
-        of the mean label; or what the preset has of it); and ``margins`` are by how much a rate may
-        differ within strata, as in ``{"base_rate": 0.02}``.
+        features). Of the options, ``strata`` is required. ``metrics`` are differences or ratios of
+        rates, or of the mean label or prediction of a regression (default: the difference of the
+        selection rate, without predictions of the base rate, of a regression of the mean label; or
+        what the preset has of it); and ``margins`` are by how much a rate may differ within strata,
+        as in ``{"base_rate": 0.02}``.
     {config}
     controls : column, `fairgauge.cut`, or list of these, optional
         Columns for which the regression is adjusted beside the strata, within which nothing is
-        compared; a key of a specification file, too. Numbers are cut, as with
-        ``fairgauge.cut(column, "quantiles")``. Without strata, controls are the strata.
+        compared; a key of a specification file, too. Numbers are cut, as by
+        `fairgauge.cut`. Without strata, controls are the strata.
     {options}
 
     Returns
@@ -114,8 +108,6 @@ def why(
         crossings = tuple(c for c in data.asked.intersections if not held & set(c))
         question = replace(data.asked, strata=(), sensitive=sensitive, intersections=crossings)
         counted = replace(data, question=question)
-    else:
-        counted, asked = _cut_at_quantiles(data, asked)
     run = start_run("why", counted, cast("Options", asked))
     cube, spec = run.cube, run.spec
     strata = strata or spec.strata
@@ -213,7 +205,7 @@ def _read_controls(
     # the strata of counts, or the question of rows with controls among its strata
     of_file = asked.pop("controls", None)
     given = of_file if given is None else given
-    controls = read_features(given, at["controls"], quantiles=True) if given is not None else ()
+    controls = read_features(given, at["controls"]) if given is not None else ()
     names = {each.column for each in controls}
     of_counts = isinstance(data, Cube)
     if not (of_counts or controls):
@@ -222,9 +214,9 @@ def _read_controls(
     if isinstance(data, Cube) and own is None:
         strata = tuple(each for each in data.asked.strata if each.column not in names)
     else:
-        strata = read_strata(own or (), at["strata"], quantiles=not of_counts)
+        strata = read_strata(own or (), at["strata"])
     together = [*strata, *(replace(each, control=bool(strata)) for each in controls)]
-    every = read_strata(together, at["strata and controls"], quantiles=not of_counts)
+    every = read_strata(together, at["strata and controls"])
     if of_counts:
         asked.pop("strata", None)
         return every, asked
@@ -236,32 +228,7 @@ def _read_controls(
 _OF_RULES = ("rules", "inconclusive", "multiplicity", "features")
 
 
-# ten intervals leave 2.5% of what a number confounds in rates, four 11%, 20 0.8%
-_INTERVALS = 10
 _MOST_LEVELS = 50
-_MOST_VALUES = 1_000_000
-
-
-def _cut_at_quantiles(data: object, asked: dict[str, object]) -> tuple[object, dict[str, Any]]:
-    at = Location("strata")
-    strata = read_strata(asked.get("strata"), at, quantiles=True)
-    of_numbers = [each.column for each in strata if each.quantiles]
-    if not of_numbers:
-        return data, asked
-    plain = [replace(each, quantiles=False) for each in strata]
-    source, named = open_rows(data, {**asked, "strata": plain})
-    spec = ask_rows(source, **cast("Options", named))
-    refuse(at.problems)
-    rows = chosen_rows(source, spec)
-    # that others are no categories of numbers is found where they are cut
-    listed = tuple(each for each in spec.recode if not each.names)
-    by_column = Spec(count=spec.count, weight=spec.weight, recode=listed, where=spec.where)
-    cuts = {}
-    for column in of_numbers:
-        counts = rows.count(plan(replace(by_column, sensitive=(Feature(column),))), _MOST_VALUES)
-        cuts[column] = views.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
-    cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
-    return Opened(source), {**named, "strata": cut}
 
 
 def _check_decomposition(
@@ -288,7 +255,7 @@ def _check_decomposition(
         if axis.column in uncut and axis.role is not Role.CODES and numbers > _MOST_LEVELS:
             message = (
                 f"{quote(axis.column)} has {numbers:,} different numbers: cut them "
-                f"({axis.column}:36,43), those of rows at quantiles, too ({axis.column}:quantiles)"
+                f"({axis.column}:36,43)"
             )
             problems.append(Problem("controls", message))
     cuts = len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1

@@ -109,15 +109,7 @@ def explore(
     Exploration
         ``.save("explore.html")`` writes the page.
 
-    Raises
-    ------
-    SpecError
-        The question is wrong, or has no rate that a page can compute.
-    DataError
-        The data cannot be read, or do not hold what is asked.
-    CubeError
-        Counts of fewer than ten persons were not allowed; or the counts are weighted, clustered, or
-        too many.
+    {errors}
 
     Examples
     --------

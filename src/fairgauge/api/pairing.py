@@ -13,12 +13,14 @@ from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.enums import Level
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.features import Above
+from fairgauge.question.options import with_options
 from fairgauge.question.specification import Config, check_swap_options, with_config
 from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
 from fairgauge.values import Value, is_one_of
 
 
+@with_options
 def pairs(
     data: object,
     *,
@@ -68,8 +70,7 @@ def pairs(
     margins : mapping, optional
         The difference that is regarded as equivalent: ``{"score": 0.1}``, or of decisions
         ``{"selection_rate": 0.02}``.
-    config : str, Path or mapping, optional
-        A specification file, or its keys, which the options override.
+    {config}
     **options
         ``intersections``, ``exclude_groups``, ``unknown``, ``recode``, ``count``, ``confidence``
         and ``seed``, as of `fairgauge.audit`.
@@ -79,15 +80,7 @@ def pairs(
     PairsAudit
         The differences with their verdicts: differs, equivalent or cannot tell.
 
-    Raises
-    ------
-    SpecError
-        The question is wrong, or the table of answers is none of such a design; every mistake is
-        listed.
-    DataError
-        The data cannot be read, or a score is no finite number.
-    CubeError
-        The data are counts of something else.
+    {errors}
 
     Notes
     -----

@@ -35,7 +35,7 @@ from fairgauge.errors import CubeError, Problem, SpecError, listing, quote, refu
 from fairgauge.inference.missing_values import unevenly_lacking
 from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.question.options import OF_ROWS, flag_of
+from fairgauge.question.options import OF_ROWS, flag_of, with_options
 from fairgauge.question.readers import Location, read_number, read_word
 from fairgauge.question.specification import (
     Config,
@@ -79,6 +79,7 @@ _MANY_EXCLUDED = 0.01
 _OF_AUDITS = ("rules", "margins", "reference", "exclude_groups", "words", "features")
 
 
+@with_options
 def find(
     data: object = None,
     *,
@@ -123,8 +124,7 @@ def find(
         to be worse.
     missing : {"group", "exclude", "error"}
         Whether a missing value of a feature is a value, is none, or is an error.
-    config : str, Path or mapping, optional
-        A specification file (.toml, .yaml, .json), or its keys, which the options override.
+    {config}
     **options
         The columns of the outcomes and what they mean, as of `fairgauge.audit`: ``label``,
         ``prediction``, ``score``, ``score_of``, ``score_range``, ``threshold``, ``positive``,
@@ -136,14 +136,7 @@ def find(
         The subgroups that are worse, those that account for the others, what could not be decided,
         and what would have been found.
 
-    Raises
-    ------
-    SpecError
-        The question is wrong, or makes too many subgroups; every mistake is listed.
-    DataError
-        The data cannot be read, or do not hold what is asked.
-    CubeError
-        The counts do not hold all features together.
+    {errors}
 
     Notes
     -----

@@ -143,7 +143,6 @@ class OverallStandardisedDifference(ComparisonMetric):
         return np.where(np.isfinite(value), value, np.nan)
 
     def deviation(self, group: ConfusionCounts) -> Array:
-        """Return the standard deviation of all rows."""
         assert group.overall is not None
         overall = self.side_value(group.overall, Profile.DOCUMENTED)
         return np.asarray(np.sqrt(overall * (1 - overall)))
@@ -163,7 +162,6 @@ class OverallStandardisedDifference(ComparisonMetric):
         return Reason.of(ReasonCode.NO_VARIATION, of=self.varying)
 
     def selected(self, side: ConfusionCounts) -> Array:
-        """Return the selected rows of a side."""
         return side.counts(PREDICTION)[..., 0]
 
 

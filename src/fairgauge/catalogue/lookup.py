@@ -214,7 +214,6 @@ class Catalogue:
         return _find_saved_row(self, name)
 
     def metric_row(self, name: str) -> Metric:
-        """Return the metric of a name, as `row` does."""
         row = self.row(name)
         return row if isinstance(row, Metric) else UnknownMetric.of(name)
 

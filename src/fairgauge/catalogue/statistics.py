@@ -383,7 +383,6 @@ class Agreement(Statistic):
         return divide(self.agreed(side), self.size(side), profile)
 
     def agreed(self, side: ConfusionCounts) -> Array:
-        """Return the rows whose prediction is their label."""
         return np.asarray(np.sum([TP.count(each.counts(BOTH)) for each in side.per_class], axis=0))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:

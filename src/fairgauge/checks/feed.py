@@ -134,7 +134,6 @@ class Feed:
         return [each.kind for each in self.periods]
 
     def rows_by_value(self, subject: Subject) -> list[Mapping[str, int]]:
-        """Return the rows of every value, by period."""
         return [each.rows.values.get(subject, {}) for each in self.periods]
 
 

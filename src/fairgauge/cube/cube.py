@@ -105,7 +105,6 @@ class CountTable:
         return self.codes[:, [self.axes.index(axis) for axis in axes]]
 
     def over(self, axes: Iterable[Axis]) -> CountTable:
-        """Return the counts by some axes alone, of those that it has."""
         kept = tuple(filter(self.axes.__contains__, axes))
         return aggregate(kept, self.codes_of(kept), self.sums)
 

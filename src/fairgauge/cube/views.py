@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, Sums, aggregate, counts_together
-from fairgauge.cube.plan import Axis, cuts_of, identity, sorted_levels
+from fairgauge.cube.plan import Axis, identity, sorted_levels
 from fairgauge.enums import Role
-from fairgauge.errors import CubeError, DataError, listing, quote
+from fairgauge.errors import CubeError, listing, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Feature
-from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Mask
-from fairgauge.values import is_number, matches, name_of, plain_number
+from fairgauge.values import matches
 
 T = TypeVar("T")
 
@@ -142,30 +141,6 @@ def _combine(
 ) -> Iterator[tuple[T, ...]]:
     columns = zip(values, combinations.T.tolist(), strict=True)
     return zip(*([each[code] for code in codes] for each, codes in columns), strict=True)
-
-
-def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
-    """Return the cut points of a column into intervals of equally many cases, where values allow.
-
-    Raises ``DataError``: A value is no number, or all are one.
-
-    >>> import fairgauge as fg, polars as pl
-    >>> rows = pl.DataFrame({"y": [1, 0] * 50, "dti": range(100)})
-    >>> cube = fg.count(rows, label="y", sensitive="dti")
-    >>> quantile_cuts(cube, cube.plan.axes[0], 4)
-    (24.0, 49.0, 74.0)
-    """
-    levels = cube.levels[axis]
-    read = [plain_number(each) if isinstance(each, str) else each for each in levels]
-    if wrong := [name_of(v) for v, n in zip(levels, read, strict=True) if not is_number(n)]:
-        raise DataError(not_numbers(axis.column, wrong))
-    table = cube.marginal([axis]).known([axis])
-    table = table.where(table.cases > 0)  # not of rows that weigh nothing
-    values = np.array([float(levels[code] or 0) for code in table.codes[:, 0].tolist()])
-    order = np.argsort(values)
-    if cuts := cuts_of(values[order].tolist(), table.cases[order].tolist(), intervals):
-        return cuts
-    raise DataError(f"column {quote(axis.column)} has too few different numbers to be cut")
 
 
 # the roles of axes that no table by two decisions has, and of candidates

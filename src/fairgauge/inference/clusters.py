@@ -489,7 +489,6 @@ class SampledSides(Clusters):
     """The design of one side of many comparisons, in place of its clusters."""
 
     def deviations(self, statistic: Statistic) -> Deviations:
-        """Return the deviations of a statistic of every side."""
         assert isinstance(self.of, DesignBySide)
         return self.of.deviations(statistic, self)
 

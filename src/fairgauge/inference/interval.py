@@ -271,7 +271,6 @@ class Formula:
     shape: Shape = np.asarray
 
     def __call__(self, z: Array) -> Limits:
-        """Return the limits at a critical value."""
         low, high = self.limits(*self.of, z)
         return self.shape(low), self.shape(high)
 
@@ -299,11 +298,9 @@ class MappedProportion:
 
     @property
     def plain(self) -> bool:
-        """Return whether it is the proportion itself."""
         return self.shape is np.asarray
 
     def limits(self, share: Limits) -> Limits:
-        """Map limits of the proportion."""
         return self.shape(share[0]), self.shape(share[1])
 
 
@@ -522,7 +519,6 @@ class CellCount:
     cells: Cells
 
     def __call__(self, side: ConfusionCounts) -> Array:
-        """Return the rows of every side."""
         return self.cells.count(side.cells[self.needs])
 
 

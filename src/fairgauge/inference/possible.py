@@ -697,7 +697,6 @@ class RateLimits(NamedTuple):
 
     @quiet
     def in_logarithms(self) -> RateLimits:
-        """Return the ends of the logarithm of the rate, and of its change."""
         (low, high), (least, most) = self.old, self.change
         down = quotient(least, np.where(least < 0, low, high))
         up = quotient(most, np.where(most > 0, low, high))

@@ -58,7 +58,6 @@ class GapSides:
 
     @property
     def common(self) -> Mask:
-        """Return which strata have both sides."""
         return np.asarray((self.n_d > 0) & (self.n_a > 0), dtype=np.bool_)
 
     @cached_property

@@ -272,7 +272,6 @@ class PairedModels:
     # ---- slices, and the changes of statistics
 
     def slices(self, feature: int | None) -> tuple[PairedSlice, ...]:
-        """Return the slices of a feature (None: of all rows)."""
         if feature not in self._slices:
             of, other = (
                 each.everyone if feature is None else each.features[feature]

@@ -152,11 +152,10 @@ def _findings_of_rest(
         stated.add(same)
         of = metric.removesuffix(".difference").removesuffix(".ratio")
         worst, *others = sorted(significant, key=place)
-        ratio = section.find(f"{of}.ratio", worst.group) if metric != f"{of}.ratio" else None
         of_others = worst.reference and worst.reference.kind is ReferenceKind.OTHERS
         if of_others and len(section.groups) == 2:
             others = []  # the same, seen from the other side
-        yield _make_finding(report, of, worst, others, ratio=ratio)
+        yield _make_finding(report, of, worst, others)
 
 
 def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -220,17 +219,15 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
                     return side
         return None
 
-    ratio = of_group(e for e in section.estimates if e.metric == f"{rate}.ratio")
-    ratio = None if ratio is worst else ratio
     adjusted = of_group(e for e in section.adjusted if e.metric == worst.metric)
     beside = of_group(filter(is_significant, section.contrasts(searched.row.reported_with)))
     others = _others(searched, worst)
-    return _make_finding(report, rate, worst, others, ratio=ratio, adjusted=adjusted, beside=beside)
+    return _make_finding(report, rate, worst, others, adjusted=adjusted, beside=beside)
 
 
 def _make_finding(
     report: Report, rate: str, worst: Estimate, others: Sequence[Estimate], *,
-    ratio: Estimate | None, adjusted: Estimate | None = None, beside: Estimate | None = None,
+    adjusted: Estimate | None = None, beside: Estimate | None = None,
 ) -> Finding:  # fmt: skip
     return Finding(
         rate=rate,
@@ -239,7 +236,6 @@ def _make_finding(
         interval=worst.interval,
         p_adjusted=worst.p_adjusted,
         family=_family_of_tests(report, worst),
-        ratio=ratio,
         adjusted=adjusted,
         adjusted_for=strata_named(report.spec.get("strata")) if adjusted else None,
         beside=beside,

@@ -231,7 +231,6 @@ class RowCondition:
         return self.holds(None) or (self.column in outcomes and None not in self.values)
 
     def to_text(self) -> str:
-        """Return the condition as its flag has it."""
         if self.ranges:
             missing = [f"{self.column} = {MISSING_NAME}"] * (None in self.values)
             return " or ".join([*(each.to_text(self.column) for each in self.ranges), *missing])

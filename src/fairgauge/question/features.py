@@ -19,8 +19,6 @@ from fairgauge.question.readers import Location, Reader, items, read_column, rea
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Json, Value, name_of
 
-QUANTILES = "quantiles"
-
 
 @dataclass(frozen=True, slots=True)
 class Feature:
@@ -34,9 +32,7 @@ class Feature:
     values: tuple[tuple[Value, ...], ...] = ()  # value sets, each one group; none: each value is
     cuts: tuple[float, ...] = ()  # ascending cut points of a numeric column
     closed: Closed = Closed.RIGHT
-    # whether the cuts are to be quantiles of the rows, and whether a regression is adjusted for it,
-    # as in why alone
-    quantiles: bool = field(default=False, metadata=readers.NOT_WRITTEN)
+    # whether a regression is adjusted for it, as in why alone
     control: bool = field(default=False, metadata=readers.NOT_WRITTEN)
     order: tuple[Value, ...] = ()  # the values in the order in which they are shown; others follow
 
@@ -72,16 +68,15 @@ Positive: TypeAlias = tuple[Value, ...] | ByColumn | Above
 """What is favourable: values, those of each column, numbers above a cut, or each cut of levels."""
 
 
-def cut(column: str, points: Sequence[float] | float | str, *, closed: str = "right") -> Feature:
+def cut(column: str, points: Sequence[float] | float, *, closed: str = "right") -> Feature:
     """Cut a numeric column into groups.
 
     Parameters
     ----------
     column : str
         Name of a numeric column.
-    points : float, list of float, or "quantiles"
-        Cut points; ``[40, 60]`` makes (-inf, 40], (40, 60] and (60, inf). The quantiles of the rows
-        are those of strata of `fairgauge.why`.
+    points : float or list of float
+        Cut points; ``[40, 60]`` makes (-inf, 40], (40, 60] and (60, inf).
     closed : {"right", "left"}
         The edge that belongs to an interval; "left" makes [-inf, 40), [40, 60) and [60, inf).
 
@@ -129,28 +124,21 @@ def above(threshold: float, *, closed: str = "right") -> Above:
     return made
 
 
-def read_features(value: object, at: Location, *, quantiles: bool = False) -> tuple[Feature, ...]:
-    """Read every form of features, cut at ``quantiles`` or not; value sets of a column are one."""
+def read_features(value: object, at: Location) -> tuple[Feature, ...]:
+    """Read every form of features; value sets of a column are one."""
     if not isinstance(value, (str, Feature, Mapping, Sequence)):
         at.report(f"must be a list of columns, not {display(value)}")
         return ()
     given = (_features_of(item, at[i]) for i, item in enumerate(items(value)))
-    features = _join_value_sets(chain.from_iterable(given), at)
-    for each in features:
-        if each.quantiles and not quantiles:
-            at.report(
-                f"only why cuts {quote(each.column)} at quantiles; give cut points, such as those "
-                "that it found, which the spec of its JSON report lists under strata"
-            )
-    return features
+    return _join_value_sets(chain.from_iterable(given), at)
 
 
 MOST_STRATA = 6  # the columns of strata that are crossed at most
 
 
-def read_strata(value: object, at: Location, *, quantiles: bool = False) -> tuple[Feature, ...]:
-    """Read one to six columns of strata, with cuts or without; at quantiles where that is known."""
-    strata = read_features(value, at, quantiles=quantiles)
+def read_strata(value: object, at: Location) -> tuple[Feature, ...]:
+    """Read one to six columns of strata, with cuts or without."""
+    strata = read_features(value, at)
     if (crossed := sum(not each.control for each in strata)) > MOST_STRATA:
         at.report(f"takes at most {MOST_STRATA} columns, which are crossed, not {crossed}")
     for each in strata:
@@ -182,15 +170,14 @@ def _features_of(item: object, at: Location) -> list[Feature]:
         return []
     if not set(KEYS) & set(item):
         return [Feature(str(column), _value_sets(of, at[column])) for column, of in item.items()]
-    quantiles = item.get("cuts") == QUANTILES
-    found = readers.read_table({**item, "cuts": None} if quantiles else item, KEYS, at)
+    found = readers.read_table(item, KEYS, at)
     if item.get("column") is None:
         at["column"].report("is missing")
-    if len(found.keys() & {"values", "cuts", "order"}) + quantiles > 1:
+    if len(found.keys() & {"values", "cuts", "order"}) > 1:
         at.report("takes one of values, cuts and order")
     if "closed" in found and item.get("cuts") is None:
         at["closed"].report("is the closed edge of intervals and needs cuts, such as cuts = [40]")
-    return [Feature(**found | {"column": str(found.get("column")), "quantiles": quantiles})]
+    return [Feature(**found | {"column": str(found.get("column"))})]
 
 
 def _value_sets(values: object, at: Location) -> tuple[tuple[Value, ...], ...]:

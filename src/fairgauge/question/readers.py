@@ -395,8 +395,6 @@ def _feature(text: str, at: Location) -> str | dict[str, object]:
     if len(order := split(rest, ">")) > 1:
         return {"column": column, "order": [unescape(part).strip() for part in order]}
     points, *closed = split(rest, ":")
-    if rest == "quantiles":
-        return {"column": column, "cuts": rest}
     cuts = [_finite(part) for part in split(points, ",")]
     if None in cuts or len(closed) > 1:
         at.report(

@@ -59,7 +59,6 @@ class Scale:
         return (math.exp(ends[0]), math.exp(ends[1])) if self.log else ends
 
     def holds(self, value: float) -> bool:
-        """Return whether a value lies on the axis."""
         return self.low <= value <= self.high
 
     def is_near(self, value: float) -> bool:

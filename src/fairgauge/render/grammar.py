@@ -176,7 +176,6 @@ class Grammar:
         return found
 
     def count(self, value: float) -> str:
-        """Return a count with separators."""
         return self.localised(f"{value:,.0f}" if value == int(value) else f"{value:,.1f}")
 
     def number(self, value: float | str, digits: int = 4) -> str:
@@ -801,7 +800,6 @@ class Share:
 
     @classmethod
     def counted(cls, hits: int, size: int) -> Share:
-        """Return the share of counted rows."""
         return cls(Fraction(hits, size), hits, size)
 
     def of(self, denominator: int) -> int:

@@ -378,7 +378,6 @@ class Change(ResultOfMetrics):
 
     @property
     def why_untested(self) -> Reason | None:
-        """Return why no change is tested; None where some are."""
         return None if any(c.change_p_adjusted is not None for c in self.changes) else self.refused
 
     @property

@@ -301,7 +301,6 @@ class Finding:
     p_adjusted: Share | None
     family: FamilyOfTests | None = None
     estimate: Estimate
-    ratio: Estimate | None = None
     adjusted: Estimate | None = None
     beside: Estimate | None = None
     adjusted_for: str | None = None

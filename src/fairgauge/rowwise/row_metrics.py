@@ -83,7 +83,6 @@ class RowSlice:
         self._ranked: dict[str, Array] = {}
 
     def estimates(self, metric: RowMetric) -> Iterator[Estimate]:
-        """Return one estimate for every group, or one for the feature."""
         references = self._part.references(metric, self._numbers(metric))
         for i, group in enumerate(self._groups):
             if references.sides[i] != i:

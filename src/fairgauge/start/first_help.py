@@ -36,7 +36,6 @@ class EntryPoint:
             return f"A command of {self.package}."
 
     def load(self) -> object:
-        """Import what it names."""
         return getattr(import_module(self.module), self.attribute)
 
 

@@ -158,7 +158,6 @@ class GroupMixture:
         return np.asarray(basis @ inverse @ meat @ inverse @ basis.T)
 
     def variance(self, side: Mask) -> float:
-        """Return the variance of the rate of a side."""
         slope = self._slope(side)
         return float(slope @ self.covariance @ slope)
 
@@ -178,7 +177,6 @@ class GroupMixture:
         return slope.ravel()
 
     def rate_curve(self, side: Mask) -> ProfileCurve:
-        """Return the profile likelihood of the rate of a side."""
         weights = self._weights(side)
 
         def constraint(t: Array) -> Array:
@@ -378,7 +376,6 @@ class StratifiedMixture:
         return np.asarray(np.all([part.unidentified for part in self.parts], axis=0))
 
     def rate(self, side: Mask) -> float:
-        """Return the rate of a side over all strata."""
         counts = [part.sizes[side] @ part.theta[:2, side].T for part in self.parts]
         counted, rest = np.sum(counts, axis=0)
         return float(counted / (counted + rest)) if counted + rest > 0 else float("nan")
@@ -388,7 +385,6 @@ class StratifiedMixture:
         return sum(part.denominator(side) for part in self.parts if part.sizes[side].sum() > 0)
 
     def covariance(self, sides: Mask) -> Array:
-        """Return the covariance of the rates of sides."""
         whole = np.zeros((len(sides), len(sides)))
         for part in self.parts:
             slopes = np.zeros((len(sides), part.kinds, part.groups))

@@ -50,11 +50,9 @@ class ClassStatistic(NamedTuple):
     combine: Callable[[Array], Array]
 
     def value(self, counts: Array) -> Array:
-        """Return the statistic of counts (..., K, 4)."""
         return self.combine(self.parts(counts).sum(axis=-2))
 
     def of_table(self, cells: ArrayLike) -> Array:
-        """Return the statistic of cells (..., K, K)."""
         return self.value(class_counts(cells))
 
 

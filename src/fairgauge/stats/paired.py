@@ -230,7 +230,6 @@ class PairedTable:
     cluster_count: int = 0
 
     def part(self, at: slice) -> PairedTable:
-        """Return some of the sides."""
         clusters = None if self.clusters is None else self.clusters[at]
         weights, squares, cases = self.weights[at], self.squares[at], self.cases[at]
         return replace(self, weights=weights, squares=squares, cases=cases, clusters=clusters)

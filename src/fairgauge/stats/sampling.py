@@ -360,7 +360,6 @@ class Deviations(NamedTuple):
     sign: Array | float = 1.0
 
     def covariance(self, first: Index, other: Deviations, second: Index) -> Array:
-        """Return the covariance of some statistics with some of others, by position."""
         signed = np.reshape(self.sign, (-1, 1)) * self.by[:, first]
         return np.asarray(np.einsum("pn,pn->n", signed, other.by[:, second]))
 
@@ -372,7 +371,6 @@ class Deviations(NamedTuple):
 
     @property
     def variance(self) -> Array:
-        """Return the variance of every statistic."""
         at = np.arange(self.by.shape[1])
         return np.maximum(self.covariance(at, self, at), 0.0)
 

@@ -79,7 +79,6 @@ class UnrecordedMean:
 
     @property
     def alike(self) -> bool:
-        """Return whether all rows have one amount."""
         return not self.spread[0] > 0
 
     @cached_property
@@ -89,7 +88,6 @@ class UnrecordedMean:
 
     @property
     def overall(self) -> float:
-        """Return the average of all rows."""
         return float(self.cells.centre + self.cells.powers[0, 1].sum() / self.total)
 
     @property

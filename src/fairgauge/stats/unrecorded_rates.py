@@ -137,7 +137,6 @@ class UnrecordedRate:
 
     @property
     def alike(self) -> bool:
-        """Return whether all rows have one outcome."""
         return bool((self.cells.n[:, :2].sum(axis=0) == 0).any())
 
     @property

@@ -233,7 +233,7 @@ def test_copies_are_warned_of_by_every_result(tmp_path, verb):
     shutil.copy(first, copy)
     asked = {
         "find": {"prediction": "p", "sensitive": ["g", "k"], "metrics": "accuracy"},
-        "why": {"prediction": "p", "sensitive": "g", "strata": fg.cut("s", "quantiles")},
+        "why": {"prediction": "p", "sensitive": "g", "strata": fg.cut("s", [0.25, 0.5, 0.75])},
         "thresholds": {"score": "s", "threshold": 0.5, "sensitive": "g", "rules": "DI >= 0.5"},
     }[verb]
     result = getattr(fg, verb)([first, copy], label="y", **asked)

@@ -303,8 +303,8 @@ VERBS = {
                 "callback": lambda _context, _option, texts: given_options({"strata": texts}).get(
                     "strata"
                 ),
-                "help": "Column for which the regression is adjusted beside the strata, as a "
-                "number too: dti:36,43, dti:quantiles. Repeatable.",
+                "help": "Column for which the regression is adjusted beside the strata, with "
+                "cut points of numbers: dti:36,43. Repeatable.",
             }
         },
         fail_on="remains",
@@ -320,13 +320,12 @@ VERBS = {
     Where the difference varies over strata, an average may
     hide what remains in some: the gap is inconclusive in place of accounted for. Metrics are
     differences or ratios of rates (--metrics selection_rate.ratio), margins differences within
-    strata that are tolerated (--margin base_rate=0.02). Numbers are cut by hand (dti:36,43) or into
-    ten intervals of about equally many rows (dti:quantiles).
+    strata that are tolerated (--margin base_rate=0.02). Numbers are cut (dti:36,43).
 
     \b
     fairgauge why admissions.csv --label Admit --positive Admitted --sensitive Gender --strata Dept
     fairgauge why loans.parquet --prediction approved --sensitive race --reference race=White
-        --strata product --control dti:quantiles --control ltv:80,90 -o why.html
+        --strata product --control dti:36,43 --control ltv:80,90 -o why.html
     """,
     ),
     "compare-models": Verb(

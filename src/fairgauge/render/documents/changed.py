@@ -66,7 +66,6 @@ class _Candidate:
         self.result, self.of, self.several = result, of, len(result.candidates) > 1
 
     def rows(self, which: Sequence[str]) -> Iterator[dict[str, object]]:
-        """Yield what became of disparities."""
         words = spoken().terms["became"]
         every = (e for e in self.of.disparities if e.became in which)
         for each in sorted(every, key=lambda e: which.index(e.became)):

@@ -26,8 +26,8 @@ ASKED = {
     "margins": {"label": "repaid", "positive": "yes", "sensitive": ["race"],
                 "reference": {"race": "White"}, "strata": "region",
                 "margins": {"base_rate": 0.05}},
-    "quantiles": {"prediction": "approved", "positive": "yes", "sensitive": "sex",
-                  "strata": fg.cut("score", "quantiles")},
+    "cuts": {"prediction": "approved", "positive": "yes", "sensitive": "sex",
+                  "strata": fg.cut("score", [0.25, 0.5, 0.75])},
 }  # fmt: skip
 
 
