@@ -26,10 +26,10 @@ from fairgauge.api.comparing import count_models
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.inference.interval import StatisticInterval
-from fairgauge.inference.paired_areas import changed_area
 from fairgauge.inference.paired_changes import (
     StatisticChange,
     _fixed_denominator,
+    changed_area,
     disparity_changes,
     shown_claims,
     statistic_change,

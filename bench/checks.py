@@ -87,7 +87,7 @@ def without_codes(plan: Callable[..., Any]) -> Callable[..., Any]:
 def switched_off(what: str) -> Iterator[None]:
     """Audit without some of the checks: the new ones, one of them, or all."""
     from fairgauge.api import _first_rows, audit
-    from fairgauge.checks import _number_checks
+    from fairgauge.checks import coded_numbers
     from fairgauge.rowwise.row_metrics import RowReader
     from fairgauge.start.records import replace
 
@@ -98,7 +98,7 @@ def switched_off(what: str) -> Iterator[None]:
         "codes": (_first_rows, "plan", without_codes(_first_rows.plan)),
         "people": (audit, "columns_that_repeat_people", nothing),
         "lists": (RowReader, "_rows_of_lists", nothing),
-        **{name: (_number_checks, name, nothing)
+        **{name: (coded_numbers, name, nothing)
            for name in ("groups_that_overlap", "places_as_scores", "rates_with_counts",
                         "exposure_as_weight")},
     }  # fmt: skip

@@ -13,9 +13,8 @@ from fairgauge.catalogue.score_statistics import RocAuc
 from fairgauge.checks.rows import with_unstated, withhold
 from fairgauge.enums import Method, ReferenceRule, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, problems_where, refuse
-from fairgauge.measure.alternatives import judge_alternatives
+from fairgauge.measure.alternatives import further_search, judge_alternatives
 from fairgauge.measure.compare_models import rates_of_margins
-from fairgauge.measure.further_search import further_search
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.specification import Config, Spec, with_config
 from fairgauge.resolve.outcomes import decide_task

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from fairgauge.checks import _number_checks as numbers
+from fairgauge.checks import coded_numbers as numbers
 from fairgauge.checks import missingness_checks as missing
 from fairgauge.checks import names
 from fairgauge.checks import outcome_checks as outcomes

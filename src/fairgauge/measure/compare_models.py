@@ -23,8 +23,12 @@ from fairgauge.errors import Problem, refuse
 from fairgauge.inference.contrast_intervals import is_resampled, side_interval
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.missing_values import MANY_MISSING, large_uncounted
-from fairgauge.inference.paired_areas import AreaChange, area_change
-from fairgauge.inference.paired_changes import StatisticChange, statistic_change
+from fairgauge.inference.paired_changes import (
+    AreaChange,
+    StatisticChange,
+    area_change,
+    statistic_change,
+)
 from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
 from fairgauge.measure import _changes
 from fairgauge.measure._changes import MeasuredCandidate, MeasuredDisparities, MeasuredMargins
