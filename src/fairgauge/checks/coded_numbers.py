@@ -1,4 +1,4 @@
-"""Codes of missing values among numbers, scores, counts and weights; numbers of another unit."""
+"""Codes of missing values among numbers, and numbers of another unit; sums, places, exposures."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def _numbers_apart(
     return {}
 
 
-# ---- what whole columns of numbers show
+# ---- what columns of numbers are, whatever their names
 
 
 def groups_that_overlap(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
