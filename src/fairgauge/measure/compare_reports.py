@@ -439,7 +439,7 @@ def _reason_no_interval(old: Estimate, new: Estimate) -> Reason | None:
         if each.value is None:
             inner = () if each.reason is None else (each.reason,)
             return Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, report=word, reasons=inner)
-        if each.bounds is not None:
+        if each.bounds is not None and not (each.interval and each.interval.of_sites):
             return Reason.of(ReasonCode.PROTECTED)
         if each.interval is None:
             return Reason.of(ReasonCode.OLD_OR_NEW_WITHOUT_INTERVAL, report=word)

@@ -28,7 +28,6 @@ from fairgauge.enums import (
     Decide,
     DiagnosticCode,
     Insufficient,
-    IntervalMethod,
     Multiplicity,
     Outcome,
     ReferenceKind,
@@ -490,8 +489,8 @@ def _decide(each: Estimate, rule: Rule) -> Decision:
     if rule.decide is not Decide.INTERVAL and each.bounds is not None:
         low, high = each.bounds
         if _decide_range(low, high, rule) is Outcome.INCONCLUSIVE:
-            sums = each.interval is not None and IntervalMethod.ROUNDING in each.interval.methods
-            ends = {"low": low, "high": high, "likely": sums or None}
+            likely = (each.interval is not None and each.interval.of_sites) or None
+            ends = {"low": low, "high": high, "likely": likely}
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.BOUNDS_CROSS, **ends)
     if rule.decide is not Decide.INTERVAL and each.value is not None and rule.allows(each.value):
         by = str(rule.decide) if rule.decide is Decide.SIGNIFICANT else None

@@ -167,6 +167,11 @@ class Interval(Bounds):
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    @property
+    def of_sites(self) -> bool:
+        """Whether it is of protected counts of several sites, and allows for their rounding."""
+        return enums.IntervalMethod.ROUNDING in self.methods
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):

@@ -97,6 +97,8 @@ def protect(
     [0]
     """
     check_min_cell(min_cell)
+    if not isinstance(site, str | None):
+        raise DataError(f"site is {display(site)}; it is a name, a text")
     exact = load_counts(cube)
     if obstacle := why_unprotected(exact):
         raise CubeError(f"these counts cannot be protected: {obstacle}")

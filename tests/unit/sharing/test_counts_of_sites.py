@@ -13,13 +13,13 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.cube.parts import Part, rounding_noise
 from fairgauge.enums import IntervalMethod, Outcome
-from fairgauge.errors import CubeError, DuplicateCountsWarning, SpecError
+from fairgauge.errors import CubeError, DataError, DuplicateCountsWarning, SpecError
 from fairgauge.render import render
 from fairgauge.sharing.protection import protect_counts
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference
-from fairgauge.stats.disclosure import range_of_rounded, rounded_randomly
+from fairgauge.stats.disclosure import are_disclosive, range_of_rounded, rounded_randomly
 from fairgauge.stats.intervals import wilson
 from fairgauge.stats.rounded_sums import (
     likely_limits,
@@ -83,6 +83,29 @@ def test_ranges_of_mixed_smallest_cells_hold_the_truth(seed):
         n = true.get(key, {"n": 0})["n"]
         assert sums["low"] <= n <= sums["high"]
         assert sums["noise"] >= sum(cell**2 for cell in cells) / 4
+
+
+def test_somebody_who_knows_two_of_three_sites_learns_what_the_third_one_published():
+    """The sum is one of published numbers: its ranges less those of the others are no narrower."""
+    random = np.random.default_rng(1)
+    parts = of_sites(random, [site(random, 12), site(random, 20), site(random, 13)], [10, 5, 10])
+    total, known, last = (
+        by_key(added(parts)),
+        [by_key(part) for part in parts[:2]],
+        by_key(parts[2]),
+    )
+    for key, sums in total.items():
+        others = {m: sum(each[key][m] for each in known) for m in ("rows", "low", "high")}
+        assert sums["rows"] - others["rows"] == last[key]["rows"]
+        assert sums["low"] - others["low"] == last[key]["low"]
+        assert sums["high"] - others["high"] == last[key]["high"]
+    table = added(parts).tables[0].sums
+    assert not are_disclosive(table["low"], table["high"], 5).any()
+
+
+def test_a_site_is_a_name():
+    with pytest.raises(DataError, match="site is 5; it is a name"):
+        fg.protect(site(np.random.default_rng(0)), 10, site=5)
 
 
 def test_ranges_hold_every_count_and_no_other():
@@ -439,15 +462,24 @@ def test_other_verbs_refuse_counts_of_sites_in_words():
     ):
         with pytest.raises(CubeError, match=r"rotected|several sites"):
             refused()
-    changes = fg.compare(fg.audit(held), fg.audit(total())).changes
-    assert {(c.interval, str(c.reason.code)) for c in changes if c.old is not None} == {
-        (None, "protected")
-    }
     within = fg.audit(total(strata="h"), metrics=["selection_rate.difference"]).estimates
     held = {str(e.scope.kind): (e.interval is not None, e.reason and e.reason.code) for e in within}
     assert held == {
         "overall": (True, None), "stratum": (True, None), "pooled": (False, "protected")
     }  # fmt: skip
+
+
+def test_reports_of_sites_are_compared_with_intervals():
+    random = np.random.default_rng(4)
+    old, new = (
+        fg.audit(added(of_sites(random, [site(random, 200, rates) for _ in range(8)])))
+        for rates in ((0.5, 0.5), (0.3, 0.5))
+    )
+    single = fg.audit(protected(site(random, 200), random))
+    changes = {(c.metric, c.group): c for c in fg.compare(old, new).changes}
+    change = changes["selection_rate.difference", "a"]
+    assert change.interval.low <= -0.2 <= change.interval.high < 0
+    assert {str(c.reason.code) for c in fg.compare(old, single).changes} == {"protected"}
 
 
 def test_no_interval_but_the_default_is_made():

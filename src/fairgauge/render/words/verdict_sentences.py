@@ -238,7 +238,7 @@ def describe(estimate: Estimate) -> str:
         "interval": interval and g.cell(interval_text(metric, interval)),
         "simultaneous": metrics.is_simultaneous(estimate), "expected": written(estimate.expected),
         "bounds": estimate.bounds and _ends(metric, *estimate.bounds),
-        "likely": interval is not None and IntervalMethod.ROUNDING in interval.methods,
+        "likely": interval is not None and interval.of_sites,
         "assumed": assumption(interval),
         "why": g.because(reason) if few else g.reason(reason) if reason and stated else None,
     }  # fmt: skip
