@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,12 +21,14 @@ from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.views import candidate_axes
-from fairgauge.enums import Favourable, ReferenceRule, Status, Task
+from fairgauge.enums import Favourable, Outcome, ReferenceRule, Status, Task
 from fairgauge.inference.paired_changes import shown_claims
 from fairgauge.measure import _changes
 from fairgauge.measure._changes import MeasuredDisparities, MeasuredMargins, interval_of
+from fairgauge.measure.choose_thresholds import Excluded
 from fairgauge.measure.compare_models import PairedModels
 from fairgauge.question.specification import Spec
+from fairgauge.reasons import Reason
 from fairgauge.resolve.outcomes import one_decision
 from fairgauge.results.alternatives import Alternative, Assumed, GapChange, KeptRate, Search
 from fairgauge.results.estimates import RateChange
@@ -46,18 +49,19 @@ def judge_alternatives(
     claims = sum(int(one.claimed.sum()) for one in tested)
     starts = np.cumsum([0, *(len(one.claimed) for one in tested)])
 
-    def hold(level: float) -> Mask:
-        return np.concatenate([one.hold(level) for one in tested])
+    def hold(level: float, *, excluded: bool = True) -> Mask:
+        return np.concatenate([one.hold(level, excluded=excluded) for one in tested])
 
     # the best group of the model in use is the reference at random, too: claims then hold for each
     best = spec.reference is ReferenceRule.BEST
     groups = max((len(e.rates) for e in tested), default=1) if best else 1
     confidence = 1 - (1 - spec.confidence) / groups
     shown, _ = shown_claims(hold, claims, confidence)
+    counted, _ = shown_claims(lambda level: hold(level, excluded=False), claims, confidence)
     level = 1 - (1 - confidence) / max(claims, 1)
     return tuple(
-        one.judged(shown[start : start + len(one.claimed)], level)
-        for one, start in zip(tested, starts.tolist(), strict=False)
+        one.judged(shown[first:last], counted[first:last], level)
+        for one, (first, last) in zip(tested, pairwise(starts.tolist()), strict=True)
     )
 
 
@@ -106,7 +110,7 @@ class _TestedCandidate:
 
     # ---- what the parts of claims come to at a critical value
 
-    def _distances(self, z: float) -> tuple[Array, Array]:
+    def _distances(self, z: float, *, excluded: bool = True) -> tuple[Array, Array]:
         # by how much further from no difference gaps may be, at least and at most
         low, high = [np.empty(0)], [np.empty(0)]
         for batch in self.batches:
@@ -118,36 +122,36 @@ class _TestedCandidate:
             value, n = np.array(of, dtype=float).reshape(-1, 2).T
             if self.metric.by == "ratio":  # a row moves the logarithm by that part of the rate
                 n *= self.least_rate
-            high.append(np.nan_to_num(worst_limit(value, most, batch.reach, n, z), nan=np.inf))
+            if excluded:
+                most = worst_limit(value, most, batch.reach, n, z)
+            high.append(np.nan_to_num(most, nan=np.inf))
         return np.concatenate(low), np.concatenate(high)
 
-    def _kept(self, z: float) -> list[tuple[bool, bool]]:
+    def _kept(self, z: float, *, excluded: bool = True) -> list[tuple[bool, bool]]:
         # of every rate whether it is worse by less than its margin, and whether it is by more
         found = []
         for batch in self.margins:
             low, high = (-np.inf, np.inf)
             if batch.gain is not None:
                 low, high = (float(end[0]) for end in batch.gain.at(np.array([z])))
-                value = batch.gain.value[0]
-                low = -worst_limit(
-                    -value, -low, batch.reach, batch.tests[0].change.n or 0, z
-                ).item()
+                value, n = batch.gain.value[0], batch.tests[0].change.n or 0
+                low = -worst_limit(-value, -low, batch.reach, n, z).item() if excluded else low
             margin = batch.tests[0].margin
             found.append((low > -margin, high < -margin))
         return found
 
-    def hold(self, level: float) -> Mask:
+    def hold(self, level: float, *, excluded: bool = True) -> Mask:
         """Return which claims, one for each comparison, hold by intervals at a confidence level."""
-        kept = all(is_kept for is_kept, _ in self._kept(critical(level)))
+        kept = all(is_kept for is_kept, _ in self._kept(critical(level), excluded=excluded))
         if not kept or not self.claimed.any():
             return np.zeros(len(self.claimed), dtype=bool)
-        _, most = self._distances(critical(level))
+        _, most = self._distances(critical(level), excluded=excluded)
         harmed = most >= self.harm
         of_others = harmed.sum() - harmed  # how many other groups may be harmed
         return np.asarray(self.claimed & (most < 0) & (of_others == 0))
 
-    def judged(self, shown: Mask, level: float) -> Alternative:
-        """Return the candidate; ``level`` is that of intervals that hold for all claims at once."""
+    def judged(self, shown: Mask, counted: Mask, level: float) -> Alternative:
+        """Return the candidate, with intervals at a level, and what ``counted`` rows would show."""
         strict = critical(level)
         parts = len(self.records) + len(self.margins)
         of_one = critical(1 - (1 - self.spec.confidence) / max(parts, 1))
@@ -173,7 +177,15 @@ class _TestedCandidate:
             worse=bool(lost or larger.any()),
             leads=bool((shown & self.hold(level)).any()),
             greatest_gap=max(map(abs, far), default=None),
+            withheld_because=self._excluded() if counted.any() and not shown.any() else None,
         )
+
+    def _excluded(self) -> Reason | None:
+        # which rows could change what the others show, most of them of any feature
+        features, of = self.models.resolution.features, self.metric.of
+        rest = [Excluded(each, of, self.spec, self.models.uncounted) for each in features]
+        most = max(rest, key=lambda each: each.rows)
+        return most.passing(Outcome.PASS, most.reason(Outcome.PASS))[1]
 
     def _kept_rate(self, batch: MeasuredMargins, shown: bool, strict: float) -> KeptRate:
         (test,) = batch.tests

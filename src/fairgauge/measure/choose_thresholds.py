@@ -100,12 +100,6 @@ def rows_accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Ac
     return np.asarray(sums[..., first])
 
 
-def _counts_by_label(of: Array, positive: Mask) -> Array:
-    # counts by label (positive, negative, missing) and bin
-    known = (np.compress(mask, of[..., :-1, :], -2).sum(axis=-2) for mask in (positive, ~positive))
-    return np.stack([*known, of[..., -1, :]], axis=-2)
-
-
 _ROUNDING, _DIGITS = 1e-12, 12
 _QUANTILES = 20
 # what cannot be asked, and what to do instead
@@ -188,24 +182,22 @@ class Excluded:
     def __init__(
         self, counts: GroupCounts, of: Statistic, spec: Spec, without: Mapping[str, int]
     ) -> None:
-        self._uncounted, self._unit = not_counted(without), spec.unit
+        self._without, self._unit = without, spec.unit
         every, apart = (each["n"][:, 0].sum(axis=0) for each in (counts.counts, counts.unknown))
         known = slice(-1 if "label" in of.needs else None), slice(-1)
         groupless = round(float(apart.sum() - apart[known].sum()))
         self._incomplete = round(float(every.sum() - every[known].sum())) + groupless
         self._ungrouped = round(ungrouped_rows(counts, "n"))
         self._groupless = self._ungrouped - groupless
+        self.rows = self._incomplete + self._groupless
 
     def passing(
         self, outcome: Outcome, reason: Reason | None = None
     ) -> tuple[Outcome, Reason | None]:
         """Return what a pass comes to, with the rows that could change it, if any could."""
-        if outcome is Outcome.PASS and self._uncounted is not None:
-            what, rows, unit = self._uncounted
-            of = {"unit": unit} if unit else self._unit
-            reason = Reason.of(
-                ReasonCode.NOT_COUNTED, what=what, rows=rows, **of, alone=str(outcome)
-            )
+        if outcome is Outcome.PASS:
+            unit = self._unit.get("unit")
+            reason = not_counted(self._without, unit, alone=str(outcome)) or reason
         return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
 
     def judged(self, measured: Disparities) -> tuple[Outcome, Reason | None]:
@@ -290,7 +282,10 @@ class _Chooser:
         self.cuts = np.unique([*spec.threshold, *_quantile_cuts(histogram)])
         self.today = int(np.searchsorted(self.cuts, spec.threshold[0]))
         names = ("w", "w2", "n") if spec.weight else ("n", "n", "n")
-        by_label = np.stack([_counts_by_label(histogram.counts[n], outcome.labels) for n in names])
+        every = np.stack([histogram.counts[n] for n in names])
+        kinds = outcome.labels, ~outcome.labels  # and those that lack it
+        known = (np.compress(kind, every[..., :-1, :], -2).sum(axis=-2) for kind in kinds)
+        by_label = np.stack([*known, every[..., -1, :]], axis=-2)
         self._accepted = rows_accepted(by_label, histogram, self.cuts, accepts(outcome))
         self._total = by_label.sum(axis=-1)
         self._lower = kept.better is Better.LOWER
@@ -321,12 +316,10 @@ class _Chooser:
         cut = self._choose(shown)
         effect = None if cut is None else self._effect(cut, bool(shown[cut]))
         return FeatureThresholds(
-            feature=self.counts.feature,
-            groups=self.counts.groups,
-            frontier=frontier,
+            feature=self.counts.feature, groups=self.counts.groups, frontier=frontier,
             common=effect,
             outcome=self._explain_no_common(frontier) if effect is None else effect.outcome,
-        )
+        )  # fmt: skip
 
     def _choose(self, shown: Mask) -> int | None:
         if self._hold(self.spec.confidence)[self.today]:

@@ -196,7 +196,7 @@ class PairedModels:
         self.asked = sorted(asked, key=lambda of: not isinstance(of[0], Contrast))
         self.contrasts = [m for m, why in asked if isinstance(m, Contrast) and why is None]
         self.tolerated = MANY_MISSING
-        self.is_uncounted = bool(large_uncounted(cube, self.resolution.features, self.spec))
+        self.uncounted = large_uncounted(cube, self.resolution.features, self.spec)
         self._slices: dict[int | None, tuple[PairedSlice, ...]] = {}
         self._missing: dict[str, tuple[Array, Array, Array]] = {}
 
@@ -228,7 +228,7 @@ class PairedModels:
     ) -> Array | float:
         # How far excluded rows could move a number: by ``ends``, of all rows and of complete ones.
         # What has no worst case could go anywhere where many rows of a group lack what it needs.
-        if self.is_uncounted:
+        if self.uncounted:
             return np.inf
         if isinstance(statistic, RocAuc) and sliced.area is not None:
             return sliced.area.reach

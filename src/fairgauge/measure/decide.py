@@ -325,17 +325,14 @@ def _reason_without_estimate(what: str, name: str, known: Sequence[str]) -> Reas
 def _decide_after_uncounted(each: Estimate, rule: Rule, measured: Measured) -> Decision:
     # decide, but pass nothing where many rows were not counted; a fail stays
     outcome, reason = _decided_by_counts(each, rule, measured)
-    lacking = not_counted(measured.uncounted)
+    lacking = not_counted(measured.uncounted, measured.unit, alone=str(outcome))
     if lacking is None:
         return outcome, reason
-    what, rows, unit = lacking
-    unit = unit or measured.unit
     if outcome is Outcome.PASS:
-        return Outcome.INCONCLUSIVE, Reason.of(
-            ReasonCode.NOT_COUNTED, what=what, rows=rows, unit=unit, alone=str(outcome)
-        )
+        return Outcome.INCONCLUSIVE, lacking
     if reason.code in (*_OUTSIDE, ReasonCode.POINT_OUTSIDE) and reason.get("missing") is None:
-        given = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
+        of = {"missing": lacking["rows"], "what": lacking["what"], "unit": lacking.get("unit")}
+        given = dict(reason.parameters) | of
         reason = Reason.of(reason.code, **given)
     return outcome, reason
 
@@ -539,8 +536,9 @@ def _add_needed_rows(reason: Reason, each: Estimate, rule: Rule, measured: Measu
     elif each.value is not None and rule.allows(each.value):
         bounded = {worst.outcomes for worst in cases}
         many = next(_many_missing(each, rule, measured, bounded), None)
-        if (lacking := not_counted(measured.uncounted)) is not None:
-            kept_open = dict(zip(("what", "open_rows", "open_unit"), lacking, strict=True))
+        if lacking := not_counted(measured.uncounted, None):
+            rows, unit = lacking["rows"], lacking.get("unit")
+            kept_open = {"what": lacking["what"], "open_rows": rows, "open_unit": unit}
         elif many is not None:
             groups = many[0] is ReasonCode.MISSING_GROUPS or None
             kept_open = {"open_rows": many[1], "open_groups": groups}

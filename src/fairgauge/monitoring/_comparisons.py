@@ -366,9 +366,8 @@ def _reason_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> R
                 code, **case.facts(), unit=measured.unit, low=case.low, high=case.high,
                 by_value=True,
             )  # fmt: skip
-    if lacking := not_counted(measured.uncounted):
-        what, lost, unit = lacking
-        return Reason.of(ReasonCode.NOT_COUNTED, what=what, rows=lost, unit=unit or measured.unit)
+    if lacking := not_counted(measured.uncounted, measured.unit):
+        return lacking
     for verdict in judge(measured, [rule]):
         reason, of_group = verdict.reason, group is None or group in (verdict.group, verdict.mirror)
         if not of_group or verdict.feature != each.feature:

@@ -30,7 +30,7 @@ from fairgauge.question.option_types import DOCUMENT_KEYS, Document, Words
 from fairgauge.question.recoding import Recoding, Recodings, write_recodings
 from fairgauge.question.rules import Rule
 from fairgauge.start.records import dataclass, field, fields, replace
-from fairgauge.values import Json, Value, name_of
+from fairgauge.values import Json, Value, canonical, name_of
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
@@ -354,6 +354,56 @@ def flag_of(name: str, value: object, flag: str = "") -> str:
     """Return an option as a shell takes it: its flag (or one that is written alike), and a value."""
     row = BY_NAME[name]
     return shlex.join(word for text in row.type.write(value) for word in (flag or row.flag, text))
+
+
+_CONTROLS = replace(BY_NAME["strata"], name="controls", flag="--control")
+"""The option of a decomposition alone, which is written as strata are."""
+
+
+def flags_of(spec: Mapping[str, object]) -> list[str] | None:
+    """Return the flags of what a specification's keys ask beyond the defaults; None if none can.
+
+    >>> flags_of({"label": "y", "sensitive": [{"column": "age", "cuts": [40]}], "seed": 0})
+    ['--label', 'y', '--sensitive', 'age:40']
+    >>> flags_of({"rules": [{"metric": "DI", "at_least": 0.8, "groups": ["F"]}]}) is None
+    True
+    """
+    usual = Spec().to_dict() | {"controls": []}
+    words: list[str] = []
+    for option in (*OPTIONS, _CONTROLS):
+        value = spec.get(option.name)
+        if value is None or value == []:  # not asked
+            continue
+        at = syntax.Location(option.name)
+        value = option.type.plain(option.type.read(value, at))
+        if at.problems:
+            return None
+        if value != usual[option.name]:
+            flags = _flags(option, value)
+            if flags is None:
+                return None
+            words += flags
+    return words
+
+
+def _flags(option: Option, value: object) -> list[str] | None:
+    texts = option.type.write(value)
+    at = syntax.Location(option.name)
+    meaning = option.type.read(option.type.parse(texts, at), at)
+    if at.problems or _texts_of_values(option.type.plain(meaning)) != _texts_of_values(value):
+        return None
+    if option.type.arguments > 1:
+        return [option.flag, *texts]
+    return [word for text in texts for word in (option.flag, text)]
+
+
+def _texts_of_values(value: object) -> object:
+    # values as the command line has them: 1, 1.0 and "1" are one text
+    if isinstance(value, Mapping):
+        return {str(key): _texts_of_values(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_texts_of_values(each) for each in value]
+    return name_of(canonical(value))
 
 
 def parse_flag(

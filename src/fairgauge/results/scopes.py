@@ -19,7 +19,7 @@ from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, DiagnosticCode, Level, ReferenceKind, ScopeKind
 from fairgauge.identity import FeatureId, GroupId
-from fairgauge.reasons import Parameter, Reason, WithParameters
+from fairgauge.reasons import Parameter, Reason, ReasonCode, WithParameters
 from fairgauge.results import codec
 from fairgauge.results.codec import Finite, Key, Parameters, Plain, Result, save_inline
 from fairgauge.start.records import dataclass, field, fields, is_dataclass, replace
@@ -342,7 +342,10 @@ class Judged(Protocol):
         """Return it inconclusive where it passes on something doubted; a fail stays one."""
 
 
-def not_counted(uncounted: Mapping[str, int]) -> tuple[str, int, str | None] | None:
-    """Return what most rows that are in no number lack, how many do, and of what, if of rows."""
+def not_counted(uncounted: Mapping[str, int], unit: str | None, **more: str) -> Reason | None:
+    """Return what most rows that are in no number lack, and how many do, if any."""
     what = max(uncounted, key=lambda each: uncounted[each], default=None)
-    return None if what is None else (what, uncounted[what], "rows" if what == "count" else None)
+    if what is None:
+        return None
+    unit = "rows" if what == "count" else unit
+    return Reason.of(ReasonCode.NOT_COUNTED, what=what, rows=uncounted[what], unit=unit, **more)

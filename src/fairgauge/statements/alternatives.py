@@ -46,7 +46,7 @@ class _Alternatives(PageStatements):
             "current": found.current, "best": found.best, "rows": one.rows,
             "source": found.data.source, "chosen_on": found.chosen_on,
             "among": found.chosen_among, "worse": all(e.worse for e in found.candidates),
-            "person": found.spec.get("person"),
+            "person": found.spec.get("person"), "withheld": one.withheld_because is not None,
         }  # fmt: skip
         verdict = {0: "pass", 1: "fail", 3: "inconclusive"}[found.exit_code]
         yield Statement(code="alternatives_headline", verdict=verdict,
@@ -72,7 +72,7 @@ class _Alternatives(PageStatements):
         if shown:
             yield step("audit_it", name=one.name)
         else:
-            yield step("look_further")
+            yield step("complete_values" if one.withheld_because else "look_further")
 
     def verdict(self) -> Iterator[Statement]:
         one, parts = self.one, ("levelled", "larger", "not_judged")

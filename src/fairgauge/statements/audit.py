@@ -23,6 +23,7 @@ from fairgauge.enums import (
     ClassKind,
     CountedAs,
     DiagnosticCode,
+    Level,
     Outcome,
     Status,
     Task,
@@ -51,6 +52,7 @@ from fairgauge.statements import compared as comparisons
 from fairgauge.statements import sections
 from fairgauge.statements.compared import OUTCOMES, PageStatements, step, swap_sides, unit_of
 from fairgauge.statements.sections import StatedComparison, stated_comparisons
+from fairgauge.values import name_of
 
 CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.REMAINS,
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
@@ -335,6 +337,12 @@ class _Audit(PageStatements):
             and (groups[each.feature] > 2 or (each.value or 0) > 1) for each in verdicts
         ):  # fmt: skip
             yield fact("not_four_fifths", "spec.reference")
+        notes = (e for e in self.notes[DiagnosticCode.MISSING_MARKER] if e.level is Level.WARNING)
+        named = {(e.feature, name_of(e["value"])) for e in notes}
+        own = (self._estimate(each) for each in verdicts)
+        doubtful = {(e.feature, e.reference.group) for e in own if e and e.reference} & named
+        for feature, group in sorted(doubtful, key=str):
+            yield fact("doubted_reference", "diagnostics", feature=feature, group=group)
         for finding, each, found in self.led:
             if each.fails and self._change(finding) is AfterAdjusting.REVERSES:
                 yield replace(found, code="reversed", adjusted_for=(str(finding.adjusted_for),))
@@ -455,7 +463,10 @@ class _Audit(PageStatements):
             return None
         numbered = list(enumerate(self.rules, 1))
         if len(numbered) > _MOST_RULES:
-            numbered.sort(key=lambda each: min(map(_gravity_of, each[1].verdicts)))
+            grave = GRAVEST_FIRST.index  # fails that remain come before others
+            numbered.sort(key=lambda each: min(
+                (grave(before_counting(v)), v.remains is False) for v in each[1].verdicts
+            ))  # fmt: skip
         chosen = numbered[:_MOST_RULES]
         rows: dict[tuple[str | None, object], list[Statement | None]] = {}
         for i, (_, rule) in enumerate(chosen):
@@ -948,8 +959,16 @@ class _Audit(PageStatements):
                 yield step("smaller_share", share=max(shares))
                 return
             of_rows = [v for v in undecided if v.value is not None and v.feature not in estimated]
-            decidable = any(all(map(_would_rows_decide, reasons_of(each))) for each in of_rows)
-            if decidable and not all(_is_constant(each.reason) for each in undecided):
+            # more rows decide no rule that what rows lack leaves open
+            without = {*_BESIDE, *WITHOUT_METHOD}
+            decidable = any(
+                all(r.code not in without and r.get("open_rows") is None for r in reasons_of(each))
+                for each in of_rows
+            )
+            if decidable and not all(
+                r.code is ReasonCode.ONE_VALUE or r.get("expected") == 0
+                for r in (each.reason for each in undecided)
+            ):
                 plan = any(each.of_separate_rates for each in report.estimates)
                 found = self._cheapest() or Statement(code="more_rows")
                 few = [r for each in undecided for r in reasons_of(each)]
@@ -1016,26 +1035,10 @@ def _is_small(reason: Reason | None) -> bool:
     return reason is not None and reason.code is ReasonCode.SMALL_GROUP
 
 
-def _is_constant(reason: Reason) -> bool:
-    few = reason.code is ReasonCode.FEW_EXPECTED and reason["expected"] == 0
-    return few or reason.code is ReasonCode.ONE_VALUE
-
-
-def _would_rows_decide(reason: Reason) -> bool:
-    # whether more rows could decide a rule: not where what rows lack leaves it open
-    others = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES, *WITHOUT_METHOD)
-    return reason.code not in others and reason.get("open_rows") is None
-
-
 def _people_of(feature: str | None, own: Statement) -> tuple[str | None, object]:
     # whose row of the grid a verdict is in: of all groups at once it is that of two
     pair = own.than if own.facts.get("across") else None
     return feature, tuple(side and side.values for side in (own.who, pair))
-
-
-def _gravity_of(verdict: Verdict) -> tuple[int, bool]:
-    # how grave a verdict is: the gravest first, fails that remain before others
-    return GRAVEST_FIRST.index(before_counting(verdict)), verdict.remains is False
 
 
 def _gravity(row: list[Statement | None]) -> tuple[int, bool]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from fairgauge.catalogue.directions import compared_number, is_reference_first
-from fairgauge.enums import Better, DiagnosticCode, Outcome, ReferenceKind, Status
+from fairgauge.enums import Better, DiagnosticCode, Outcome, Status
+from fairgauge.question.options import flags_of
 from fairgauge.question.rules import parse_rule
 from fairgauge.reasons import Reason
 from fairgauge.results.estimates import DisparityChange, RateChange, other_group
@@ -69,9 +70,6 @@ class _Thresholds(PageStatements):
         notes = (e for e in self.choice.diagnostics if e.code is DiagnosticCode.ONE_GROUP)
         alone = any(note.feature == of.feature for note in notes)
         found = {**self.asked, "feature": of.feature, "outcome": str(of.outcome), "alone": alone}
-        if (than := of.frontier[0].reference) is not None and than.kind is not ReferenceKind.OTHERS:
-            named = than.kind is ReferenceKind.GROUP
-            found["reference"] = f"{of.feature}={than.group}" if named else str(than.kind)
         if effect is None:
             met = [each for each in of.frontier if each.outcome is Outcome.PASS]
             near = min(met, key=lambda e: abs(e.threshold - self.choice.today), default=None)
@@ -228,7 +226,8 @@ class _Thresholds(PageStatements):
             return
         if effect.outcome is Outcome.PASS:
             if facts["moves"]:
-                yield step("audit_new_rows", **facts)
+                asked = {**self.spec, "threshold": [facts["cut"]], "margins": {}, "words": {}}
+                yield step("audit_new_rows", **facts, flags=flags_of(asked))
             yield step("follow")
         # of rows, not of a reference
         elif any(reason.get("alone") for _, reason in facts["open"]):

@@ -55,6 +55,19 @@ def test_one_candidate_has_the_changes_and_intervals_of_compare_models():
     assert tuple(gap.simultaneous) == pytest.approx(tuple(gap.interval))
 
 
+def test_rows_without_a_group_are_stated_as_the_reason_where_they_are():
+    """The page said that rows may be too few, of a candidate that all counted rows show."""
+    data, unknown = rows(BETTER, n=20_000), np.random.default_rng(1).random(20_000) < 0.1
+    group = pl.when(pl.Series(unknown)).then(None).otherwise(pl.col("g"))
+    assert judged(data)["c0"].withheld_because is None
+    found = judged(data.with_columns(g=group))
+    why = found["c0"].withheld_because
+    assert (str(why.code), why["rows"]) == ("missing_groups", unknown.sum())
+    stated = " ".join(map(str, found.brief().verdict))
+    assert f"the {unknown.sum():,} rows without a group could change that" in stated
+    assert "too few" not in stated
+
+
 @pytest.mark.parametrize(
     ("model", "more", "why"),
     [

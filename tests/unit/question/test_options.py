@@ -14,11 +14,11 @@ from fairgauge.enums import ReferenceRule
 from fairgauge.monitoring.monitor_spec import schema
 from fairgauge.question import option_types as types
 from fairgauge.question.option_types import DOCUMENT_KEYS
-from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
+from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec, flags_of
 from fairgauge.question.specification import ask, read_options
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.render.documents.report_notes import flags_of, repetition
+from fairgauge.render.documents.report_notes import repetition
 
 NAMES = [option.name for option in OPTIONS]
 

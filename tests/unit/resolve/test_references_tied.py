@@ -86,6 +86,15 @@ def test_a_name_decides_no_reference(name: str, reference: str) -> None:
     assert note["value"] == name
 
 
+@pytest.mark.parametrize("name", ["Unknown", "Decline to answer", "C"])
+def test_a_rule_that_fails_against_a_doubtful_group_says_so(name: str) -> None:
+    """A group of people of unknown category was the best one of a firm FAIL, without a word."""
+    report = audited({"A": (400, 1000), "B": (260, 900), name: (700, 1400)}, "best")
+    ruled = [v for v in report.verdicts if v.outcome is Outcome.FAIL]
+    stated = any("in doubt that it is a group" in text for text in map(str, report.brief().verdict))
+    assert stated is (bool(ruled) and name != "C")
+
+
 def groups(column: str, **numbers: Any) -> pl.DataFrame:
     rows = [(group, number) for group, every in numbers.items() for number in every]
     return pl.DataFrame(rows, schema=["g", column], orient="row")

@@ -133,11 +133,6 @@ def _features(context: click.Context, option: click.Parameter, texts: tuple[str,
     return features
 
 
-def _code_of_search(found: Any) -> int:
-    decided = found.examined and not found.is_constant and not found.lacks_outcomes
-    return 1 if found.worse else 0 if decided else 3
-
-
 # a reversal is a difference that remains within strata, against the other side
 _GAPS = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
 
@@ -275,7 +270,9 @@ VERBS = {
         fail_help="Exit with 1 if any subgroup is worse, with 3 if none could be examined, if the "
         "rate is the same 0% or 100% in all rows, or if rows that lack an outcome could "
         "hide one.",
-        exit_code=_code_of_search,
+        exit_code=lambda f: (
+            1 if f.worse else 0 if f.examined and not f.is_constant and not f.lacks_outcomes else 3
+        ),
         help="""Find the subgroups in which a rate is worse, of all that some columns make.
 
     Every conjunction of a few values is compared with all other rows. With a chance of at most 5%

@@ -250,6 +250,7 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
         "reasons": dict.fromkeys(describe_reason(e.reason) for e in every if e.reason),
         "open": any(is_of_other_rows(e) or (e.reason and e.reason.code is ReasonCode.SMALL_GROUP)
                     for e in every),
+        "together": any(map(metrics.holds_with_others, every)),
         "estimated": estimated,
         "rounded": question.rounded_counts(report),
         "weightless": question.weightless_rows(report),

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.enums import CandidateVerdict, DiagnosticCode, IntervalMethod, Level, Outcome, Status
-from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
-from fairgauge.question.readers import Location
+from fairgauge.question.options import flags_of
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import describe_diagnostic, describe_reason, english, spoken
 from fairgauge.render.words.display_names import called, capitalised, printable
@@ -19,8 +18,6 @@ from fairgauge.render.words.metric_words import metric_words
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.start.records import replace
-from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
     from fairgauge.results.comparison import Change
@@ -185,8 +182,6 @@ def described_methods(report: Report) -> list[dict[str, object]]:
 _FILE = re.compile(r"[./]")
 NO_FILE = "DATA"
 """What stands in a command for data that are not in a file."""
-_CONTROLS = replace(BY_NAME["strata"], name="controls", flag="--control")
-"""The option of a decomposition alone, which is written as strata are."""
 
 
 def repetition(result: Asked, verb: str = "audit") -> tuple[str, str | None]:
@@ -201,51 +196,3 @@ def repetition(result: Asked, verb: str = "audit") -> tuple[str, str | None]:
     source = result.data.source
     data = source if _FILE.search(source) and " " not in source else NO_FILE
     return shlex.join(["fairgauge", verb, data, *flags]), saved
-
-
-def flags_of(spec: Mapping[str, object]) -> list[str] | None:
-    """Return the flags of what a specification asks beyond the defaults; None if flags cannot.
-
-    ``spec``: the keys and values of a specification file.
-
-    >>> flags_of({"label": "y", "sensitive": [{"column": "age", "cuts": [40]}], "seed": 0})
-    ['--label', 'y', '--sensitive', 'age:40']
-    >>> flags_of({"rules": [{"metric": "DI", "at_least": 0.8, "groups": ["F"]}]}) is None
-    True
-    """
-    usual = Spec().to_dict() | {"controls": []}
-    words: list[str] = []
-    for option in (*OPTIONS, _CONTROLS):
-        value = spec.get(option.name)
-        if value is None or value == []:  # not asked
-            continue
-        at = Location(option.name)
-        value = option.type.plain(option.type.read(value, at))
-        if at.problems:
-            return None
-        if value != usual[option.name]:
-            flags = _flags(option, value)
-            if flags is None:
-                return None
-            words += flags
-    return words
-
-
-def _flags(option: Option, value: object) -> list[str] | None:
-    texts = option.type.write(value)
-    at = Location(option.name)
-    meaning = option.type.read(option.type.parse(texts, at), at)
-    if at.problems or _texts_of_values(option.type.plain(meaning)) != _texts_of_values(value):
-        return None
-    if option.type.arguments > 1:
-        return [option.flag, *texts]
-    return [word for text in texts for word in (option.flag, text)]
-
-
-def _texts_of_values(value: object) -> object:
-    # values as the command line has them: 1, 1.0 and "1" are one text
-    if isinstance(value, Mapping):
-        return {str(key): _texts_of_values(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_texts_of_values(each) for each in value]
-    return name_of(canonical(value))

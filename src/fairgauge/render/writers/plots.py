@@ -84,7 +84,10 @@ def plot(shown: ShownResult, kind: str | None, ax: Axes | None) -> Figure:
 
 def _charts(shown: ShownResult, kind: str | None) -> list[tree.Block]:
     own = streams_of(shown.KIND.name).get("plots")
-    kinds: Mapping[str, Iterable[tree.Block]] = own(shown) if own else {"": _document_charts(shown)}
+    kinds: Mapping[str, Iterable[tree.Block]] = own(shown) if own else {}
+    if not own:
+        whole = document(shown, full=True)
+        kinds = {"": dict.fromkeys(_charts_within((*whole.exhibits, *whole.sections)))}
     name = next(iter(kinds)) if kind is None else kind
     if name not in kinds:
         allowed = listing([*filter(None, kinds)]) or "no kind"
@@ -92,11 +95,6 @@ def _charts(shown: ShownResult, kind: str | None) -> list[tree.Block]:
     if not (found := list(kinds[name])):
         raise DataError(f"this {shown.KIND.name} has no chart{name and ' of its '}{name} to plot")
     return found
-
-
-def _document_charts(shown: ShownResult) -> Iterator[tree.Block]:
-    whole = document(shown, full=True)
-    yield from dict.fromkeys(_charts_within((*whole.exhibits, *whole.sections)))
 
 
 def _charts_within(blocks: Iterable[tree.Block]) -> Iterator[tree.Block]:

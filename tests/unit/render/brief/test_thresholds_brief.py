@@ -1,14 +1,17 @@
 """A choice of thresholds: what it changes, at what cost, how certain, and against whom."""
 
 import re
+import shlex
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.every_result import LOAN_WORDS
 
 import fairgauge as fg
+from fairgauge.cli import main
 from fairgauge.render._document_tree import Table, Tone
 from fairgauge.render.document import document as document_of
 
@@ -131,3 +134,22 @@ def test_every_comparison_names_its_reference(reference: str) -> None:
     }
     for name, *_, group, _ in table.rows:
         assert group.text == decided[name.text.split()[0]]
+
+
+@pytest.mark.parametrize("more", [{"reference": "best"}, {"reference": {"sex": "M"}}, {}])
+def test_the_command_that_is_advised_asks_the_same_and_agrees(more, tmp_path) -> None:
+    """It kept the reference alone: no label, no positive value and no column of groups."""
+    data = rows(size=16_000)
+    data.write_csv(tmp_path / "rows.csv")
+    made = chosen(data, **more)
+    step = re.search(r"\((fairgauge audit DATA .*)\)\.", str(made.brief().steps[0]))
+    assert made["sex"].outcome == "pass"
+    words = [tmp_path / "rows.csv" if w == "DATA" else w for w in shlex.split(step[1])[1:]]
+    found = CliRunner().invoke(main, [*map(str, words), "--quiet", "-o", str(tmp_path / "a.json")])
+    assert found.exit_code == 0, found.output
+    report = fg.load(tmp_path / "a.json")
+    effect = made["sex"].common
+    values = {each.group: each.new for each in effect.disparities}
+    assert report.verdicts
+    for each in report.verdicts:  # of two groups one may stand for both
+        assert each.value == pytest.approx(values[each.group])
