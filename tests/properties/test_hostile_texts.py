@@ -252,6 +252,36 @@ def test_no_number_that_its_place_cannot_have_is_read(name):
     assert refused
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_no_list_is_read_as_a_text_or_a_truth(name, tmp_path, monkeypatch):
+    """A saved text that was a list, or a number, was an internal error of ``render``."""
+    monkeypatch.chdir(tmp_path)
+    saved, _ = saved_kind(name)
+    saved, refused = json.loads(json.dumps(saved)), 0
+    for *where, last in {
+        pattern_of(path): path
+        for path in values_in(saved)
+        if path[0] not in ("spec", "question", "plan", "diagnostics", "statements")
+    }.values():
+        held = reduce(operator.getitem, where, saved)
+        stated, held[last] = held[last], [[1]]
+        text = json.dumps({k: v for k, v in saved.items() if k != "digest"})
+        held[last] = stated
+        (tmp_path / "a.json").write_text(text)
+        done = CliRunner().invoke(main, ["render", "a.json", "--format", "markdown"])
+        assert "way it should not" not in done.stderr, (*where, last)
+        refused += done.exit_code == 2
+    assert refused
+
+
+def values_in(value: Any, path: Path = ()) -> Iterator[Path]:
+    if isinstance(value, (str, bool)):
+        yield path
+    if isinstance(value, (dict, list)):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from values_in(each, (*path, key))
+
+
 def numbers_in(value: Any, path: Path = ()) -> Iterator[Path]:
     if type(value) in (int, float):
         yield path

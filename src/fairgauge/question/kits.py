@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fairgauge import errors
 from fairgauge.enums import Favourable
@@ -24,7 +24,7 @@ from fairgauge.question.category_words import is_column_of
 from fairgauge.question.features import read_features
 from fairgauge.question.option_types import PRESET, WORDS, read_phrase
 from fairgauge.question.options import BY_NAME
-from fairgauge.question.readers import Location
+from fairgauge.question.readers import Location, parse
 from fairgauge.start.records import MISSING, dataclass, field, fields
 from fairgauge.values import Json
 
@@ -223,9 +223,6 @@ def read_kit(value: object, at: Location) -> Kit:
     name, kit = str(value.get("name")), dict(_table(value, "kit"))
     if name in kit_names():
         raise SpecError(Problem(at.path, f"{name} is a preset of fairgauge: state its name alone"))
-    for key in {"as_of", "in_force"} & kit.keys():
-        with suppress(TypeError, ValueError):
-            kit[key] = dt.date.fromisoformat(kit[key])
     found = kit_or_none(name)
     tables = {"kit": kit | {"filing": found.filing if found else ""}, "audit": value.get("audit")}
     return _kit_of_tables(name, tables)
@@ -233,16 +230,14 @@ def read_kit(value: object, at: Location) -> Kit:
 
 @cache
 def _kit_of(file: Path) -> Kit:
-    import tomllib  # not for --help
-
-    try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(Problem(f"preset {file}", str(error))) from None
-    return _kit_of_tables(file.stem, found)
+    return _kit_of_tables(file.stem, cast("Mapping[str, Any]", parse(file)))
 
 
 def _kit_of_tables(name: str, tables: Mapping[str, Any]) -> Kit:
+    kit = _table(tables, "kit")
+    for key in {"as_of", "in_force"} & kit.keys():
+        with suppress(TypeError, ValueError):
+            kit[key] = dt.date.fromisoformat(kit[key])
     _check_kit(tables, f"preset {name}")
     options = dict(tables["audit"])
     keys: dict[str, Any] = {"terms": {}, "words": {}, "with_score": {}, "with_amounts": {}}

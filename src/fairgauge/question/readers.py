@@ -540,15 +540,14 @@ _LARGEST = 256_000  # bytes: it is written by hand, and a larger YAML file takes
 
 def parse(path: Path) -> object:
     """Read a file by its suffix: .toml, .yaml, .yml or .json."""
-    kinds: dict[str, Literal["TOML", "YAML", "JSON"]] = {
-        ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON",
-    }  # fmt: skip
+    kinds: dict[str, Literal["TOML", "YAML", "JSON"]]
+    kinds = {".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
     message = f"has no suffix of a specification file; use {', '.join(kinds)}"
     try:
         if kind := kinds.get(path.suffix.lower()):
             if path.stat().st_size <= _LARGEST and path.is_file():
                 return loads(path.read_text(encoding="utf-8-sig"), kind)
-            message = "is not a specification: it is a folder, a device, or larger than 256 kB"
+            message = "is a folder, a device, or larger than 256 kB"
     except OSError as error:
         message = f"cannot be read: {error.strerror}"
     except UnicodeDecodeError:

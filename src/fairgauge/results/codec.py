@@ -196,8 +196,10 @@ def save_inline(
     ``write, read``: return the plain values of these keys, and a value of the class from them.
     """
     codecs = {key: _codec(hint) for key, hint in keys.items()}
-    _INLINE[kind] = _Codec(write, read, none=dict.fromkeys(keys), schema=lambda definitions: {
-        key: codec.schema(definitions) for key, codec in codecs.items()})  # fmt: skip
+    _INLINE[kind] = _Codec(
+        write, lambda values: read({key: of.taken(values[key]) for key, of in codecs.items()}),
+        lambda definitions: {key: of.schema(definitions) for key, of in codecs.items()},
+        dict.fromkeys(keys))  # fmt: skip
 
 
 @cache
@@ -247,11 +249,9 @@ def _record(kind: type) -> _Codec:
                 raise ValueError(f"{key}{': ' * bool(key)}{error}") from None
         return kind(**arguments)
 
-    def properties(definitions: Schema) -> Schema:
-        described = (part.keyed(part.codec.schema(definitions)) for part in written)
-        return {k: v for each in described for k, v in each.items()}
-
-    return _Codec(write_sparse if Sparse in kind.__mro__ else write, read, properties, nulls)
+    return _Codec(write_sparse if Sparse in kind.__mro__ else write, read, lambda definitions: {
+        k: v for p in written for k, v in p.keyed(p.codec.schema(definitions)).items()
+    }, nulls)  # fmt: skip
 
 
 def _part(name: str, hint: object) -> _Part:
@@ -312,7 +312,7 @@ def _codec(hint: object) -> _Codec:
     if origin in (Union, types.UnionType):
         return _union_codec(get_args(kind))
     if origin is Literal:
-        return _leaf({"enum": list(get_args(kind))})
+        return _leaf(lambda value: value in get_args(kind), {"enum": list(get_args(kind))})
     if origin is tuple:
         return _array(get_args(kind))
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -328,10 +328,6 @@ def _codec(hint: object) -> _Codec:
     if is_dataclass(kind) and isinstance(kind, type):
         return _object(kind)
     raise TypeError(f"the codec has no form for the type {kind}; state one with Form")
-
-
-def _leaf(schema: Schema) -> _Codec:
-    return _Codec(None, None, lambda _: schema)
 
 
 def nullable(schema: Schema) -> Schema:
@@ -365,16 +361,14 @@ def _mapping(key: object, item: object, keys: tuple[str, ...]) -> _Codec:
     of_key, (write, read, schema, _) = _codec(key), _codec(item)
     names = keys or (tuple(map(str, key)) if isinstance(key, type(StrEnum)) else ())
 
-    def properties(definitions: Schema) -> Schema:
-        described = schema(definitions)
-        if names:
-            return described_object(dict.fromkeys(names, described))
-        return {"type": "object", "additionalProperties": described}
-
     return _Codec(
         lambda values: {str(k): v if write is None else write(v) for k, v in values.items()},
         lambda values: {of_key.taken(k): v if read is None else read(v) for k, v in values.items()},
-        properties,
+        lambda definitions: (
+            described_object(dict.fromkeys(names, schema(definitions)))
+            if names
+            else {"type": "object", "additionalProperties": schema(definitions)}
+        ),
     )
 
 
@@ -432,6 +426,15 @@ def _reader(low: float, high: float, *kinds: type) -> Callable[[object], Any]:
     return read
 
 
+def _leaf(fits: Callable[[object], bool], schema: Schema) -> _Codec:
+    def read(value: Any) -> Any:
+        if not fits(value):
+            raise ValueError(f"{display(value)} is no {schema.get('type', 'known word')}")
+        return value
+
+    return _Codec(None, read, lambda _: schema)
+
+
 def _read_number(value: Any) -> Any:
     # the word of an infinity among others
     return INFINITIES[value] if value in [*INFINITIES] else _read_finite(value)
@@ -440,7 +443,9 @@ def _read_number(value: Any) -> Any:
 _read_finite = _reader(-_LARGEST, _LARGEST)
 
 
-_PLAIN_TYPES: dict[Any, _Codec] = {str: _leaf({"type": "string"}), bool: _leaf({"type": "boolean"}),
+_PLAIN_TYPES: dict[Any, _Codec] = {
+    str: _leaf(lambda value: type(value) is str, {"type": "string"}),
+    bool: _leaf(lambda value: type(value) is bool, {"type": "boolean"}),
     int: _Codec(None, _reader(0, 2**63 - 1, int), lambda _: {"type": "integer", "minimum": 0}),
     float: _Codec(_write_number, _read_number, lambda _: NUMBER),
     **dict.fromkeys((object, Any), _Codec(to_plain, None, lambda _: {}))}  # fmt: skip

@@ -144,7 +144,7 @@ def explained_errors(name: str, extra: str, hide: Callable[[str], str] = str) ->
         ) from None
 
 
-def reason(error: Exception) -> str:
+def reason(error: BaseException) -> str:
     """Return what an engine found wrong, short and without its query."""
     text = str(error).partition("\n\nLINE ")[0]
     line = re.search(r"CSV Error on Line: (\d+)", text)

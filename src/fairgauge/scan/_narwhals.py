@@ -48,9 +48,10 @@ class NarwhalsFrame:
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         frame = self.frame.select(*columns)
-        frame = _decode_frame(frame if most is None else frame.head(most))
-        whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        return [_python_values(whole[name]) for name in columns], False
+        with _explain_frame_errors(self.name):
+            frame = _decode_frame(frame if most is None else frame.head(most))
+            whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+            return [_python_values(whole[name]) for name in columns], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         parts = [scan_batches(plan, self.batches(plan), limit)]
@@ -97,10 +98,9 @@ class NarwhalsFrame:
 
 
 def _python_values(column: nw.Series[Any]) -> list[Any]:
-    if column.dtype in _SHORT:
-        short: list[object] = doubles(column.to_numpy()).tolist()
-        return short
-    return column.to_list()
+    short = column.dtype in _SHORT
+    values: list[Any] = doubles(column.to_numpy()).tolist() if short else column.to_list()
+    return values
 
 
 # the method of newer polars that reads a scan in batches
@@ -143,9 +143,10 @@ def own_names(data: object) -> list[str]:
 def _explain_frame_errors(name: str) -> Iterator[None]:
     try:
         yield
-    except FairgaugeError:
-        raise
-    except Exception as error:
+    except BaseException as error:
+        as_it_is = isinstance(error, FairgaugeError) or not isinstance(error, Exception)
+        if as_it_is and type(error).__name__ != "PanicException":
+            raise  # what polars raises where its own checks fail is no Exception
         from fairgauge.scan._duckdb_relation import reason
 
         raise DataError(f"cannot count the {name}: {reason(error)}") from error
