@@ -326,7 +326,7 @@ class Grammar:
             return self.inflected(self.people[f"some_{side.kind}"].format(noun=self.noun), case)
         return self.name(side, case)
 
-    def whom(self, s: Any, side: str = "who", case: str = "nominative") -> str:
+    def whom(self, s: Statement, side: str = "who", case: str = "nominative") -> str:
         """Return people with whom a number is among: "women who repaid"."""
         who = getattr(s, side)
         people = self.some(who, case) if side == "some" else self.name(who, case)
@@ -342,16 +342,16 @@ class Grammar:
         mark = " " if condition.startswith(start) else self.people["clause"]
         return f"{people}{mark}{condition}"
 
-    def such(self, s: Any, case: str = "nominative", *, some: bool = False) -> str:
+    def such(self, s: Statement, case: str = "nominative", *, some: bool = False) -> str:
         """Return the other side, "such" where the condition applies to it as well."""
-        if s.of is None or s.of.among is None:
-            return (self.some if some else self.name)(s.than, case)
+        if s.than is None or s.of is None or s.of.among is None:
+            return self.some(s.than, case) if some and s.than else self.name(s.than, case)
         text = self.people["such_others"].format(noun=self.noun)
         if s.than.kind != "others":
             text = self.people["such"].format(people=self.some(s.than))
         return self.inflected(text, case)
 
-    def place(self, s: Any) -> str:
+    def place(self, s: Statement) -> str:
         """Return the class and the threshold that a number is of, in brackets."""
         facts = s.facts
         named = [
@@ -361,7 +361,7 @@ class Grammar:
         ]
         return f" ({', '.join(named)})" if named else ""
 
-    def judged(self, s: Any, *, place: bool = True) -> str:
+    def judged(self, s: Statement, *, place: bool = True) -> str:
         """Return whom a rule is of: of a number without a group, the groups that it compares."""
         if s.who is None:
             feature, group = s.facts.get("feature"), s.facts.get("group")
@@ -473,7 +473,7 @@ class Grammar:
         return str(self.table["diagnostic"]["spelt"][how])
 
     def names(
-        self, parts: Sequence[Any], most: int = 3, last: str = "and", *, place: bool = False
+        self, parts: Sequence[Statement], most: int = 3, last: str = "and", *, place: bool = False
     ) -> str:
         """Return whom statements are of, each once; of one column it is named once."""
         people = list(dict.fromkeys(self.judged(each, place=place) for each in parts))
@@ -486,7 +486,7 @@ class Grammar:
             return lead + self.listing([each.removeprefix(lead) for each in people], "or", most)
         return self.listing(people, last, most)
 
-    def by_side(self, parts: Sequence[Any]) -> list[list[Statement]]:
+    def by_side(self, parts: Sequence[Statement]) -> list[list[Statement]]:
         """Return statements that fare alike, the worse off first, each with one direction."""
         sides: dict[Any, list[Statement]] = {}
         for s in parts:
@@ -560,21 +560,21 @@ class Grammar:
 
     # ---- two numbers, and how far they are apart
 
-    def counted(self, s: Any) -> dict[str, Any] | None:
+    def counted(self, s: Statement) -> dict[str, Any] | None:
         """Return both shares as counts of one number of people; None where they have none."""
         sides = [share for share in (_share(s.who), _share(s.than)) if share is not None]
         if len(sides) < len((s.who, s.than)):
             return None
-        by_difference = s.interval is not None and s.by == "difference"
+        interval = s.interval if s.by == "difference" else None
 
         def is_faithful(rates: Sequence[Fraction]) -> bool:
             """Return whether counts differ within the interval, and as it is shown."""
             apart = rates[0] - rates[1]
             if s.shown and s.lower is not None and (apart == 0 or (apart < 0) != s.lower):
                 return False
-            if not by_difference:
+            if interval is None:
                 return True
-            low, high = Fraction(s.interval.low), Fraction(s.interval.high)
+            low, high = Fraction(interval.low), Fraction(interval.high)
             return low <= apart <= high and (apart != 0 or low <= 0 <= high)
 
         found = common_counts(sides, is_faithful)
@@ -587,14 +587,14 @@ class Grammar:
             sizes = [of, of]
         names, written = ("of", "n", "mine", "theirs"), map(self.count, sizes + counts)
         texts = dict(zip(names, written, strict=True))
-        exact = s.who.hits is not None or bool(s.facts.get("exact"))
+        exact = sides[0].hits is not None or bool(s.facts.get("exact"))
         numbers_ = {"hundred": of == _HUNDRED, "counts": tuple(counts), "per": of}
         numbers_["rounded"] = bool(s.facts.get("rounded"))
         return {**texts, "exact": exact, **numbers_}
 
-    def changes(self, s: Any) -> dict[str, Any] | None:
+    def changes(self, s: Statement) -> dict[str, Any] | None:
         """Return both sides before and after as counts of one number of people."""
-        both = zip(s.was, (s.who, s.than), strict=True)
+        both = zip(s.was or (), (s.who, s.than), strict=True)
         sides: list[Any] = [(_share(was), _share(now)) for was, now in both if now is not None]
         if any(None in pair for pair in sides):
             return None
@@ -607,11 +607,12 @@ class Grammar:
             gaps = [one.of(of) - other.of(of) for one, other in zip(*sides, strict=True)]
         return {"of": of, "mine": mine, "theirs": theirs[0] if theirs else None, "gaps": gaps}
 
-    def range(self, s: Any) -> str:
+    def range(self, s: Statement) -> str:
         """Return the interval in words: "between 14 and 20 fewer of 100"; of ratios the ends."""
+        assert s.interval is not None
         return self.ends((s.interval.low, s.interval.high), s)
 
-    def ends(self, ends: tuple[float, float], s: Any) -> str:
+    def ends(self, ends: tuple[float, float], s: Statement) -> str:
         texts = self.table["range"]
         if {*ends} == {1.0 if s.by == "ratio" else 0.0}:
             return self.terms["none"]
@@ -632,7 +633,7 @@ class Grammar:
         form = "both" if not one_sided else "more" if ends[1] > 0 else "fewer"
         return texts[form].format(near=near, far=far, low=near, high=far, of=self.count(per))
 
-    def _amounts(self, ends: tuple[float, float], s: Any) -> str:
+    def _amounts(self, ends: tuple[float, float], s: Statement) -> str:
         texts, decimals = self.table["range"], decimals_for(self._scale(s))
         while decimals < _MOST_DECIMALS and (
             any(round(e, decimals) == 0 != e for e in ends)
@@ -649,16 +650,16 @@ class Grammar:
             return texts["higher_from" if ends[1] > 0 else "lower_from"].format(near=near)
         return texts["higher" if ends[1] > 0 else "lower"].format(near=near, far=far)
 
-    def _scale(self, s: Any) -> float:
+    def _scale(self, s: Statement) -> float:
         apart = abs((s.who.rate or 0) - (s.than.rate or 0)) if s.who and s.than else 1.0
         ends = s.interval
         if ends is None or s.by == "ratio" or not ends.low <= 0 <= ends.high:
             return apart
         return max(apart, max(abs(ends.low), abs(ends.high)) / 10)
 
-    def means(self, s: Any) -> dict[str, Any]:
+    def means(self, s: Statement) -> dict[str, Any]:
         """Return both numbers and their distance, with decimals at which they add up."""
-        mine, theirs = s.who.rate or 0.0, s.than.rate or 0.0
+        mine, theirs = ((side and side.rate) or 0.0 for side in (s.who, s.than))
         (apart, one, other), agree = agreeing([abs(mine - theirs), mine, theirs], self._scale(s))
         return {
             "apart": self.localised(apart),

@@ -15,7 +15,7 @@ from fairgauge.render.words import ASKED
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.results.scopes import function_at
 from fairgauge.results.shown_result import Brief, Sentence, ShownResult
-from fairgauge.results.statement import Page, Side, Statement
+from fairgauge.results.statement import Event, Page, Side, Statement
 from fairgauge.start.records import dataclass, field, replace
 
 PLACES = ("looked", "found", "certain", "limits", "next")
@@ -174,12 +174,12 @@ def exhibits(worded: WordedPage, elsewhere: str) -> Iterator[tree.Block]:
         yield drawn
 
 
-def dots(g: Grammar, text: str, s: Any) -> tree.DotArrays | None:
+def dots(g: Grammar, text: str, s: Statement) -> tree.DotArrays | None:
     """Return both sides as a hundred dots each, with the gap as rings where one is worse off."""
     if s.code != "differs" or s.of is None or s.of.kind not in ("share", "fit", "misfit"):
         return None
     found = g.counted(s)
-    if found is None or not found["hundred"]:
+    if found is None or not found["hundred"] or s.who is None or s.than is None:
         return None
     mine, theirs = found["counts"]
     ringed = theirs - mine if s.harm == "worse" else 0
@@ -190,19 +190,25 @@ def dots(g: Grammar, text: str, s: Any) -> tree.DotArrays | None:
         filled, rest = g.table["fits"][f"{kind}fit"], g.table["fits"][f"{kind}misfit"]
         if s.of.kind == "misfit":
             filled, rest = rest, filled
-    arrays = _array(g, s, s.who, mine, ringed, filled), _array(g, s, s.than, theirs, 0, filled)
+    among = s.of.among
+    arrays = (
+        _array(g, among, s.who, mine, ringed, filled),
+        _array(g, among, s.than, theirs, 0, filled),
+    )
     return tree.DotArrays(text, arrays, (filled, g.table["page"]["filled"] if ringed else "", rest))
 
 
-def _array(g: Grammar, s: Any, side: Side, count: int, rings: int, filled: str) -> tree.DotArray:
-    whom = f"{g.table['page']['of_100']} {g.joined(g.some(side, 'dative'), s.of and s.of.among)}"
+def _array(
+    g: Grammar, among: Event | None, side: Side, count: int, rings: int, filled: str
+) -> tree.DotArray:
+    whom = f"{g.table['page']['of_100']} {g.joined(g.some(side, 'dative'), among)}"
     counted = ""
     if side.hits is not None and side.n is not None:
         counted = f"{g.count(side.hits)} {g.terms['of']} {g.count(side.n)}"
     return tree.DotArray(count, rings, whom, counted, f"{capitalised(whom)}, {count} {filled}")
 
 
-def strata_chart(g: Grammar, within: Any, elsewhere: str) -> Iterator[tree.Chart]:
+def strata_chart(g: Grammar, within: Statement, elsewhere: str) -> Iterator[tree.Chart]:
     """Yield the shares of both sides in the largest strata that a difference is adjusted for."""
     if within.of is None or within.of.event is None:
         return
@@ -221,7 +227,7 @@ def strata_chart(g: Grammar, within: Any, elsewhere: str) -> Iterator[tree.Chart
     if not rows:
         return
     both = {"mine": within.who, "theirs": within.than}
-    sides = {name: g.joined(g.some(side), within.of.among) for name, side in both.items()}
+    sides = {name: g.joined(g.some(side), within.of.among) for name, side in both.items() if side}
     names = {each.facts["stratum"] for each in largest}
     others = [s.facts["stratum"] for s in within.parts if s.facts["stratum"] not in names]
     notes = [texts["key"].format(shares=rows[0].text, sizes=rows[0].below, **sides)]
@@ -260,7 +266,7 @@ def rule_grid(worded: WordedPage) -> tree.RuleGrid | None:
     )  # fmt: skip
 
 
-def _rule(g: Grammar, rule: Any) -> tree.GridRule:
+def _rule(g: Grammar, rule: Statement) -> tree.GridRule:
     phrase, text = g.say("allowed", "text", rule), rule.facts["text"]
     unit = tree.Unit.RATIO if rule.by == "ratio" else tree.Unit.POINTS
     if rule.by != "ratio" and (rule.of is None or rule.of.kind in ("mean", "number")):
@@ -281,7 +287,7 @@ def _head(g: Grammar, feature: object, row: list[Any]) -> tree.Cell:
     return tree.Cell(g.listing([name for name, _ in named]), below=g.listing(below))
 
 
-def _cell(g: Grammar, s: Any) -> tree.GridCell:
+def _cell(g: Grammar, s: Statement) -> tree.GridCell:
     ends, outcome = s.interval, s.verdict or ""
     low, high = (ends.low, ends.high) if ends else (None, None)
     mark = tree.Mark(s.value, low, high, sparse=outcome == "not_evaluated")
