@@ -361,6 +361,10 @@ OF_ARROW = {
                                 [1, 2, None, 1]),
     "numbers by code": lambda: (pa.array([30, 50, None, 30]).dictionary_encode(),
                                 [30, 50, None, 30]),
+    "views by code": lambda: (
+        pa.DictionaryArray.from_arrays([0, 1, None, 0], pa.array(["a", "b"], pa.string_view())),
+        ["a", "b", None, "a"],
+    ),
     "missing by code": lambda: (
         pa.DictionaryArray.from_arrays([0, 1, 2, None], pa.array(["a", None, "b"])),
         ["a", None, "b", None],
@@ -371,6 +375,7 @@ NOT_HELD = {
     "bool8": {"pandas_default", "parquet"},  # a whole number there
     "missing by code": {"pandas_default", "parquet"},
     "float16": {"duckdb_relation"},
+    "views by code": {"parquet"},
     "runs": {"polars_frame", "polars_lazy", "parquet", "dask_frame"},
     "runs of numbers": {"polars_frame", "polars_lazy", "parquet", "dask_frame"},
 }

@@ -48,6 +48,10 @@ def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
         whole = not any(each.dictionary.null_count for each in column.chunks)
         if whole and kind.value_type in _TEXTS:
             return column
+        if plain := _INSTEAD.get(kind.value_type):  # pyarrow takes no values of views
+            held = ((each.indices, each.dictionary.cast(plain)) for each in column.chunks)
+            parts = [pa.DictionaryArray.from_arrays(*each) for each in held]
+            return plain_column(pa.chunked_array(parts, pa.dictionary(kind.index_type, plain)))
         return plain_column(column.cast(kind.value_type))
     if str(kind).startswith(("decimal32", "decimal64")):  # which pyarrow 18 lacks
         return column.cast(pa.decimal128(kind.precision, kind.scale))
