@@ -12,7 +12,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -31,7 +30,7 @@ READERS = {
     ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta",
     ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport",
 }  # fmt: skip
-_CATALOGUE = ".sas7bcat"
+_CATALOGUE, _DATA_SET = ".sas7bcat", b"HEADER RECORD*******MEMB"
 _WEIGHT = re.compile(r".*(weight|wgt|wgtp|wt)\d*|wt\w*", re.IGNORECASE)
 Columns = dict[str, list[object]]
 
@@ -58,6 +57,8 @@ def _read_with_pyreadstat(path: Place) -> Columns:
     if kind == ".sas7bdat" and catalogue.is_file():
         more["catalog_file"] = address(catalogue)
     try:
+        if kind == ".xpt" and (sets := path.read_bytes().count(_DATA_SET)) > 1:
+            raise ValueError(f"it holds {sets} data sets; write each to a file")  # noqa: TRY301
         read = getattr(pyreadstat, READERS[kind])
         columns, about = read(address(path), output_format="dict", **more)
         labels = about.column_names_to_labels
@@ -152,19 +153,18 @@ def _label_values(
     if not labels or 2 * len(held & labels.keys()) < len(held):
         # numbers, of which a few have a name at most
         reader = _moment_reader(kind, (about.original_variable_types or {}).get(name) or "")
-        read = {value: _read_moment(value, reader) for value in held} if reader else {}
+        read: dict[Any, object] = {}
+        if reader is not None:
+            for value in held:
+                with suppress(OverflowError, ValueError, TypeError):  # past the year 9999, a text
+                    read[value] = reader(value)
         return [read.get(value, value) for value in known]
-    names = Counter(labels.values())
     codes = sorted(labels, key=lambda code: (isinstance(code, str), code))
+    # labels that name two codes, or are another code themselves, stand with their own
+    names = Counter(each for c in held | labels.keys() for each in {labels.get(c), str(c)})
     shown = {c: f"{labels[c]} ({c})" if names[labels[c]] > 1 else labels[c] for c in codes}
     record.named_values[name] = shown
     return [None if value is None else shown.get(value, str(value)) for value in known]
-
-
-def _read_moment(number: Any, reader: Callable[[float], object]) -> object:
-    with suppress(OverflowError, ValueError, TypeError):  # beyond the year 9999, or a text
-        return reader(number)
-    return number
 
 
 def _whole_as_int(value: object) -> Any:
@@ -199,7 +199,14 @@ def open_workbook(path: Place, name: str, part: str = "") -> Source:
         )
     sheet = sheet or next(iter(with_rows or sheets))
     held = sheets[sheet]
-    columns, at = _sheet_columns(held.rows, quote(path), header_row)
+    places, at = _find_columns(held.rows, quote(path), header_row)
+    below = held.rows[at + 1 :]
+    filled = [row for row in below if _filled_cells(row)]
+    if not filled:
+        raise DataError(f"{quote(path)} has no rows below its header, {listing(places)}")
+    columns = {
+        column: [row[i] if i < len(row) else None for row in filled] for column, i in places.items()
+    }
     if tall := [
         cell + first for cell, first, last in held.merged if at + 1 < int(first) < int(last)
     ]:
@@ -210,15 +217,15 @@ def open_workbook(path: Place, name: str, part: str = "") -> Source:
     RECORDS[str(path)] = FileRecord(lines_above=at)
     empty = [column for column, values in columns.items() if not _filled_cells(values)]
     if held.has_formulas and (empty or uncomputed):
-        again = _read_sheets(path, results=False)[0][sheet]
-        written, _ = _sheet_columns(again.rows, quote(path), at + 1)
-        # what differs is the result of a formula; writers that compute none store nothing, or 0
-        lost = [
-            column
-            for column in (columns if uncomputed else empty)
-            if (of := [v for v, f in zip(columns[column], written[column], strict=True) if v != f])
-            and all(value in (None, "", 0) for value in of)
-        ]
+        again = _read_sheets(path, results=False)[0][sheet].rows[at + 1 :]
+        lost = []
+        for column in columns if uncomputed else empty:
+            i = places[column]
+            pairs = [(a[i], b[i]) for a, b in zip(below, again, strict=True) if i < len(a)]
+            # what differs is the result of a formula; writers that compute none store nothing, or 0
+            results = [value for value, formula in pairs if value != formula]
+            if results and not any(results):
+                lost.append(column)
         if lost:
             raise DataError(
                 f"{quote(path)} holds formulas without their results ({listing(lost)}); open it in "
@@ -301,35 +308,37 @@ _FAILED = ("", "#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!
 
 
 def _filled_cells(row: Sequence[object]) -> list[Any]:
-    return [value for value in row if value not in (None, "")]
+    return [value for value in row if value is not None]
 
 
 def _are_texts(cells: Sequence[object]) -> bool:
-    return bool(cells) and all(isinstance(each, str) and each for each in cells)
+    return bool(cells) and all(isinstance(each, str) for each in cells)
 
 
-def _sheet_columns(
+def _find_columns(
     rows: Sequence[Sequence[Any]], where: str, header_row: int
-) -> tuple[dict[str, list[Any]], int]:
-    # the columns, and where their header is
+) -> tuple[dict[str, int], int]:
+    # the places of the columns in a row, and where their header is
     above = max(header_row - 1, 0)
     if above >= max(len(rows), 1):
         raise DataError(f"{where} has no row {header_row:,}; it has {len(rows):,}")
-    rows = rows[above:]
-    # the last cell that is filled; a row of a sheet may go on with empty ones
-    filled = (i for row in rows for i, value in enumerate(row, 1) if value not in (None, ""))
-    width = max(filled, default=0)
-    looked_at = rows[: 1 if header_row else _MOST_ABOVE]
-    at = next((i for i, row in enumerate(looked_at) if len(_filled_cells(row)) == width), None)
-    if at is None or not _are_texts(rows[at][:width]):  # the index of a frame has no name
-        nameless = (i for i, row in enumerate(looked_at[:at]) if _are_texts(row[1:width]))
-        at = next((i for i in nameless if len(rows[i]) >= width), at)
-    if not width or at is None or width > MOST_COLUMNS:
+    rows = rows[above:] or [[]]
+    ends = {i: n for n, row in enumerate(rows) for i, value in enumerate(row) if value is not None}
+
+    def cells(n: int) -> dict[int, Any]:  # of the columns that end in a row or below
+        held = dict(enumerate(rows[n]))
+        return {i: held.get(i) for i in sorted(ends) if ends[i] >= n}
+
+    looked_at = range(min(len(rows), 1 if header_row else _MOST_ABOVE))
+    at = max(looked_at, key=lambda n: len(_filled_cells(rows[n])))
+    if not _are_texts([*cells(at).values()]):  # the index of a frame has no name
+        at = next((n for n in looked_at[:at] if _are_texts([*cells(n).values()][1:])), at)
+    names = [*cells(at).values()]
+    # below cells that may name all columns but some, the first row that is filled is of values
+    few_above = all(len(_filled_cells(row)) < 2 for row in rows[:at])
+    is_header = few_above or _are_texts(names[1:] or names)
+    if not names or None in names[1:] or len(names) > MOST_COLUMNS or not is_header:
         raise DataError(f"{where} has no row that names every column; name each column in one row")
-    names = ["" if value is None else str(value).strip() for value in rows[at][:width]]
+    names = ["" if value is None else str(value).strip() for value in names]
     check_unique_names(names, where)
-    below = [row[:width] for row in rows[at + 1 :] if _filled_cells(row)]
-    if not below:
-        raise DataError(f"{where} has no rows below its header, {listing(names)}")
-    columns = zip_longest(names, *below)  # rows end before columns that are empty in all of them
-    return {name: values for name, *values in columns}, above + at
+    return dict(zip(names, cells(at), strict=True)), above + at

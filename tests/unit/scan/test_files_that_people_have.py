@@ -184,6 +184,7 @@ MADE = {
     "a.xpt": write_xpt,
     "a.xlsx": write_sheet,
     "a.feather": lambda p: MOMENTS.to_feather(p),
+    "a.arrow": lambda p: pl.from_pandas(MOMENTS).write_ipc(p),  # sizes as views, by code
     "a.parquet": lambda p: MOMENTS.to_parquet(p),
     "b.parquet": lambda p: pl.from_pandas(MOMENTS).write_parquet(p),
     "c.parquet": lambda p: duckdb.sql("FROM MOMENTS").write_parquet(str(p)),
@@ -263,6 +264,34 @@ def test_labels_of_two_codes_and_codes_without_a_label_stay_groups(tmp_path):
     )  # fmt: skip
     report = fg.audit(tmp_path / "a.sav", prediction="ok", positive=1, sensitive="g")
     assert {each.group for each in report.groups} == {"One", "Other (8)", "Other (9)", "5"}
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_labels_that_are_another_code_stand_with_their_own(suffix, tmp_path):
+    """Whoever has code 1, labelled "2", was counted with those of code 2, and 3 with an own 7."""
+    codes = pd.DataFrame({"g": [1.0, 2.0, 3.0, 7.0, 4.0] * 40, "ok": [0.0, 1.0] * 100})
+    write = pyreadstat.write_sav if suffix == ".sav" else pyreadstat.write_dta
+    labels = {"g": {1: "2", 2: "1", 3: "7", 4: "4"}}
+    write(codes, tmp_path / f"a{suffix}", variable_value_labels=labels)
+    asked = {"prediction": "ok", "positive": 1, "sensitive": "g"}
+    report = fg.audit(tmp_path / f"a{suffix}", **asked)
+    assert {each.group: each.n for each in report.groups if each.group} == dict.fromkeys(
+        ["2 (1)", "1 (2)", "7 (3)", "4", "7"], 40
+    )
+
+
+@pytest.mark.parametrize("version", [5, 8])
+def test_a_transport_file_of_several_data_sets_is_refused(version, tmp_path):
+    """The cells of the second were read as rows of the first."""
+    written = []
+    for name in ("people", "visits"):
+        path = tmp_path / f"{name}.xpt"
+        pyreadstat.write_xport(NAMED[["score"]], path, table_name=name, file_format_version=version)
+        written.append(path.read_bytes())
+    member = written[1].index(b"HEADER RECORD*******MEMB")
+    (tmp_path / "a.xpt").write_bytes(written[0] + written[1][member:])
+    with pytest.raises(fg.DataError, match="holds 2 data sets; write each to a file"):
+        fg.count(tmp_path / "a.xpt", **ASKED)
 
 
 def test_numbers_of_which_a_few_have_labels_stay_numbers(tmp_path):
@@ -366,6 +395,59 @@ def test_a_formula_without_its_result_is_named(engine, tmp_path):
     rows.to_excel(tmp_path / "a.xlsx", index=False, engine=engine)
     with pytest.raises(fg.DataError, match="formulas without their results"):
         fg.count(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="g")
+
+
+def test_formulas_of_a_header_and_of_a_total_without_results_are_named(tmp_path):
+    """A header of formulas, and a last row of nothing else, ended in an internal error."""
+    pd.DataFrame({"g": ["a", "b"] * 50, "ok": [1, "=1-1"] * 50}).to_excel(
+        tmp_path / "a.xlsx", index=False
+    )
+    book = openpyxl.load_workbook(tmp_path / "a.xlsx")
+    book.active["A1"] = '="g"'
+    book.active["B102"] = "=SUM(B2:B101)"
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(fg.DataError, match=r"formulas without their results \('ok'\)"):
+        fg.count(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="")
+
+
+def shift(path, rows, columns, cells=()):
+    book = openpyxl.load_workbook(path)
+    if rows:
+        book.active.insert_rows(1, rows)
+    for column in columns:
+        book.active.insert_cols(column)
+    for place, value in cells:
+        book.active[place] = value
+    book.save(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "cells"),
+    [
+        (3, [1, 1], [("A1", "Applicants of 2026")]),  # a table that begins in C4
+        (0, [2, 2, 4], []),  # columns without a cell between those of the table
+        (2, [], [("F1", "as of May"), ("G1", "draft")]),
+        (0, [], [("E1", "remarks"), ("E2", "late")]),
+    ],
+)
+def test_tables_may_stand_anywhere_on_a_sheet(rows, columns, cells, tmp_path):
+    """A column without a name, or a title right of the table, left no header."""
+    for index in (False, True):
+        NAMED.to_excel(tmp_path / "a.xlsx", index=index)
+        shift(tmp_path / "a.xlsx", rows, columns, cells)
+        assert fg.count(tmp_path / "a.xlsx", **ASKED).digest == fg.count(NAMED, **ASKED).digest
+
+
+def test_numbers_name_columns_below_a_title_and_cells_that_name_all_but_one_are_no_title(tmp_path):
+    """The first row of people was the header where a column had no name."""
+    years = NAMED.rename(columns={"score": 2026})
+    years.to_excel(tmp_path / "a.xlsx", index=False, startrow=1)
+    shift(tmp_path / "a.xlsx", 0, [], [("A1", "A title")])
+    asked = ASKED | {"score": "2026"}
+    assert fg.count(tmp_path / "a.xlsx", **asked).digest == fg.count(years, **asked).digest
+    shift(tmp_path / "a.xlsx", 0, [], [("B2", None)])
+    with pytest.raises(fg.DataError, match="no row that names every column"):
+        fg.count(tmp_path / "a.xlsx", **asked)
 
 
 @pytest.mark.parametrize("merged", ["A3:A92", "A1:C1"])
