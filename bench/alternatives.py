@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
+from scipy.stats import binom
 
 import fairgauge as fg
 from fairgauge.api.comparing import count_models
@@ -173,6 +174,28 @@ def named_thresholds(design: Scores, sets: int) -> tuple[np.ndarray, np.ndarray]
             axis=1
         )
     return today, named & ~today
+
+
+def chance_today(n: int, goal: float = 0.8) -> float:
+    """Return how likely today's threshold is taken to meet ``goal``, exactly at it: no draws."""
+
+    def likely(size: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
+        low, high = binom.ppf([1e-10, 1 - 1e-10], size, rate)
+        hits = np.arange(low, high + 1)
+        return hits, binom.pmf(hits, size, rate)
+
+    z, rate, total = critical(_LEVEL), 0.5 / 0.99, 0.0  # of `same_ratio` from .5 on
+    for few, chance in zip(*likely(n, 0.2), strict=True):
+        ends, shares, chances = [], [], []
+        for size, of in ((few, goal * rate), (n - few, rate)):
+            hits, each = likely(size, of)
+            shares.append(hits / size)
+            ends.append(wilson(hits, np.full(len(hits), size), z))
+            chances.append(each)
+        (a, b), (own, other) = shares, ends
+        low, _ = mover_ratio(a[:, None], *(e[:, None] for e in own), b, *other)
+        total += chance * float(chances[0] @ (low >= goal) @ chances[1])
+    return total
 
 
 # ---- candidates
@@ -553,6 +576,8 @@ def main(what: str, sets: int) -> None:
     for design in SCORES if what == "thresholds" else ():
         found = map(_share, named_thresholds(design, sets))
         print(f"| {design.name} | {sets:,} | {' | '.join(found)} |", flush=True)
+    for n in (5_000, 1_000) if what == "thresholds" else ():
+        print(f"today's exactly at the goal, {n:,} rows, summed exactly: {chance_today(n):.2%}")
     for of in MODELS if what == "candidates" else ():
         many = sets if len(of.models) < 20 else max(sets // 10, 1)
         parts = [range(k, min(k + _CHUNK, many)) for k in range(0, many, _CHUNK)]

@@ -330,11 +330,9 @@ class _Audit(PageStatements):
             decisive = ("inconclusive", "not_evaluated", "none")
         numbered = [(i, r) for i, r in enumerate(self.rules, 1) if str(r.outcome) in decisive]
         yield from (self._rule(rule, number) for number, rule in numbered[:2])
-        groups = Counter[str | None](g.feature for g in self.report.groups if g.scope == OVERALL)
         if self.spec.get("reference") != FOUR_FIFTHS.reference and any(
             each.metric == FOUR_FIFTHS.metric and limits_of(each.rule)[0] == FOUR_FIFTHS.low
-            and each.interval and each.mirror is None
-            and (groups[each.feature] > 2 or (each.value or 0) > 1) for each in verdicts
+            and each.interval and each.mirror is None and (each.value or 0) > 1 for each in verdicts
         ):  # fmt: skip
             yield fact("not_four_fifths", "spec.reference")
         notes = (e for e in self.notes[DiagnosticCode.MISSING_MARKER] if e.level is Level.WARNING)
@@ -959,15 +957,14 @@ class _Audit(PageStatements):
                 yield step("smaller_share", share=max(shares))
                 return
             of_rows = [v for v in undecided if v.value is not None and v.feature not in estimated]
-            # more rows decide no rule that what rows lack leaves open
-            without = {*_BESIDE, *WITHOUT_METHOD}
-            decidable = any(
-                all(r.code not in without and r.get("open_rows") is None for r in reasons_of(each))
+            # more rows decide no rule that what rows lack leaves open, nor one of constant rates
+            without = {*_BESIDE, *WITHOUT_METHOD, ReasonCode.ONE_VALUE}
+            if not all(
+                any(
+                    r.code in without or r.get("open_rows") is not None or r.get("expected") == 0
+                    for r in reasons_of(each)
+                )
                 for each in of_rows
-            )
-            if decidable and not all(
-                r.code is ReasonCode.ONE_VALUE or r.get("expected") == 0
-                for r in (each.reason for each in undecided)
             ):
                 plan = any(each.of_separate_rates for each in report.estimates)
                 found = self._cheapest() or Statement(code="more_rows")

@@ -334,7 +334,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
       add("rule", { text: e.rule.text, limits: [e.rule.low, e.rule.high], number: rules.length > 1 ? e.number : null, others: e.verdicts.some((v) => v.interval) && q.reference === "others", each_class: false, counts_as: 0, ignored: false, significant: false },
         { verdict: e.outcome, of: like?.of ?? null, by: like?.by ?? "difference", parts: own.filter((s) => s.verdict === e.outcome) });
     }
-    if (q.reference !== data.fifths[1] && audit.verdicts.some((v) => v.rule.text === data.fifths[0] && v.interval && !v.mirror && (v.r.feature.groups.length > 2 || v.interval.value > 1))) add("not_four_fifths");
+    if (q.reference !== data.fifths[1] && audit.verdicts.some((v) => v.rule.text === data.fifths[0] && v.interval && !v.mirror && v.interval.value > 1)) add("not_four_fifths");
     if (overall === "pass" && !led.every((e) => e.judged)) add("not_asked", { n: rules.length });
     const tally = {};
     audit.verdicts.forEach((v) => { tally[v.outcome] = (tally[v.outcome] ?? 0) + 1; });

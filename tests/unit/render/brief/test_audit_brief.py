@@ -237,3 +237,53 @@ def test_a_value_that_begins_with_its_columns_name_is_named_without_the_column()
     report = fg.audit(rows, prediction="hired", positive="yes", sensitive="sex")
     headline = "People with “Sex: F” have hired = yes less often than people with sex sexton"
     assert str(report.brief().headline) == headline
+
+
+def test_more_rows_are_advised_where_they_decide_a_rule() -> None:
+    """Beside a rule that missing decisions leave open, one of rates of 0 was taken as decidable."""
+    recall = "-0.1 <= true_positive_rate.difference <= 0.1"
+    selection = "-0.01 <= selection_rate.difference <= 0.01"
+
+    def advised(hits: int, rules: list[str], *, missing: int = 0) -> bool:
+        rows = [(g, y, p) for g in "AB" for y, p, n in (
+            ("yes", "yes", hits), ("yes", "no", 100), ("no", "yes", 20), ("no", "no", 80),
+            ("no", None, missing)) for _ in range(n)]  # fmt: skip
+        report = fg.audit(
+            pl.DataFrame(rows, ["g", "y", "p"], orient="row"),
+            label="y", prediction="p", positive="yes", sensitive="g", rules=rules,
+        )  # fmt: skip
+        return any(each["code"] == "more_rows" for each in report.to_dict()["statements"])
+
+    assert advised(1, [recall])
+    assert advised(1, [recall, selection], missing=150)
+    assert not advised(0, [recall])
+    assert not advised(0, [recall, selection], missing=150)
+
+
+def test_an_inconclusive_rule_names_each_group_once() -> None:
+    """Those of which a doubt withholds a pass were named twice."""
+    counts = {"A": (500, 500), "B": (500, 500), "C": (480, 520), "D": (45, 55)}
+    rows = [(g, p) for g, n in counts.items() for p, k in zip(("yes", "no"), n, strict=True)
+            for _ in range(k)]  # fmt: skip
+    report = fg.audit(
+        pl.DataFrame([*rows, *[("A", "pending")] * 3], ["g", "p"], orient="row"),
+        prediction="p", positive="yes", sensitive="g", reference={"g": "A"},
+        rules=["selection_rate.ratio >= 0.8"],
+    )  # fmt: skip
+    stated = "for people with g D; for people with g C or B because a warning puts"
+    assert stated in " ".join(str(report).split())
+    page = " ".join(re.sub("<[^>]+>", " ", render(report, "html", lang="de")).split())
+    assert "für Personen mit g D; für Personen mit g C oder B: eine Warnung" in page
+
+
+@pytest.mark.parametrize(("reference", "is_other"), [
+    ({"g": "A"}, False), ("best", False), ("largest", False), ({"g": "B"}, True),
+    ("others", True), ("overall", True),
+])  # fmt: skip
+def test_a_rule_is_not_the_four_fifths_rule_where_another_group_has_a_higher_rate(
+    reference: Any, is_other: bool
+) -> None:
+    """Of a named group that has the highest rate, the ratios are those of 29 CFR 1607.4 D."""
+    table = selected({"A": (240, 401), "B": (160, 400), "C": (220, 400)})
+    report = fg.audit(table, reference=reference, rules=["selection_rate.ratio >= 0.8"])
+    assert ("is not the four-fifths rule" in str(report)) is is_other
