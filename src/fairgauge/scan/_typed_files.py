@@ -57,10 +57,15 @@ def _read_with_pyreadstat(path: Place) -> Columns:
     if kind == ".sas7bdat" and catalogue.is_file():
         more["catalog_file"] = address(catalogue)
     try:
-        if kind == ".xpt" and (sets := path.read_bytes().count(_DATA_SET)) > 1:
-            raise ValueError(f"it holds {sets} data sets; write each to a file")  # noqa: TRY301
         read = getattr(pyreadstat, READERS[kind])
         columns, about = read(address(path), output_format="dict", **more)
+        if kind == ".xpt":  # pyreadstat reads on into the next data set, whose header is near
+            widths = about.variable_storage_width.values()
+            end = 10_000 + sum(1_000 + about.number_rows * width for width in widths)
+            with path.open("rb") as file:
+                several = file.read(end).count(_DATA_SET) > 1
+            if several:
+                raise ValueError("it holds several data sets; write each to a file")  # noqa: TRY301
         labels = about.column_names_to_labels
         record = RECORDS[str(path)] = FileRecord(labels={c: of for c, of in labels.items() if of})
         record.weights += filter(_WEIGHT.fullmatch, about.column_names)
