@@ -221,6 +221,7 @@ def audit(data: object = None, *, config: Config = None, **options: Unpack[Optio
             *notes_of_verdicts,
         ),
         estimators=measured.estimators,
+        score_curves=measured.score_curves,
         pairs=measured.pairs,
         own=spec.catalogue.described,
     )

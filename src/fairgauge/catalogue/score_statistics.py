@@ -365,9 +365,8 @@ class CalibrationError(ScoreStatistic):
     )
 
     def from_scores(self, scores: Scores) -> Array:
-        inside = decile_membership(scores)
-        gap = np.abs((scores.sums.sum(axis=1) - scores.counts[:, 0]) @ inside)
-        return _mean(gap.sum(axis=-1), (scores.counts.sum(axis=1) @ inside).sum(axis=-1))
+        rows, positives, total = decile_counts(scores)
+        return _mean(np.abs(total - positives).sum(axis=-1), rows.sum(axis=-1))
 
 
 def _mean(total: Array, rows: Array) -> Array:
@@ -381,6 +380,30 @@ def decile_membership(scores: Scores) -> Array:
     """
     at = np.clip(np.ceil(np.round(scores.high * _DECILES, 9)) - 1, 0, _DECILES - 1).astype(int)
     return np.asarray(np.eye(_DECILES)[at])
+
+
+def decile_counts(scores: Scores) -> Array:
+    """Return rows, positives and sums of scores in the bins of `CalibrationError`; (3, n, 10)."""
+    of_bins = scores.counts.sum(axis=1), scores.counts[:, 0], scores.sums.sum(axis=1)
+    return np.asarray(np.stack(of_bins) @ decile_membership(scores))
+
+
+def roc_points(scores: Scores) -> list[Array]:
+    """Return the shares of negatives and positives that score highest, of each group; (2, k).
+
+    A point for each score, or of many scores a hundred; none without both labels.
+    """
+
+    def points(labels: Array) -> Array:
+        total = labels.sum(axis=-1, keepdims=True)
+        shares = np.cumsum(labels, axis=-1) / np.where(total > 0, total, 1.0)
+        shares = np.concatenate([np.zeros((2, 1)), shares[:, labels.any(axis=0)]], axis=-1)
+        steps = np.floor(shares.sum(axis=0) * 50)
+        few = shares.shape[-1] <= 100
+        kept = few | np.append(True, np.diff(steps) > 0) | (steps == steps[-1])
+        return np.asarray(shares[:, kept & total.all()].round(4))
+
+    return [points(labels[::-1, ::-1]) for labels in scores.counts]
 
 
 def scores_of(side: ConfusionCounts) -> Scores:

@@ -31,6 +31,7 @@ from fairgauge.catalogue.score_statistics import (
     ScoreStatistic,
     ScoreTerm,
     Sums,
+    decile_counts,
     decile_membership,
     needs_of,
     scores_of,
@@ -413,18 +414,8 @@ def _calibration_interval(statistic: CalibrationError, data: SideData) -> Statis
     counts = held.counts * per_weight[:, None, None]
     centre = held.centre
     squares = counts[:, 0] * (centre - 1) ** 2 + counts[:, 1] * centre**2
-    inside = decile_membership(held)
-    bins = Bins(
-        *(
-            each @ inside
-            for each in (
-                counts.sum(axis=1),
-                counts[:, 0],
-                held.sums.sum(axis=1) * per_weight[:, None],
-                squares,
-            )
-        )
-    )
+    sums = decile_counts(held) * per_weight[:, None]
+    bins = Bins._make([*sums, squares @ decile_membership(held)])
     rows = bins.rows.sum(axis=-1)
     return StatisticInterval(
         statistic.value(data.side, Profile.DOCUMENTED),

@@ -180,6 +180,7 @@ def measure(
             **{of.feature: FeatureId((of.feature,)) for of in unrecorded},
         },
         estimators=tuple(mixed.estimators),
+        score_curves=tuple(e for part in parts for e in part.slices[0].score_curves(rates)),
         shown=mixed.shown,
     )  # fmt: skip
 

@@ -78,6 +78,7 @@ class Measured:
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)
     estimators: tuple[estimated.ByEstimator, ...] = ()
+    score_curves: tuple[estimated.ScoreCurve, ...] = ()
     shown: Mapping[ComparisonKey, Shown] = field(default_factory=dict)
     unit: str | None = None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from fairgauge.catalogue import score_statistics as scored
 from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.comparisons import Scope as MetricScope
@@ -38,10 +39,12 @@ from fairgauge.resolve.references import (
     rivals,
 )
 from fairgauge.resolve.resolution import protection_obstacle
+from fairgauge.results import estimates as measured
 from fairgauge.results.estimates import LEAST_COMMON, Estimate, Group, as_count, as_number
 from fairgauge.results.scopes import OVERALL, POOLED, Bounds, ClassScope, Reference
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits
+from fairgauge.stats.intervals import critical, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -179,6 +182,26 @@ class Slice:
                 weighted_counts=None if cells is None else _confusion_fields(cells[i]),
                 rates={name: rate for name, each in values.items() if (rate := each[i])},
             )
+
+    def score_curves(self, rates: Iterable[Statistic]) -> Iterator[measured.ScoreCurve]:
+        """Return what is drawn of the scores of every group, as far as the rates are asked for."""
+        asked = [e for e in rates if isinstance(e, scored.ScoreStatistic) and e.labelled]
+        if not asked or self.ranges is not None:
+            return
+        feature, names = self.counts.feature, self.counts.groups
+        data = self.side_data(np.arange(len(names)), np.zeros(len(names), dtype=np.int64))
+        scores, cases = scored.scores_of(data.side), scored.scores_of(data.cases)
+        rows, positives, total = scored.decile_counts(scores)
+        plain = 1.0 if data.squares is None and data.clusters is None else np.nan
+        limits = plain * np.stack(wilson(positives, rows, critical(self.spec.confidence)))
+        means = np.stack([total, positives]) / np.where(rows > 0, rows, 1.0)
+        columns = np.stack([scored.decile_counts(cases)[0], *means, *limits], axis=-1)
+        roc = any(isinstance(each, scored.RocAuc) for each in asked)
+        drawn = scored.roc_points(scores) if roc else [np.zeros((2, 0)) for _ in names]
+        for group, held, of_bins, points in zip(names, rows, columns, drawn, strict=True):
+            kept = np.flatnonzero(held).tolist() if any(e.probability for e in asked) else ()
+            bins = tuple(measured.ScoreBin((b + 1) / 10, *map(as_count, of_bins[b])) for b in kept)
+            yield measured.ScoreCurve(feature, group, bins, *map(tuple, points.tolist()))
 
     def estimates(
         self,

@@ -148,6 +148,28 @@ class TimeChart(Block):
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """The numbers of a group against others, and its counts below the columns of the chart."""
+
+    label: str
+    across: tuple[float, ...]
+    marks: tuple[Mark, ...]
+    counts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CurveChart(Block):
+    """Shares of several groups against another share, and the diagonal of equal ones."""
+
+    caption: str
+    across: str
+    upwards: str
+    curves: tuple[Curve, ...]
+    columns: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DotArray:
     """A hundred people as dots, some of them filled."""
 

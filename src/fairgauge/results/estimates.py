@@ -337,6 +337,29 @@ class AdverseImpact:
     turned: bool | None
 
 
+@dataclass(frozen=True, slots=True)
+class ScoreBin:
+    """The rows of a group whose scores are in one tenth of 0 to 1: (0, 0.1], ... (0.9, 1]."""
+
+    up_to: Finite
+    n: Finite
+    mean_score: Finite
+    observed: Share  # the share of positive labels
+    low: float | None  # its interval (Wilson); none where rows are weighted or not independent
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCurve:
+    """What is drawn of the scores of a group: calibration, of probabilities, and ROC curve."""
+
+    feature: str
+    group: str
+    bins: tuple[ScoreBin, ...]
+    false_positive_rates: tuple[Share, ...]
+    true_positive_rates: tuple[Share, ...]
+
+
 Became = Literal["further", "closer", "changed", "moved", "untested", "undefined", "stayed"]
 
 

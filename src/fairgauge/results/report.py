@@ -76,6 +76,8 @@ class Report(ResultOfMetrics):
     """The cube that it was made from; a report that was saved holds none."""
     adverse_impact: tuple[measured.AdverseImpact, ...] = ()
     """Selections beside those to expect, where a preset asks for them."""
+    score_curves: tuple[measured.ScoreCurve, ...] = ()
+    """Of scores with labels, the calibration of each group and its ROC curve."""
     estimators: tuple[ByEstimator, ...] = ()
     """Of features of which only probabilities are known, comparisons with their bounds."""
 

@@ -192,7 +192,7 @@ class ShownResult:
         Parameters
         ----------
         kind : str, optional
-            Of an audit "gaps" (the default), "rules" or "rates"; other results have one kind.
+            Of an audit "gaps" (the default), "rules", "rates", "calibration" or "roc".
         ax : matplotlib.axes.Axes, optional
             Where to draw, which takes one chart: that of one metric or rule.
 

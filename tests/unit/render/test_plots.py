@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from tests import every_result
@@ -86,6 +87,55 @@ def test_rules_show_what_each_comes_to_and_what_it_allows():
     assert "95% CI" not in "".join(t.get_text() for t in second.get_yticklabels())
 
 
+def scored(n=400, **more):
+    rng = np.random.default_rng(5)
+    score = rng.beta(2, 3, n).round(2)
+    rows = {"g": rng.choice(["$a", "b"], n), "score": score, "w": rng.integers(1, 4, n)}
+    rows["label"] = (rng.random(n) < score).astype(int)
+    rows = {name: each.tolist() for name, each in rows.items()}
+    return fg.audit(rows, label="label", score="score", sensitive="g", **more)
+
+
+def test_calibration_is_of_the_rows_that_the_report_measures():
+    found = scored(metrics=["calibration_gap.difference", "expected_calibration_error.difference"])
+    (ax,) = found.plot("calibration").axes
+    dotted = {tuple(line.get_xdata()) for line in ax.lines if line.get_marker() == "o"}
+    ends = {tuple(of[:, 1]) for lines in ax.collections for of in lines.get_segments()}
+    written = [text.get_text() for text in ax.texts]
+    for curve, group in zip(found.score_curves, found.groups, strict=True):
+        assert tuple(each.mean_score for each in curve.bins) in dotted
+        assert {(each.low, each.high) for each in curve.bins} <= ends
+        assert {str(each.n) for each in curve.bins} | {curve.group} <= {*written}
+        gaps = [each.n * (each.mean_score - each.observed) for each in curve.bins]
+        assert sum(each.n for each in curve.bins) == group.n
+        assert sum(gaps) / group.n == pytest.approx(group.rates["calibration_gap"].value)
+        error = sum(map(abs, gaps)) / group.n
+        assert error == pytest.approx(group.rates["expected_calibration_error"].value)
+
+
+def test_each_roc_curve_is_named_with_its_area_and_encloses_it():
+    found = scored(metrics="roc_auc.difference")
+    (ax,) = found.plot("roc").axes
+    for curve, group, text in zip(found.score_curves, found.groups, ax.texts, strict=True):
+        area = group.rates["roc_auc"]
+        assert text.get_text().startswith(f"{group.group}: AUC {area.value:.3f}")
+        across, upwards = curve.false_positive_rates, curve.true_positive_rates
+        assert np.trapezoid(upwards, across) == pytest.approx(area.value, abs=0.001)
+        assert curve.bins == ()
+    assert fg.Report.from_dict(found.to_dict()).score_curves == found.score_curves
+
+
+def test_html_draws_both_and_rows_with_weights_have_no_wilson_intervals(tmp_path):
+    found = scored(metrics=["roc_auc.difference", "calibration_gap.difference"])
+    found.save(tmp_path / "drawn.html")
+    page = (tmp_path / "drawn.html").read_text(encoding="utf-8")
+    assert page.count('<figure class="card time curves">') == 2
+    first = found.score_curves[0].bins[0]
+    assert f'cx="{100 * first.mean_score:.4g}%"' in page
+    bins = scored(weight="w").score_curves[0].bins
+    assert {(each.low, each.high) for each in bins} == {(None, None)}
+
+
 def test_times_are_those_of_the_comparison():
     found = every_result.result("alarm")
     ax = found.plot().axes[0]
@@ -117,7 +167,8 @@ def test_names_are_no_mathematics_and_nothing_global_changes():
 @pytest.mark.parametrize(
     ("kind", "more", "said"),
     [
-        ("roc", {}, r"no plot 'roc' of a report. Allowed: gaps, rules and rates"),
+        ("bars", {}, "Allowed: gaps, rules, rates, calibration and roc"),
+        ("roc", {}, "this report has no chart of its roc to plot"),
         ("rules", {}, r"this report has no chart of its rules to plot"),
     ],
 )

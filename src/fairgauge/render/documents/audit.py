@@ -11,6 +11,7 @@ from typing import Any
 from fairgauge import enums
 from fairgauge.catalogue.directions import is_ratio
 from fairgauge.catalogue.distributions import ConditionalDisparity
+from fairgauge.catalogue.score_statistics import RocAuc
 from fairgauge.enums import ClassKind, DiagnosticCode, Profile, ReferenceKind, Status
 from fairgauge.question.features import strata_named
 from fairgauge.render import _document_tree as tree
@@ -424,14 +425,10 @@ _MOST_GROUPS = 12
 
 
 def plots(report: Report) -> dict[str, Iterable[tree.Block]]:
-    """Return what can be plotted of an audit, by kind; nothing is made before it is asked for."""
-    shown = on_one_screen(sections_of(report))
-    return {"gaps": _gap_charts(shown), "rules": _rules(report), "rates": _rate_charts(shown)}
-
-
-def _rules(report: Report) -> Iterator[tree.Block]:
-    if (grid := rule_grid(first_page(report))) is not None:
-        yield grid
+    """Return what can be plotted of an audit, by kind; most is made when it is asked for."""
+    few, more = on_one_screen(sections_of(report)), _score_charts(report)
+    grid = (grid for each in [report] if (grid := rule_grid(first_page(each))) is not None)
+    return {"gaps": _gap_charts(few), "rules": grid, "rates": _rate_charts(few), **more}
 
 
 def leading_chart(report: Report) -> list[tree.Chart]:
@@ -494,9 +491,37 @@ def _rate_charts(sections: Sequence[FeatureResults]) -> Iterator[tree.Chart]:
         yield tree.Chart(capitalised(metrics.titled(row.title)), tuple(rows), metrics.unit(row))
 
 
-def _gravest(section: FeatureResults) -> list[Group]:
-    few = len(section.groups) <= _MOST_GROUPS
-    return section.groups if few else gravest_groups(section, _MOST_GROUPS)
+def _score_charts(report: Report) -> dict[str, list[tree.Block]]:
+    # charts by kind: one for each feature, with the curves of its gravest groups
+    words, tenths = spoken().terms["score_chart"], tuple(f"{i / 10:g}" for i in range(1, 11))
+    note = words["note"].format(level=numbers.percent(report.spec["confidence"]))
+    found = {(each.feature, each.group): each for each in report.score_curves}
+    charts: dict[str, list[tree.Block]] = {"calibration": [], "roc": []}
+    for section in {each.feature: each for each in reversed(sections_of(report))}.values():
+        calibrated, curves = list[tree.Curve](), list[tree.Curve]()
+        for group in _gravest(section, 6):
+            name, of = called(group.group), found.get((section.feature, group.group))
+            if of and of.bins:
+                marks = tuple(tree.Mark(each.observed, each.low, each.high) for each in of.bins)
+                rows = {f"{each.up_to:g}": numbers.count(each.n) for each in of.bins}
+                across, counts = [e.mean_score for e in of.bins], [rows.get(e, "") for e in tenths]
+                calibrated.append(tree.Curve(name, tuple(across), marks, tuple(counts)))
+            if of and of.true_positive_rates:
+                row = next(e for e in map(section.rate_row, group.rates) if isinstance(e, RocAuc))
+                ends = metrics.metric_ci(row, (area := group.rates[row.name]).interval)
+                text = f"{name}: {metrics.rate_heading(row)} {metrics.rate_value(row, area)} {ends}"
+                marks = tuple(map(tree.Mark, of.true_positive_rates))
+                curves.append(tree.Curve(text.strip(), of.false_positive_rates, marks))
+        more = zip((calibrated, curves), (tenths, ()), (note, ""), strict=True)
+        for kind, (drawn, columns, text) in zip(charts, more, strict=True):
+            title, *axes = (each.format(feature=called(section.feature)) for each in words[kind])
+            chart = tree.CurveChart(title, axes[0], axes[1], tuple(drawn), columns, text)
+            charts[kind][:0] = [chart] if drawn else []
+    return charts
+
+
+def _gravest(section: FeatureResults, most: int = _MOST_GROUPS) -> list[Group]:
+    return section.groups if len(section.groups) <= most else gravest_groups(section, most)
 
 
 def _label(section: FeatureResults, group: str | None, *, apart: bool) -> str:
@@ -508,6 +533,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
     "frame": _frame,
     "plots": plots,
+    "score_charts": lambda report: [e for of in _score_charts(report).values() for e in of],
     "rules_said": _rule_lines,
     "by_rule": verdict_words.verdict_rows,
     "on_a_screen": lambda report: _parts(report, full=False),

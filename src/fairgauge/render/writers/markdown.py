@@ -164,6 +164,7 @@ def _(block: tree.Chart) -> Iterator[str]:
     yield from _notes(block.notes)
 
 
+@_block.register(tree.CurveChart)
 @_block.register(tree.DotArrays)  # its sentence states it
 @_block.register(tree.TimeChart)
 def _(block: tree.Block) -> Iterator[str]:

@@ -38,6 +38,7 @@ _WIDTH, _ROW, _FRAME, _TALL = 8.0, 0.28, 1.0, 3.4
 """In inches: the width, the height of a row, of what is around rows, and of a time chart."""
 _LONGEST_NAME, _LONGEST_LINE = 40, 70
 _SOFT, _MARK, _ALLOWED, _GRID = "#8a8f99", "#0b62ad", "#e0f0e7", "#eceae5"
+_CURVES = _MARK, "#b3470b", "#1d6b3f", "#8a2f8f", "#7a5200", "#575c66"
 _COLOURS = {Outcome.PASS: "#1d6b3f", Outcome.FAIL: "#a8201a", Outcome.INCONCLUSIVE: "#7a5200"}
 
 
@@ -161,6 +162,31 @@ def _(block: tree.TimeChart) -> Iterator[_Drawing]:
         ax.set_xticks(range(0, len(block.times), most), block.times[::most])
 
     yield _Drawing(_TALL, on)
+
+
+@_drawings.register
+def _(block: tree.CurveChart) -> Iterator[_Drawing]:
+    def on(ax: Axes) -> None:
+        _entitle(ax, block.caption)
+        ax.plot([0, 1], [0, 1], color=_SOFT, linewidth=1, linestyle=":")
+        words = {"fontsize": "small", "parse_math": False, "transform": ax.transAxes}
+        for i, (curve, colour) in enumerate(zip(block.curves, _CURVES, strict=False)):
+            look, columns = {"color": colour, "clip_on": False}, len(curve.counts)
+            heights = [mark.value for mark in curve.marks]
+            ax.plot(curve.across, heights, marker="o" if columns else "", markersize=4, **look)
+            for x, mark in zip(curve.across, curve.marks, strict=True):
+                if mark.low is not None:
+                    ax.vlines(x, mark.low, mark.high, linewidth=1, **look)
+            x, y = (0.02, 0.95) if columns else (0.45, 0.4)
+            ax.text(x, y - 0.055 * i, printable(curve.label), color=colour, **words)
+            for column, count in enumerate(("n", *curve.counts) if columns else ()):
+                place = (column - 0.5) / columns, -0.2 - 0.055 * i
+                ax.text(*place, count, color=colour, ha="center", **words)
+        for side, label in (("x", block.across), ("y", block.upwards)):
+            _dress(ax, side, Scale(0, 1), tree.Unit.PERCENT)
+            ax.set(**{f"{side}lim": (0, 1), f"{side}label": label})
+
+    yield _Drawing(_TALL * 1.4, on)
 
 
 def _interval_chart(

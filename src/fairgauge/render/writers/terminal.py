@@ -312,6 +312,7 @@ class _Text:
         for note in block.notes:
             yield from self.wrapped(note, 2, Tone.SOFT)
 
+    @show.register(tree.CurveChart)
     @show.register(tree.DotArrays)
     @show.register(tree.RuleGrid)
     @show.register(tree.SignOff)
