@@ -6,7 +6,9 @@ writes ``closed_forms.js`` and ``words.js`` there, to be read: the wheel holds t
 translates them anew for each page. The functions named in `SCRIPTS` and all that they call are read
 from their source, which is not imported. In ``fairgauge.stats`` they are arithmetic on arrays,
 element by element, so that on single numbers they are plain expressions; elsewhere a dict is a Map,
-a set a Set, a list or tuple an Array, and None null. What is not known below is an error.
+a set a Set, a list or tuple an Array, and None null; what JSON holds may be a plain object. Of a
+class the methods in `METHODS` are translated, and those that they call. What is not known below is
+an error.
 """
 
 from __future__ import annotations
@@ -38,13 +40,21 @@ SCRIPTS = {
             "codes_of_missing", "no_groups", "no_outcomes", "may_be_group", "is_total",
             "undecided_refusals", "approved_refusals", "better_outcomes", "is_column_of",
         ),
-        "fairgauge.render.grammar": ("significant", "ends_of", "size_words", "unsigned"),
+        "fairgauge.render.grammar": ("significant", "unsigned", "Grammar", "German"),
         "fairgauge.resolve.outcomes": ("ways_of_writing",),
         "fairgauge.cube.plan": ("AROUND_CODES",),
         "fairgauge.checks.coded_numbers": ("codes_beyond_cuts", "codes_of_counts", "is_price"),
     },
 }  # fmt: skip
 """Of each script, the modules and functions that scripts written by hand call."""
+METHODS = (
+    "name", "whom", "such", "some", "now", "was", "equals", "both", "count", "pick", "numbered",
+    "after_number", "listing", "feature", "names", "event", "joined", "comma", "number", "range",
+    "inflected",
+)  # fmt: skip
+"""Methods of classes that scripts call; those that these call are translated, too."""
+BY_HAND = ("localised", "counted", "place", "_amounts")
+"""Methods that pages have in another way, or never call."""
 
 Function: TypeAlias = "ast.FunctionDef | ast.Lambda"
 
@@ -65,6 +75,7 @@ class Module(NamedTuple):
 
     name: str
     functions: dict[str, ast.FunctionDef]
+    classes: dict[str, ast.ClassDef]
     constants: dict[str, ast.expr]
     imported: dict[str, tuple[str, str]]
     """Of each name, the module it is from, and its name there; of a module no name."""
@@ -79,11 +90,13 @@ def module(name: str) -> Module:
     """Return a module of ours by its name."""
     path = SOURCE.joinpath(*name.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    read = Module(name, {}, {}, {})
+    read = Module(name, {}, {}, {}, {})
     for node in ast.parse(path.read_text("utf-8")).body:
         match node:
             case ast.FunctionDef():
                 read.functions[node.name] = node
+            case ast.ClassDef():
+                read.classes[node.name] = node
             case ast.Assign(targets=[ast.Name(id=target)], value=value):
                 read.constants[target] = value
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
@@ -107,10 +120,19 @@ _RUNTIME = {
     "$made": "new Map()",
     "$list": "(x) => Array.isArray(x) ? x : x instanceof Map ? [...x.keys()] : [...x]",
     "$true": "(x) => Boolean(Array.isArray(x) ? x.length :"
-    " x instanceof Set || x instanceof Map ? x.size : x)",
+    " x instanceof Set || x instanceof Map ? x.size : $plain(x)"
+    " ? Object.keys(x).length : x)",
+    "$plain": "(x) => Object.prototype.toString.call(x) === '[object Object]'",
     "$len": "(x) => $list(x).length",
-    "$in": "(x, of) => of instanceof Set || of instanceof Map ? of.has(x) : of.includes(x)",
-    "$at": "(x, i) => x instanceof Map ? x.get(i) : x.at(i)",
+    "$in": "(x, of) => of instanceof Set || of instanceof Map ? of.has(x) : of.includes"
+    " ? of.includes(x) : Object.hasOwn(of, x)",
+    "$at": "(x, i) => x instanceof Map ? x.get(i) : typeof i === 'number' ? x.at(i) : x[i]",
+    "$own": "(x) => x instanceof Map ? x : new Map(Object.entries(x))",
+    "$get": "(x, key, none = null) => $own(x).get(key) ?? none",
+    "$format": "(text, values) => text.replace(/\\{(\\w+)\\}/g, (_, key) => values[key])",
+    "$round": "(x, digits) => Number(fixed(x, digits))",
+    "$find": "(re, x) => [...x.matchAll($pattern(re.source, `g${re.flags.slice(0, -1)}`))]"
+    ".map((found) => found.at(-1))",
     "$slice": "(x, ...ends) => Array.isArray(x) ? x.slice(...ends)"
     ' : [...x].slice(...ends).join("")',
     "$within": "(a, b) => $list(a).every((x) => b.has(x))",
@@ -152,7 +174,8 @@ _RUNTIME = {
     "$search": "(re, x) => re.exec(x)",
     "$match": "(re, x) => $pattern(`^(?:${re.source})`, re.flags.slice(0, -1)).exec(x)",
     "$whole": "(re, x) => $pattern(`^(?:${re.source})$`, re.flags.slice(0, -1)).exec(x)",
-    "$sub": "(re, by, x) => x.replace($pattern(re.source, `g${re.flags.slice(0, -1)}`), by)",
+    "$sub": "(re, by, x) => x.replace($pattern(re.source, `g${re.flags.slice(0, -1)}`),"
+    ' typeof by === "string" ? by : (...found) => by(found))',
 }  # fmt: skip
 _BUILT_IN = {
     "len": "$len({})", "bool": "$true({})", "sum": "$sum({})", "sorted": "$sorted({})",
@@ -160,14 +183,17 @@ _BUILT_IN = {
     "tuple": "[...$list({})]", "set": "new Set({})", "frozenset": "new Set({})",
     "dict": "new Map({})", "int": "Math.trunc({})", "float": "Number({})", "str": "String({})",
     "next": "$next({})", "zip": "$zip({})", "enumerate": "$list({}).map((x, i) => [i, x])",
-    "reversed": "[...$list({})].reverse()", "callable": '(typeof {} === "function")',
+    "reversed": "[...$list({})].reverse()", "round": "$round({})",
+    "callable": '(typeof {} === "function")',
 }  # fmt: skip
 _METHODS = {
     "casefold": '{}.toLowerCase().replaceAll("\\u00df", "ss")', "lower": "{}.toLowerCase()",
     "startswith": "{}.startsWith({})", "endswith": "{}.endsWith({})", "append": "{}.push({})",
+    "pop": "{}.pop()", "groups": "{}.slice(1)",
+    "findall": "$find({}, {})",
     "isalpha": "/^\\p{{L}}+$/u.test({})", "isdigit": "/^\\p{{Nd}}+$/u.test({})",
     "isdecimal": "/^\\p{{Nd}}+$/u.test({})",
-    "isascii": "/^[\\0-\\x7f]*$/.test({})", "items": "[...{}.entries()]",
+    "isascii": "/^[\\0-\\x7f]*$/.test({})", "items": "[...$own({}).entries()]",
     "keys": "new Set({}.keys())",
     "values": "[...{}.values()]", "add": "{}.add({})", "index": "{}.indexOf({})",
     "replace": "{}.replaceAll({}, {})", "isdisjoint": "!$list({}).some((x) => $in(x, {}))",
@@ -190,6 +216,8 @@ _NATIVE = {
     "_has": "(text, ...names) => names.some((name) => PATTERNS[name].test(text))",
     "_compile": "([name]) => PATTERNS[name]",
     "_OWN": "{ get: () => [] }",  # a page has no words of a user's own
+    "called": "(name) => shownName(name)",
+    "within_quotes": "(name) => withinQuotes(name)",
 }
 """What pages have in another way than Python."""
 _WORD = r"\p{L}\p{N}_"
@@ -252,6 +280,7 @@ class Script:
     def __init__(self) -> None:
         self.written: dict[str, str] = {}
         self.owners: dict[str, str] = {}
+        self.asked: list[str] = []
 
     def text(self, title: str, names: Iterable[str]) -> str:
         body = "\n".join(self.written.values())
@@ -280,6 +309,8 @@ class Script:
             text = _NATIVE[name]
         elif name in held.functions:
             text = Translator(self, held, name).function(held.functions[name])
+        elif name in held.classes:
+            text = self.of_class(held, held.classes[name])
         elif name in held.constants:
             translator = Translator(self, held, name)
             translator.local = _stored(ast.walk(held.constants[name]))
@@ -290,6 +321,20 @@ class Script:
         self.written[made] = f"const {made} = {text};"
         return made
 
+    def of_class(self, held: Module, node: ast.ClassDef) -> str:
+        """Return a class with the methods that scripts call, and all that these call."""
+        own = {e.name: e for e in node.body if isinstance(e, ast.FunctionDef)}
+        bases = [e.id for e in node.bases if isinstance(e, ast.Name) and e.id in held.classes]
+        head = f"class extends {self.take(held.name, bases[0])} {{" if bases else "class {"
+        texts: dict[str, str] = {}
+        self.asked += METHODS
+        while more := [e for e in own if e in self.asked and e not in (*texts, *BY_HAND)]:
+            for name in more:
+                translator = Translator(self, held, f"{node.name}.{name}")
+                translator.methods = _methods(held, node)
+                texts[name] = translator.method_of(own[name])
+        return "\n".join([head, *texts.values(), "}"])
+
 
 class Translator:
     """Translates one function of a module, or one constant."""
@@ -299,13 +344,24 @@ class Translator:
         self.local: set[str] = set()
         self.inner: dict[str, ast.FunctionDef] = {}
         self.truths: set[str] = set()
+        self.methods: dict[str, ast.FunctionDef] = {}
+        """Of the class that the function is of."""
 
     def unknown(self, node: ast.AST | str) -> Unknown:
         return Unknown(f"{self.module.name}.{self.name}", node)
 
     # ---- functions and statements
 
+    def method_of(self, tree: ast.FunctionDef) -> str:
+        head, body = self.head_and_body(tree)
+        return (
+            f"{tree.name}({head}) {body if body[:2] == '{' + chr(10) else f'{{ return {body}; }}'}"
+        )
+
     def function(self, tree: ast.FunctionDef) -> str:
+        return "({}) => {}".format(*self.head_and_body(tree))
+
+    def head_and_body(self, tree: ast.FunctionDef) -> tuple[str, str]:
         head = self.arguments(tree.args)
         held = [*tree.args.args, *tree.args.kwonlyargs]
         parameters = {each.arg for each in held}
@@ -316,10 +372,10 @@ class Translator:
         self.local |= _stored(ast.walk(tree)) | set(self.inner)
         body = [e for e in tree.body if not _is_docstring(e)]
         if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value and not new:
-            return f"({head}) => {self.returned(body[0].value, tree)}"
+            return head, self.returned(body[0].value, tree)
         fresh = ", ".join(map(_legal, sorted(new - parameters)))
         made = "".join(self.statement(each, tree) for each in body)
-        return f"({head}) => {{\n{f'let {fresh};' if fresh else ''}{made}\n}}"
+        return head, f"{{\n{f'let {fresh};' if fresh else ''}{made}\n}}"
 
     def returned(self, value: ast.expr, tree: ast.FunctionDef) -> str:
         truth = getattr(tree.returns, "id", "") == "bool"
@@ -327,9 +383,9 @@ class Translator:
         return f"({text})" if text.startswith("{") else text
 
     def arguments(self, arguments: ast.arguments) -> str:
-        given = arguments.args + arguments.kwonlyargs
+        given = [e for e in arguments.args if e.arg != "self"] + arguments.kwonlyargs
         self.local |= {each.arg for each in given}
-        plain = len(arguments.args) - len(arguments.defaults)
+        plain = len(given) - len(arguments.kwonlyargs) - len(arguments.defaults)
         defaults = [None] * plain + [*arguments.defaults, *arguments.kw_defaults]
         texts = [_legal(each.arg) + (f" = {self.of(default)}" if default else "")
                  for each, default in zip(given, defaults, strict=True)]  # fmt: skip
@@ -346,19 +402,24 @@ class Translator:
 
     def line(self, node: ast.stmt, tree: ast.FunctionDef) -> str:
         match node:
-            case ast.Expr(value=ast.Constant()) | ast.Pass():
+            case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Assert():
                 return ""
             case ast.Expr(value=value):
                 return f"{self.of(value)};"
             case ast.FunctionDef():
                 of = Translator(self.script, self.module, f"{self.name}.{node.name}")
                 of.local, of.inner, of.truths = {*self.local}, self.inner, {*self.truths}
+                of.methods = self.methods
                 return f"const {node.name} = {of.function(node)};"
             case ast.Return(value=value):
                 return f"return {self.returned(value, tree)};" if value else "return null;"
-            case ast.If(test=test, body=body, orelse=other):
+            case (
+                ast.If(test=test, body=body, orelse=other)
+                | ast.While(test=test, body=body, orelse=other)
+            ) if isinstance(node, ast.If) or not other:
+                word = type(node).__name__.lower()
                 rest = f" else {self.block(other, tree)}" if other else ""
-                return f"if ({self.test(test)}) {self.block(body, tree)}{rest}"
+                return f"{word} ({self.test(test)}) {self.block(body, tree)}{rest}"
             case ast.For(
                 target=ast.Name(), iter=ast.Call(func=ast.Name(id="range"), args=[count]), body=body
             ) if self.module.is_of_arrays:
@@ -494,6 +555,8 @@ class Translator:
         match func:
             case ast.Name(id=name) if name in self.inner:
                 return self.inner[name]
+            case ast.Attribute(value=ast.Name(id="self") | ast.Call(), attr=name):
+                return self.methods.get(name)
             case ast.Name(id=name) if name not in self.local:
                 source, name = self.module.imported.get(name, (self.module.name, name))
             case ast.Attribute(value=ast.Name(id=of), attr=name) if of in self.module.imported:
@@ -533,6 +596,8 @@ class Translator:
                 return repr(value)
             case ast.Constant(value=str() as value):
                 return json.dumps(value)
+            case ast.Name(id="self" | "dict" as name):
+                return {"self": "this", "dict": "$dict"}[name]
             case ast.Name(id=name):
                 return _legal(name) if name in self.local else self.named(name)
             case ast.Attribute(value=ast.Name(id="np"), attr=name) if name in _NUMPY_CONSTANTS:
@@ -724,8 +789,12 @@ class Translator:
                 return self.call(ast.Call(kind, node.args, node.keywords))
             case ast.Name(id="any" | "all" as name) if name not in self.local:
                 return self.every(node.args[0], "some" if name == "any" else "every")
-            case ast.Name(id="isinstance"):
-                return self.type_of(*node.args)
+            case ast.Attribute(
+                value=ast.Name(id="self") | ast.Call(func=ast.Name(id="super")) as of, attr=name
+            ):
+                self.script.asked.append(name)
+                whose = "this" if isinstance(of, ast.Name) else "super"
+                return f"{whose}.{name}({', '.join(self.given(node))})"
             case ast.Name(id="map"):
                 of, *lists = node.args
                 made = [self.items(each) for each in lists]
@@ -759,6 +828,10 @@ class Translator:
                 return f"$range({', '.join(['0', *ends][-2:])})"
             case ast.Name(id="max" | "min" as name) if len(node.args) > 1 and not node.keywords:
                 return f"Math.{name}({', '.join(map(self.part, node.args))})"
+            case ast.Name(id="isinstance"):
+                return self.type_of(*node.args)
+            case ast.Name(id="getattr"):
+                return "{}[{}]".format(*map(self.of, node.args))
             case ast.Name(id=name) if name in _BUILT_IN and name not in self.local:
                 return _BUILT_IN[name].format(self.built_in(name, node))
             case ast.Name(id="takewhile"):
@@ -782,7 +855,8 @@ class Translator:
         if node.keywords:
             if callee is None:
                 raise self.unknown(node)
-            names = [e.arg for e in (*callee.args.args, *callee.args.kwonlyargs)]
+            given = (*callee.args.args, *callee.args.kwonlyargs)
+            names = [e.arg for e in given if e.arg != "self"]
             named = {each.arg: self.of(each.value) for each in node.keywords}
             rest = [named.pop(name, "undefined") for name in names[len(texts) :]]
             if named:
@@ -816,6 +890,8 @@ class Translator:
         names = [
             getattr(e, "id", "") for e in (kinds.elts if isinstance(kinds, ast.Tuple) else [kinds])
         ]
+        if names == ["Mapping"]:
+            return f"$plain({self.of(value)})"
         held = {"str": "string", "bool": "boolean", "int": "number", "float": "number"}
         if not set(names) <= set(held):
             raise self.unknown(kinds)
@@ -853,12 +929,17 @@ class Translator:
             return f"{self.items(node.args[0])}.join({of})"
         if name == "get":
             default = given[1] if len(given) > 1 else "null"
-            return f"({of}.get({given[0]}) ?? {default})" if given else f"{of}.get()"
+            return f"$get({of}, {given[0]}, {default})" if given else f"{of}.get()"
         if name in ("removesuffix", "removeprefix"):
-            cut = f"x.slice(0, x.length - {len(json.loads(given[0]))})"
+            cut = "x.slice(0, x.length - y.length)"
             test = "endsWith" if name == "removesuffix" else "startsWith"
-            cut = cut if name == "removesuffix" else f"x.slice({len(json.loads(given[0]))})"
-            return f"((x) => x.{test}({given[0]}) ? {cut} : x)({of})"
+            cut = cut if name == "removesuffix" else "x.slice(y.length)"
+            return f"((x, y) => x.{test}(y) ? {cut} : x)({of}, {given[0]})"
+        if (of, name) == ("$dict", "fromkeys"):
+            return f"new Set({self.items(node.args[0])})"
+        if name == "format":
+            values = (f"{each.arg}: {self.of(each.value)}" for each in node.keywords)
+            return f"$format({of}, {{ {', '.join(values)} }})"
         if name in ("search", "match", "fullmatch"):
             return f"${name.replace('fullmatch', 'whole')}({of}, {given[0]})"
         if name == "sub":
@@ -888,6 +969,12 @@ class Translator:
         if name == "compile":
             return made
         return self.method(made, name, ast.Call(node.func, given, []))
+
+
+def _methods(held: Module, node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
+    bases = [held.classes[e.id] for e in node.bases if getattr(e, "id", "") in held.classes]
+    every = [each for of in (*bases, node) for each in of.body]
+    return {each.name: each for each in every if isinstance(each, ast.FunctionDef)}
 
 
 def _own_nodes(node: ast.AST) -> Iterable[ast.AST]:

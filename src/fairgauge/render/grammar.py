@@ -43,7 +43,7 @@ from fairgauge.start.compiled import compile_once
 from fairgauge.start.records import dataclass
 from fairgauge.values import is_number, reading, spelling
 
-_PLACE = re.compile(r"{([^{}]*)}")
+_PLACE = re.compile(r"\{([^{}]*)\}")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _HUNDRED = 100
 
@@ -265,11 +265,11 @@ class Grammar:
             own = self.words.get("groups", {}).get(column)
             if usable and not own and (found := self.adjective(column, value)):
                 adjectives.append(found)
-            elif re.match(rf"{re.escape(column)}\b", value, re.IGNORECASE):
+            elif re.match(rf"{re.escape(column)}\b", value, flags=re.IGNORECASE):
                 others.append(f"“{within_quotes(value)}”")
             else:
                 others.append(f"{called(column)} {self.quoted(value)}")
-        adjectives.sort(key=lambda word: word in plain)
+        adjectives = sorted(adjectives, key=lambda word: word in plain)
         noun, of = self.noun, ""
         if adjectives and self.which != self.people["who"]:
             noun, of = self.people["noun"], f"{self.noun} {self.people['of']} "
@@ -372,7 +372,7 @@ class Grammar:
         if s.facts.get("across") and s.than is not None:
             named = f"{named} {self.terms['and']} {self.name(s.than)}"
         stated = place or s.of is None or s.of.event is None
-        return named + self.place(s) * stated
+        return f"{named}{self.place(s)}" if stated else named
 
     def reason(self, reason: Reason, **facts: object) -> str:
         """Return why something is undefined, has no interval or decides nothing, as a clause.
@@ -508,7 +508,8 @@ class Grammar:
     def event(self, event: Event) -> dict[str, str]:
         """Return what happened: the verb and its part, in general, and as a condition of people."""
         kind = self.kind(event)
-        own, opposite = self._words_of(event, kind)[:: 1 if event.positive else -1]
+        words = self._words_of(event, kind)
+        own, opposite = words if event.positive else reversed(words)
         word, denied = own, self.people["not"].format(word=opposite)
         if kind == "decision" and opposite and not own:
             word = denied
@@ -708,11 +709,10 @@ class German(Grammar):
         """Return a plural in its case: in the dative the noun ends in -n, and adjectives in -en."""
         if case != "dative":
             return name
-        first, *rest = name.split(" mit ", 1)
-        *before, noun = first.split(" ")
-        noun = noun if noun.endswith(("n", "s")) else f"{noun}n"
-        before = [f"{word}n" if word.endswith("e") else word for word in before]
-        return " mit ".join([" ".join([*before, noun]), *rest])
+        first, mark, rest = name.partition(" mit ")
+        words = [f"{word}n" if word.endswith("e") else word for word in first.split(" ")]
+        ending = "" if words[-1][-1:] in ("n", "s") else "n"
+        return f"{' '.join(words)}{ending}{mark}{rest}"
 
 
 LANGUAGES: dict[str, type[Grammar]] = {"en": Grammar, "de": German}

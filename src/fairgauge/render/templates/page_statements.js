@@ -1,4 +1,4 @@
-// the words of a language: what grammar.py has, for comparisons of shares; the texts are compiled from the catalogue
+// the words of a language: Grammar of grammar.py, which words.js has, with what else the compiled texts of the catalogue take
 const T = (v) => Boolean(Array.isArray(v) ? v.length : v && typeof v === "object" && Object.getPrototypeOf(v) === Object.prototype ? Object.keys(v).length : v);
 const S = (v) => (v === undefined || v === null ? "" : String(v)), O = (a, b) => (T(a) ? a : b());
 const L = (v) => (Array.isArray(v) ? v : Object.keys(v ?? {})), I = (a, of) => (Array.isArray(of) ? of.includes(a) : typeof of === "string" ? of.includes(a) : a in of);
@@ -7,94 +7,15 @@ const printable = (text) => {
   const shown = String(text).replace(INVISIBLE, (c) => { const code = c.codePointAt(0); return /[\u200c\u200d]/.test(c) ? c : code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`; });
   return RIGHT_TO_LEFT.test(shown) ? `${shown}\u200e` : shown;
 };
-const called = (name) => {
+const withinQuotes = (name) => printable(name).replace(/^[ \u00a0]+|[ \u00a0]+$| {2,}/gu, (blanks) => "\u00a0".repeat(blanks.length));
+const shownName = (name) => {
   const shown = printable(name);
   return /^[\s\u00a0]|[\s\u00a0]$|[\s\u00a0]{2}|\u00a0|[.:!?]\s|[\u2705\u274c\u2754\u2795\u2796]|\b(PASS|FAIL|INCONCLUSIVE|REPRODUCED)/u.test(shown) ? `\u201c${shown.replace(/^\s+|\s+$|\s{2,}|\u00a0/gu, (b) => "\u00a0".repeat(b.length))}\u201d` : shown;
 };
 const grammarOf = (language, asked) => {
-  const { table, texts } = TEXTS[language], { terms, people } = table, german = language === "de", words = { ...asked };
+  const { table, texts } = TEXTS[language], { terms, people } = table, words = { ...asked };
   if (!(words.positive || words.negative)) Object.assign(words, (table.page.decision ?? {}).audit);
   const unit = words.unit || "rows", noun = words.noun || (unit in terms.plural ? people.noun : unit);
-  const which = people[noun === unit && !people.nouns.includes(noun) ? "that" : "who"], fold = (t) => t.toLowerCase();
-  const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
-  const bandText = (value) => {
-    const band = /^([([])(?!-inf, inf)(-inf|-?[\d.]+), (inf|-?[\d.]+)([)\]])$/.exec(value);
-    if (!band) return null;
-    const [, opens, low, high, closes] = band;
-    return filled(terms.bands[high === "inf" ? `above${opens}` : low === "-inf" ? `below${closes}` : `between${opens}${closes}`], { low, high });
-  };
-  const listing = (items, last = "and", most = 8) => {
-    items = items.map(String);
-    const joined = terms[{ between: "and_between" }[last] ?? last];
-    if (items.length > most) return filled(terms.more, { first: items.slice(0, most).join(", "), n: amount(items.length - most) });
-    return [items.slice(0, -1).join(", "), ...items.slice(-1)].filter(Boolean).join(` ${joined} `);
-  };
-  const pick = (v, forms) => (v === 1 ? forms[0] : forms.at(-1));
-  const inflected = (name, kase) => {
-    if (!german || kase !== "dative") return name;
-    const [first, ...rest] = name.split(/ mit (.*)/s).slice(0, 2), before = first.split(" "), last = before.pop();
-    return [[...before.map((w) => (w.endsWith("e") ? `${w}n` : w)), /[ns]$/.test(last) ? last : `${last}n`].join(" "), ...rest].join(" mit ");
-  };
-  const adjective = (column, value) => {
-    const own = (of, key) => (Object.hasOwn(of, key) ? of[key] : undefined), known = own(people.adjectives, fold(column).replace(/\s*\(self\b.*\)$/u, "")) ?? {}, found = own(known, fold(value)), every = words.values?.[column];
-    if (!found || !every) return found ?? null;
-    const named = every.filter((v) => Object.hasOwn(known, fold(v))), same = named.filter((v) => known[fold(v)] === found && v !== value);
-    return same.length || (!(found in people.plain) && new Set(named.map((v) => known[fold(v)])).size < 2) ? null : found;
-  };
-  const quotedValue = (value) => bandText(value) ?? (people.pronouns.includes(fold(value).split(" ")[0]) ? `\u201c${called(value)}\u201d` : called(value));
-  const byDefault = (side) => {
-    const usable = people.nouns.includes(noun) || which !== people.who, own = ![undefined, null, "rows", "cases", "people"].includes(words.unit) && !words.noun;
-    const adjectives = [], others = [];
-    for (const [column, value] of side.values) {
-      const found = usable && !own && !words.groups?.[column] ? adjective(column, value) : null;
-      (found ? adjectives : others).push(found ?? `${called(column)} ${quotedValue(value)}`);
-    }
-    adjectives.sort((a, b) => (a in people.plain) - (b in people.plain));
-    let [name, of] = [noun, ""];
-    if (adjectives.length && which !== people.who) [name, of] = [people.noun, `${noun} ${people.of} `];
-    if (name === people.noun && adjectives.length && adjectives.at(-1) in people.plain) name = people.plain[adjectives.pop()];
-    const named = `${of}${[...adjectives, name].join(" ")}`;
-    return others.length ? `${named} ${people.with} ${listing(others)}` : named;
-  };
-  const name = (side, kase) => {
-    if (!side) return "";
-    if (side.kind !== "group") return inflected(filled(people[side.kind], { noun }), kase);
-    const names = words.groups?.[side.feature], value = side.values.map(([, v]) => v).join(" & ");
-    let named = "";
-    if (typeof names === "string") {
-      const values = { value: called(value), noun, ...Object.fromEntries(side.values.map(([c, v]) => [c, called(typeof words.groups[c] === "object" ? words.groups[c][v] ?? v : v)])) };
-      named = [...names.matchAll(/\{([^{}]*)\}/g)].some(([, p]) => !(p in values)) ? "" : names.replace(/\{([^{}]*)\}/g, (_, p) => values[p]);
-    } else if (names) named = called(names[value] ?? names[side.values.map(([, v]) => v).join(", ")] ?? "");
-    if (!named || people.pronouns.includes(fold(named.split(" ")[0]))) named = byDefault(side);
-    return inflected(named, kase);
-  };
-  const some = (side, kase) => (`some_${side.kind}` in people ? inflected(filled(people[`some_${side.kind}`], { noun }), kase) : name(side, kase));
-  const equals = (e) => `${called(e.column)} ${{ "=": "=", not: terms.other_than, above: e.positive ? ">" : "\u2264" }[e.op]} ${listing(e.values.length ? e.values.map(called) : [terms.that_class], "or")}`;
-  const KEYS_OF = { decision: { true: "positive", false: "negative" }, outcome: { true: "label_positive", false: "label_negative" } };
-  const kindOf = (e) => (e.decides && !(words.label_positive || words.label_negative) ? "decision" : e.kind);
-  const event = (e) => {
-    let kind = kindOf(e), word = words[KEYS_OF[kind][e.positive]];
-    const own = word, opposite = words[KEYS_OF[kind][!e.positive]];
-    if (!word && kind === "decision" && opposite) word = filled(people.not, { word: opposite });
-    if (!word) [kind, word] = ["value", equals(e)];
-    if (e.once) {
-      const unsaid = !e.positive && word !== own && word !== equals(e);
-      word = filled(people[e.positive ? "once" : unsaid ? "never" : "always"], { word: unsaid ? opposite : word });
-    }
-    return Object.fromEntries(Object.entries(table.events[kind]).map(([key, text]) => [key, filled(text, { word, which })]));
-  };
-  const joined = (who, among) => {
-    if (!among) return who;
-    const condition = event(among).who, start = `${people.with} `, follows = condition.startsWith(start);
-    if (german && !follows) return `${who}${who.includes(`, ${which} `) ? ` ${terms.and} ` : ", "}${condition}`;
-    if (follows && who.includes(` ${start}`)) return `${who} ${terms.and} ${condition.slice(start.length)}`;
-    return `${who}${german ? " " : people.clause}${condition}`;
-  };
-  const such = (s, kase, more = {}) => {
-    const options = typeof kase === "object" ? kase : more, k = typeof kase === "string" ? kase : undefined;
-    if (!s.of?.among) return (options.some ? some : name)(s.than, k);
-    return inflected(s.than.kind === "others" ? filled(people.such_others, { noun }) : filled(people.such, { people: some(s.than) }), k);
-  };
   // both shares as counts of one number of people, the smallest at which they are faithful
   const countOf = ({ hits, n }, of) => Number((2n * BigInt(hits) * BigInt(of) + BigInt(n)) / (2n * BigInt(n)));
   const counted = (s) => {
@@ -117,56 +38,30 @@ const grammarOf = (language, asked) => {
     const sizes = per ? [per, per] : sides.map((side) => side.n);
     return { of: amount(sizes[0]), n: amount(sizes[1]), mine: amount(counts[0]), theirs: amount(counts[1]), exact: true, counts, per };
   };
-  const sized = (t) => (unsigned(t) ? localised(unsigned(t)) : terms.none);
-  const rangeText = (s) => {
-    const { low, high } = s.interval, none = s.by === "ratio" ? 1 : 0, ranges = table.range;
-    if (low === none && high === none) return terms.none;
-    if (s.by === "ratio") {
-      let decimals = 2;
-      while (decimals < 6 && [low, high].some((e) => Number(fixed(e, decimals)) === 1 && e !== 1)) decimals++;
-      return filled(ranges[Number.isFinite(high) ? "ratio" : "ratio_from"], { low: localised(fixed(low, decimals)), high: Number.isFinite(high) ? localised(fixed(high, decimals)) : "" });
-    }
-    const per = counted(s)?.per ?? 100, ends = ends_of([low, high], per);
-    if (low >= 0 || high <= 0) {
-      const [near, far] = size_words([low, high], per).map(sized);
-      return filled(ranges[high > 0 ? "more" : "fewer"], { near, far, of: amount(per) });
-    }
-    return filled(ranges.both, { low: sized(ends[0]), high: sized(ends[1]), of: amount(per) });
-  };
-  const feature = ([own, columns]) => { const named = (columns ?? [own]).map((c) => words.features?.[c] ?? called(c)); return named.length === 1 ? named[0] : filled(people.together, { columns: listing(named) }); };
-  const judgedName = (s) => (s.who ? name(s.who) : s.facts.feature ? filled(terms.groups_of, { feature: feature([s.facts.feature, null]) }) : terms.all);
-  const names = (parts, most = 3, last = "and") => {
-    if (typeof most === "object") most = 3;
-    const who = [...new Set(parts.map(judgedName))], lead = `${noun} ${people.with} ${called(parts[0]?.who?.feature ?? "")} `;
-    if (who.length > 1 && who.every((each) => each.startsWith(lead))) return lead + listing(who.map((each) => each.slice(lead.length)), "or", most);
-    return listing(who, last, most);
-  };
   const bySide = (parts) => {
     const sides = new Map();
     for (const s of parts) { const key = `${["worse", "better", null].indexOf(s.harm)}${s.facts.than_all ? 1 : 0}${s.harm === null ? { null: "N", false: "F", true: "T" }[s.lower] : "N"}`; sides.set(key, [...(sides.get(key) ?? []), s]); }
     return [...sides.keys()].sort().map((key) => sides.get(key));
   };
   const at = (item, path) => path.split(".").reduce((v, key) => v?.[key], item);
-  const num = (v, digits = 4) => localised(significant(v, digits)).replace("-", "\u2212");
-  const was = (e) => [event(e).aux, event(e).part].filter(Boolean).join(" ");
-  F = { name, whom: (s, side = "who", kase) => joined(side === "some" ? some(s.who, kase) : name(s[side], kase), s.of?.among), such, some, now: (e) => [event(e).now, event(e).part].filter(Boolean).join(" "),
-    was, often: (e) => was(e) + (e.once ? "," : ""), aux: (e) => event(e).aux, part: (e) => event(e).part, who: (e) => event(e).who, equals, count: amount,
-    both: (e) => { const [a, b] = kindOf(e) === "decision" ? ["positive", "negative"] : ["label_positive", "label_negative"], [x, y] = [words[a], words[b]]; return x || y ? `${x || y} ${terms.or} ${x && y ? y : terms.not}` : equals(e); },
-    of: (v, of) => `${amount(v)} ${v === 1 ? terms.plural[of] ?? of.replace(/s$/, "") : terms.many[of] ?? of}`, called: (t) => String(t).split(" & ").map((part) => bandText(part) ?? called(part)).join(" & "), cap: (t) => (/^.[ -]/u.test(t) ? t : t.charAt(0).toUpperCase() + t.slice(1)),
-    after_number: (people, n) => (n === "1" ? `${people} (n = 1)` : `${n} ${people}`), series: listing, counted, range: rangeText, pick, num, feature, names, by_side: bySide, level: (r) => significant(100 * r.level, 4), space: (t) => (t ? ` ${t}` : ""), judged: judgedName,
+  // the grammar with what its filters have of Jinja, or in few words
+  const g = Object.assign(language === "de" ? new German() : new Grammar(), { table, terms, people, words, unit, noun, localised, counted, place: () => "", by_side: bySide,
+    which: people[noun === unit && !people.nouns.includes(noun) ? "that" : "who"], often: (e) => g.was(e) + (e.once ? "," : ""), event: (e) => Object.fromEntries(Grammar.prototype.event.call(g, e)), aux: (e) => g.event(e).aux, part: (e) => g.event(e).part, who: (e) => g.event(e).who,
+    of: (v, of) => g.numbered(v, of), num: (...given) => g.number(...given), series: (...given) => g.listing(...given), called: (t) => String(t).split(" & ").map((part) => g.band(part) ?? shownName(part)).join(" & "),
+    cap: (t) => (/^.[ -]/u.test(t) ? t : t.charAt(0).toUpperCase() + t.slice(1)), level: (r) => significant(100 * r.level, 4), space: (t) => (t ? ` ${t}` : ""),
     points: (v) => { const t = fixed(100 * v, 1); return localised(Number(t) === 0 ? "0.0" : v > 0 ? `+${t}` : t).replace("-", "\u2212"); }, pct: (v) => localised(`${fixed(100 * v, 1)}%`), string: S, last: (v) => v.at(-1), abs: Math.abs,
     replace: (t, from, to, most) => (most === 1 ? t.replace(from, () => to) : t.replaceAll(from, to)), length: (v) => v.length, list: (v) => [...v], items: (v) => Object.entries(v ?? {}), min: (v) => Math.min(...v),
-    map: (items, by) => items.map((item) => (typeof by === "object" ? at(item, by.attribute) : F[by](item))), unique: (items) => [...new Set(items)],
+    map: (items, by) => items.map((item) => (typeof by === "object" ? at(item, by.attribute) : g[by](item))), unique: (items) => [...new Set(items)],
     selectattr: (items, path, test, value) => items.filter((item) => (test === undefined ? T(at(item, path)) : JSON.stringify(at(item, path)) === JSON.stringify(value))),
-    rejectattr: (items, path) => items.filter((item) => !T(at(item, path))), rule_words: (t) => t, insufficient: () => "", reason: () => "" };
-  const self = { joined, comma: (among) => (among && !event(among).who.startsWith(people.with) ? "," : ""), event, noun, unit };
+    rejectattr: (items, path) => items.filter((item) => !T(at(item, path))), rule_words: (t) => t, insufficient: () => "", reason: () => "" });
+  F = g;
   const state = (code, place, s = null, more = {}) => {
     let text = texts[code]?.[place] ?? (["share", "fit", "misfit", "mean", "number", "rank", "other"].includes(place) ? texts[code]?.else : undefined);
     if (text && typeof text === "object") text = text[s?.of?.kind ?? "number"] ?? text.else;
     if (!text) return null;
-    return text({ state, terms, table, words: self, inf: Infinity, s, ...s?.facts, ...more }).trim() || null;
+    return text({ state, terms, table, words: g, inf: Infinity, s, ...s?.facts, ...more }).trim() || null;
   };
-  return { state, table, words: self };
+  return { state, table, words: g };
 };
 let F = {};
 
@@ -181,7 +76,7 @@ const wordsOf = (q, repeated) => {
   return repeated && !found.noun ? { ...found, noun: found.unit } : found;
 };
 const eventOf = (q, [kind, positive]) => {
-  const column = kind === "decision" ? q.decision.name : q.label?.name ?? "label", more = { decides: false, once: q.person !== null };
+  const column = kind === "decision" ? q.decision.name : q.label?.name ?? "label", more = { decides: false, once: q.person !== null, named: true };
   if (q.above !== null) return { kind, positive, column, values: [significant(q.above, 6)], op: "above", ...more };
   if (!q.stated.length) return { kind, positive, column, values: [positive ? "1" : "0"], op: "=", ...more };
   return { kind, positive, column, values: q.stated.map((v) => (typeof v === "number" ? significant(v, 6) : String(v))), op: positive ? "=" : "not", ...more };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import inspect
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -262,7 +263,7 @@ class _Compiler:
             case _ if type(node) in _BINARY:
                 return f"({self.of(node.left)}{_BINARY[type(node)]}{self.of(node.right)})"
             case nodes.Filter(node=of, name=name):
-                return f"F.{name}({','.join([self.of(of), *self.arguments(node)])})"
+                return f"F.{name}({','.join([self.of(of), *self.arguments(node, name)])})"
             case nodes.Test(node=of, name="none"):
                 return f"({self.of(of)}??null)===null"
             case nodes.Call(node=nodes.Name(name="say")):
@@ -279,6 +280,13 @@ class _Compiler:
                 return f"{self.of(of)}({','.join(self.arguments(node))})"
         raise TypeError(f"a text in a page cannot have {node}")
 
-    def arguments(self, call: Any) -> list[str]:
-        named = ",".join(f"{each.key}:{self.of(each.value)}" for each in call.kwargs)
-        return [*map(self.of, call.args), *([f"{{{named}}}"] if named else [])]
+    def arguments(self, call: Any, method: str = "") -> list[str]:
+        """Return the arguments of a call; those of a method of languages in its order."""
+        named = {each.key: self.of(each.value) for each in call.kwargs}
+        given = [*map(self.of, call.args)]
+        if named and hasattr(Grammar, method):
+            order = [*inspect.signature(getattr(Grammar, method)).parameters][2 + len(given) :]
+            last = max(map(order.index, named)) + 1
+            return [*given, *(named.get(name, "undefined") for name in order[:last])]
+        texts = ",".join(f"{key}:{value}" for key, value in named.items())
+        return [*given, *([f"{{{texts}}}"] if texts else [])]
