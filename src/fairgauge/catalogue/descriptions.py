@@ -88,7 +88,10 @@ class MetricDescription:
             "set": "" if rate else self.set,
         }
         body = (_hung(f"  {key:<13}", text) for key, text in lines.items() if text)
-        return "\n".join([_heading(self), *body])
+        title = self.title.removesuffix(f" ({self.name})")
+        plain = self.name.replace("_", " ").casefold() == title.casefold()
+        heading = self.name if plain else _hung("", f"{self.name}: {title}")
+        return "\n".join([heading, *body])
 
 
 def metrics() -> tuple[MetricDescription, ...]:
@@ -151,12 +154,6 @@ def _expand_citation(cite: str) -> str:
     prefix, _, page = cite.partition(":")
     where = _SOURCES.get(prefix, prefix)
     return f"{where}, {page}" if page else where
-
-
-def _heading(entry: MetricDescription) -> str:
-    title = entry.title.removesuffix(f" ({entry.name})")
-    plain = entry.name.replace("_", " ").casefold() == title.casefold()
-    return entry.name if plain else _hung("", f"{entry.name}: {title}")
 
 
 def _hung(key: str, text: str) -> str:

@@ -143,7 +143,14 @@ class Command(click.Command):
 
         def parse_once(args: list[str]) -> tuple[dict[str, Any], list[str], list[click.Parameter]]:
             values, rest, given = parse(args)
-            _refuse_repeated(given, ctx)
+            for i, option in enumerate(given):
+                # --help and --version end the command, whatever stands beside them
+                ends = option.name in ("help", "version")
+                if not isinstance(option, click.Option) or option.multiple or ends:
+                    continue
+                if option in given[:i]:
+                    flags = " or ".join(option.opts + option.secondary_opts)
+                    raise click.UsageError(f"{flags} is given twice, and holds one value", ctx)
             return values, rest, given
 
         parser.parse_args = parse_once  # type: ignore[method-assign]
@@ -175,17 +182,6 @@ def gather_options(record: type, keyword: str, *options: Decorator) -> Decorator
         return with_record
 
     return decorate
-
-
-def _refuse_repeated(given: Sequence[click.Parameter], ctx: click.Context) -> None:
-    for i, option in enumerate(given):
-        # --help and --version end the command, whatever stands beside them
-        ends = option.name in ("help", "version")
-        if not isinstance(option, click.Option) or option.multiple or ends:
-            continue
-        if option in given[:i]:
-            flags = " or ".join(option.opts + option.secondary_opts)
-            raise click.UsageError(f"{flags} is given twice, and holds one value", ctx)
 
 
 class CommandGroup(click.Group):

@@ -115,9 +115,17 @@ def agreement_shape(statistic: Averaged, classes: int) -> tuple[Count, Count, Sh
         right = np.asarray(right, dtype=float)
         wrong = 1 - right
         cells = np.stack([right, wrong, wrong, classes - 2 + right], axis=-1)
-        side = ConfusionCounts(
-            size=np.ones(right.shape), cells=_known_cells(cells, {BOTH, statistic.of.needs})
-        )
+        needs = {BOTH, statistic.of.needs}
+        tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
+        known = {BOTH: cells}
+        for margin, positive, negative in (
+            (LABEL, tp + fn, fp + tn),
+            (PREDICTION, tp + fp, fn + tn),
+        ):
+            if margin in needs:
+                known[margin] = np.zeros_like(cells)
+                known[margin][..., 0], known[margin][..., 3] = positive, negative
+        side = ConfusionCounts(size=np.ones(right.shape), cells=known)
         return statistic.of.value(side, Profile.DOCUMENTED)
 
     def falling(wrong: Array) -> Array:
@@ -202,16 +210,6 @@ def _class_statistic(statistic: Averaged | Kappa) -> TableStatistic:
     if statistic.how is Average.MICRO:
         return ClassStatistic(np.asarray, value)
     return ClassStatistic(parts, lambda sums: quotient(sums[..., 0], sums[..., 1]))
-
-
-def _known_cells(cells: Array, needs: set[frozenset[Need]]) -> dict[frozenset[Need], Array]:
-    tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
-    known = {BOTH: cells}
-    for margin, positive, negative in ((LABEL, tp + fn, fp + tn), (PREDICTION, tp + fp, fn + tn)):
-        if margin in needs:
-            known[margin] = np.zeros_like(cells)
-            known[margin][..., 0], known[margin][..., 3] = positive, negative
-    return known
 
 
 MOST_DRAWN = 40_000_000

@@ -18,7 +18,6 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
 
 __all__ = ["log_report"]
@@ -82,7 +81,14 @@ def _metric_values(report: Report, name: str) -> Iterator[tuple[str, float]]:
     for each in report.estimates:
         if each.scope.kind is ScopeKind.STRATUM or each.value is None:
             continue
-        key = _unique_key(_metric_key(each, name), taken)
+        threshold = None if each.threshold is None else f"threshold {each.threshold:g}"
+        scope = None if each.scope.kind is ScopeKind.OVERALL else str(each.scope.kind)
+        of_class = " ".join(filter(None, (each.class_scope.average, each.class_scope.name)))
+        parts = (each.metric, each.feature, each.group, scope, of_class, threshold)
+        metric_key = "/".join([name, *(_allowed_name(str(part)) for part in parts if part)])[
+            : _LONGEST_NAME - len("/high")
+        ]
+        key = _unique_key(metric_key, taken)
         numbers = each.value, *((each.interval.low, each.interval.high) if each.interval else ())
         for end, value in zip(("", "/low", "/high"), numbers, strict=False):
             if math.isfinite(value):
@@ -91,16 +97,6 @@ def _metric_values(report: Report, name: str) -> Iterator[tuple[str, float]]:
         count = sum(verdict.outcome is outcome for verdict in report.verdicts)
         of = "ignored" if outcome is Outcome.NONE else outcome
         yield _unique_key(f"{name}/rules/{of}", taken), float(count)
-
-
-def _metric_key(each: Estimate, name: str) -> str:
-    threshold = None if each.threshold is None else f"threshold {each.threshold:g}"
-    scope = None if each.scope.kind is ScopeKind.OVERALL else str(each.scope.kind)
-    of_class = " ".join(filter(None, (each.class_scope.average, each.class_scope.name)))
-    parts = (each.metric, each.feature, each.group, scope, of_class, threshold)
-    return "/".join([name, *(_allowed_name(str(part)) for part in parts if part)])[
-        : _LONGEST_NAME - len("/high")
-    ]
 
 
 def _allowed_name(part: str) -> str:

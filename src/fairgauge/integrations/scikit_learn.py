@@ -21,8 +21,6 @@ from fairgauge.values import canonical, matches
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from numpy.typing import NDArray
-
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.question.options import Array, Spec
     from fairgauge.results.report import Report
@@ -143,7 +141,17 @@ class Scorer:
         columns = {name: _find_column(name, X, metadata) for name in self.columns}
         if self.spec.score is None:
             return self._score_report(columns, y, {"prediction": estimator.predict(X)})
-        return self._score_report(columns, y, {"score": self._probability(estimator, X)})
+        if not hasattr(estimator, "predict_proba"):
+            raise DataError(
+                f"{type(estimator).__name__} has no predict_proba, and {self.measured.name} is a "
+                "metric of scores"
+            )
+        positive = self.spec.positive_of(self.spec.label)
+        classes = [canonical(each) for each in estimator.classes_]
+        chosen = [any(matches(value, each) for value in positive or (1,)) for each in classes]
+        probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        probability = np.asarray(probabilities[:, chosen].sum(axis=1))
+        return self._score_report(columns, y, {"score": probability})
 
     _sign, _kwargs = 1, MappingProxyType[str, object]({})
 
@@ -180,18 +188,6 @@ class Scorer:
         features = (name for path, name in self.spec.columns() if path.startswith(_FEATURES))
         names = ", ".join(dict.fromkeys(features))
         return f"<Scorer of {self.measured.name} for {names}: {groups}>"
-
-    def _probability(self, estimator: Any, X: object) -> NDArray[np.float64]:  # noqa: N803
-        if not hasattr(estimator, "predict_proba"):
-            raise DataError(
-                f"{type(estimator).__name__} has no predict_proba, and {self.measured.name} is a "
-                "metric of scores"
-            )
-        positive = self.spec.positive_of(self.spec.label)
-        classes = [canonical(each) for each in estimator.classes_]
-        chosen = [any(matches(value, each) for value in positive or (1,)) for each in classes]
-        probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-        return np.asarray(probabilities[:, chosen].sum(axis=1))
 
     def _values(self, report: Report) -> Iterator[tuple[str, float | None]]:
         if isinstance(self.measured, Statistic):

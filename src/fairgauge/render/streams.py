@@ -177,7 +177,9 @@ def cell(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):
-        return _number(value)
+        if isinstance(value, float) and math.isinf(value):
+            return "Infinity" if value > 0 else "-Infinity"
+        return repr(value)
     text = printable(value)
     as_read = unicodedata.normalize("NFKC", text).lstrip()
     if as_read.startswith(_FORMULA) and not _NUMBER.fullmatch(text):
@@ -185,12 +187,6 @@ def cell(value: Value) -> str:
     if _NEEDS_QUOTES.intersection(text) or text != text.strip():
         return '"' + text.replace('"', '""') + '"'
     return text
-
-
-def _number(value: float) -> str:
-    if isinstance(value, float) and math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return repr(value)
 
 
 def to_pandas(shown: ShownResult, table: str | None = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -77,12 +77,6 @@ def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
     return ("times", divisor), ("different", len(times_of)), ("cells", 1)
 
 
-def _positions(values: Iterable[object]) -> Index:
-    # of each value among the different ones, as they come
-    held: dict[object, int] = {}
-    return np.array([held.setdefault(value, len(held)) for value in values])
-
-
 def _pasted_counts(columns: Mapping[str, Sequence[object]], count: str) -> Copies:
     # a table that stands several times, or a part of it: those of other people have other counts
     counts = columns.get(count, ())
@@ -125,12 +119,18 @@ def _copies(columns: Sequence[Sequence[object]]) -> _Shown:
     # that all rows stand again, or that some do in the same order
     if not columns:
         return {}
-    rows = _positions(zip(*columns, strict=True))
+    values = zip(*columns, strict=True)
+    # of each value among the different ones, as they come
+    held: dict[object, int] = {}
+    rows = np.array([held.setdefault(value, len(held)) for value in values])
     times_of = np.bincount(rows)
     times, repeated = int(np.gcd.reduce(times_of)), len(rows) - len(times_of)
     different = [len({*c}) for c in columns] if repeated else [1]
     combinations, part = math.prod(different), len(rows) // times
-    in_place = _stand_in_place(rows)
+    # that equal rows follow each other, about as often each time, though the table is not sorted
+    runs = np.diff(np.flatnonzero(np.diff(rows, prepend=-1, append=-1)))
+    few = len(runs) < max(_FEWEST_COMPARED, _UNSORTED * (rows.max() + 1))
+    in_place = not few and bool(runs.mean() >= _FEWEST_IN_PLACE and runs.var() < runs.mean())
     again = in_place or (times > 1 and np.array_equal(rows[part:], rows[:-part]))
     found: _Shown = {"times": times, "different": len(times_of)}
     if _are_multiples(times_of, combinations, again=again) or _repeat_whole(rows, times):
@@ -195,13 +195,6 @@ def _comparable(values: Sequence[object]) -> list[object]:
     except (TypeError, ValueError):  # lists and the like
         return [*map(str, values)]
     return found
-
-
-def _stand_in_place(rows: Index) -> bool:
-    # that equal rows follow each other, about as often each time, though the table is not sorted
-    runs = np.diff(np.flatnonzero(np.diff(rows, prepend=-1, append=-1)))
-    few = len(runs) < max(_FEWEST_COMPARED, _UNSORTED * (rows.max() + 1))
-    return not few and bool(runs.mean() >= _FEWEST_IN_PLACE and runs.var() < runs.mean())
 
 
 def _stand_in_order(rows: Index) -> bool:

@@ -129,10 +129,6 @@ def protect_counts(
     before = [_ranges_before(each, cube, table) for each in earlier]
     named = [table.codes[:, i] for i, axis in enumerate(table.axes) if axis.role in GROUPED]
     published = _round_counts(counts, min_cell, before, reasons & (counts > 0), named, random)
-    return _replace_counts(cube, table, published, min_cell)
-
-
-def _replace_counts(cube: Cube, table: CountTable, published: Array, min_cell: int) -> Cube:
     cells, excluded = np.split(published, [len(table.codes)])
     sums = {"rows": cells} | ({"n": cells} if "n" in table.sums else {})
     return replace(
