@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.cube.cube import Cube
+import duckdb
+import polars as pl
+from polars.io.plugins import register_io_source
+from tests.parity import conftest as kinds
+
+from fairgauge.api import searching
+from fairgauge.cube.plan import plan
+from fairgauge.errors import DataError
+from fairgauge.question.specification import ask
+from fairgauge.scan import _duckdb_relation as duckdb_connection
+from fairgauge.scan import open_source
+from fairgauge.scan._sql import select
 
 METRICS = ["selection_rate.difference", "calibration_gap", "brier_score", "roc_auc", "mean_score"]
 
@@ -165,3 +177,130 @@ def test_mariadb_counts_the_same(mariadb, rows, tmp_path):
     made = tmp_path / "a.cube.json"
     engines.by_library_of_mysql("mysql_counts.py", mariadb, rows, ASKED, made)
     check(fg.load(made))
+
+
+ASKED_ONCE = {
+    "label": "y", "sensitive": ["a", "b", "c", "d"], "intersections": [("a", "b"), ("c", "d")],
+}  # fmt: skip
+ROWS = pa.table({name: [1, 2, 3, 4] * 10 for name in "abcdy"})
+
+
+# ---- rows are read once, however many features are asked; and too many values are told early
+def test_a_parquet_file_is_scanned_once(tmp_path):
+    pq.write_table(ROWS, tmp_path / "rows.parquet")
+    source = open_source(tmp_path / "rows.parquet")
+    query = select(plan(ask(**ASKED_ONCE)), source.relation, source.written)
+    shown = "".join(record[1] for record in duckdb_connection.run(f"EXPLAIN {query}", "plan"))
+    assert shown.count("Function:") == 1  # of reading
+    assert "GROUPING SETS" in query
+
+
+def test_a_lazy_frame_is_scanned_once():
+    rows = pl.DataFrame(pl.from_arrow(ROWS))
+    scans = []
+
+    def read(columns, predicate, n_rows, batch_size):
+        scans.append(columns)
+        yield rows.select(columns) if columns else rows
+
+    lazy = register_io_source(read, schema=rows.schema)
+    assert fg.count(lazy, **ASKED_ONCE) == fg.count(rows, **ASKED_ONCE)
+    assert len(scans) == 1
+
+
+@pytest.fixture(params=["parquet", "pandas", "polars", "lazy", "pyarrow", "csv"])
+def late(request, tmp_path):
+    """A label with too many values, but only after rows that look well."""
+    labels = np.concatenate([np.ones(50_000), np.arange(20_000) / 7])
+    rows = pa.table({"g": ["a"] * len(labels), "y": labels})
+    if request.param == "parquet":
+        pq.write_table(rows, tmp_path / "rows.parquet")
+        return tmp_path / "rows.parquet"
+    if request.param == "csv":
+        pl.DataFrame(pl.from_arrow(rows)).write_csv(tmp_path / "rows.csv")
+        return tmp_path / "rows.csv"
+    frame = pl.DataFrame(pl.from_arrow(rows))
+    kinds = {"pandas": rows.to_pandas, "polars": lambda: frame, "lazy": frame.lazy}
+    return kinds.get(request.param, lambda: rows)()
+
+
+def test_too_many_values_that_come_late(late):
+    with pytest.raises(DataError, match=r"'y' \(label\) has more than 1,000 distinct values"):
+        fg.count(late, label="y", sensitive="g")
+
+
+def test_the_limit_can_be_raised():
+    rows = pl.DataFrame({"g": [f"g{i % 3_000}" for i in range(9_000)], "y": [1, 0, 1] * 3_000})
+    assert len(fg.count(rows, label="y", sensitive="g", max_groups=3_000).tables[0].codes) == 3_000
+
+
+# ---- searches of rows that every engine reads in batches, against those of counts of all features
+ROWS_BATCHES = 1_500
+FEATURES = ["sex", "town", fg.cut("age", [30, 60]), "day"]
+ASKED_BATCHES = {"prediction": "p", "metrics": "false_positive_rate"}
+
+
+def people() -> pa.Table:
+    """Rows with features of all kinds and gaps in each, and one subgroup that is worse."""
+    rng = np.random.default_rng(1)
+    sex, age = (
+        rng.choice(["F", "M"], ROWS_BATCHES),
+        rng.integers(18, 90, ROWS_BATCHES).astype(float),
+    )
+    s = rng.beta(2, 3, ROWS_BATCHES).round(4)
+    worse = (sex == "F") & (age > 60)
+    columns = {
+        "sex": pa.array(sex, mask=rng.random(ROWS_BATCHES) < 0.03),
+        "town": pa.array([f"t{each}" for each in rng.integers(0, 9, ROWS_BATCHES)]),
+        "age": pa.array(age, mask=rng.random(ROWS_BATCHES) < 0.03),
+        "day": pa.array(rng.integers(0, 3, ROWS_BATCHES).astype("datetime64[D]")),
+        "s": pa.array(s, mask=rng.random(ROWS_BATCHES) < 0.03),
+        "p": pa.array((rng.random(ROWS_BATCHES) < 0.15 + 0.4 * worse).astype(int)),
+        "y": pa.array((rng.random(ROWS_BATCHES) < np.where(worse, 0.5, s)).astype(int)),
+    }
+    return pa.table(columns)
+
+
+def duckdb_address(table, folder):
+    with duckdb.connect(folder / "rows.duckdb") as connection:
+        connection.register("given", table)
+        connection.execute("CREATE TABLE people AS FROM given")
+    return fg.sql(f"duckdb:///{folder}/rows.duckdb", "people")
+
+
+def leaves(value):
+    """Return all numbers of a result, and all else, but for what names this one result."""
+    if isinstance(value, dict):
+        kept = sorted(value.keys() - {"created", "fingerprint", "data"})
+        return [*kept, *(leaf for name in kept for leaf in leaves(value[name]))]
+    return [leaf for each in value for leaf in leaves(each)] if isinstance(value, list) else [value]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        kinds.pandas_default, kinds.pandas_categorical, kinds.polars_frame,
+        kinds.polars_categorical, kinds.polars_lazy, kinds.pyarrow_table, kinds.parquet,
+        kinds.csv_file, kinds.csv_glob,
+        kinds.dask_frame, kinds.ibis_sqlite, kinds.postgres, kinds.spark_frame, duckdb_address,
+        kinds.json_lines,
+    ],
+    ids=lambda kind: kind.__name__,
+)  # fmt: skip
+def test_what_is_found_is_the_same(monkeypatch, tmp_path, kind):
+    data = kind(people(), tmp_path)
+    asked = {"label": "y", "positive": 1, "sensitive": FEATURES, **ASKED_BATCHES}
+    monkeypatch.setattr(searching, "_MOST_CELLS", 10**9)
+    counted = fg.find(data, **asked)
+    assert counted.worse
+    monkeypatch.setattr(searching, "_MOST_CELLS", 0)
+    monkeypatch.setattr(searching, "_MOST_JOINT_CELLS", 0)  # so that nothing else can answer
+    if kind is kinds.json_lines:
+        with pytest.raises(fg.SpecError, match="write the columns to a Parquet file"):
+            fg.find(data, **asked)
+        return
+    streamed = fg.find(data, **asked)
+    assert streamed.fingerprint != counted.fingerprint
+    both = zip(leaves(streamed.to_dict()), leaves(counted.to_dict()), strict=True)
+    for ours, expected in both:  # the last digits of sums of scores follow the order of rows
+        assert ours == (pytest.approx(expected) if isinstance(expected, float) else expected)

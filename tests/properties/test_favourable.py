@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_mirror_of_verbs import rows
 
 import fairgauge as fg
@@ -15,6 +18,7 @@ from fairgauge.enums import Outcome
 from fairgauge.question.kits import find_kit, kit_names
 from fairgauge.render import render
 from fairgauge.results.verdicts import is_of_both_sides
+from fairgauge.values import matches, meaning
 
 OTHER = {
     "base_rate": "negative_base_rate", "selection_rate": "rejection_share", "accuracy": "accuracy",
@@ -247,3 +251,40 @@ def test_a_sentence_about_a_failing_rule_names_those_whose_verdict_is_fail(
             if " fail as the better-off side" in sentence and not sentence.startswith("They"):
                 whose = sentence.split(" fail as")[0].casefold()
                 assert {each for each, name in names.items() if name in whose} <= failing_groups
+
+
+# ---- the same question has one fingerprint, however the positive value is written
+ASKED_SPELLINGS = {"label": "y", "prediction": "p", "sensitive": "sex"}
+ROWS = pd.DataFrame({"sex": list("FMMF") * 9, "y": [1, 0, 0, 1] * 9, "p": [1, 1, 0, 0] * 9})
+numbers_spellings = st.integers(-3, 3) | st.floats(-2, 2) | st.booleans()
+texts = st.sampled_from(
+    ["1", "1.0", "01", "1e0", "true", "True", "TRUE", "false", "0", "-0", "yes", "", " 1", "1 "]
+)
+values = numbers_spellings | texts | numbers_spellings.map(str)
+
+
+@given(values, values)
+def test_values_of_one_meaning_match_the_same_levels(asked, level):
+    assert matches(asked, level) == matches(meaning(asked), level)
+    assert meaning(meaning(asked)) == meaning(asked)
+
+
+@given(values, values, values)
+def test_values_of_several_meanings_are_kept_apart(one, other, level):
+    if meaning(one) == meaning(other):
+        assert matches(one, level) == matches(other, level)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "bool", "str"])
+@pytest.mark.parametrize("written", [1, True, 1.0, "1", "1.0", "true", ["1"], [1, "true"]])
+def test_counts_of_one_question_are_equal_and_add_up(dtype, written):
+    rows = ROWS.astype({"y": dtype, "p": dtype})
+    one = fg.count(rows, **ASKED_SPELLINGS, positive=1)
+    other = fg.count(rows.head(20), **ASKED_SPELLINGS, positive=written)
+    assert other == fg.count(rows.head(20), **ASKED_SPELLINGS, positive=1)
+    both = one.add(other)
+    assert both.asked.positive == (1,)
+    assert (
+        both.digest
+        == fg.count(pd.concat([rows, rows.head(20)]), **ASKED_SPELLINGS, positive=1).digest
+    )

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from grimp import ImportGraph
+from tests.repository.private_modules import PrivateModules
 
 import fairgauge as fg
 
@@ -161,3 +163,30 @@ def test_messages_stay_short() -> None:
     with pytest.raises(fg.SpecError) as caught:
         fg.confusion("g", {f"group {i}" * 50: {"tp": -1} for i in range(1_000)})
     assert len(str(caught.value)) < 2_000
+
+
+# ---- the contract of private modules finds both mistakes, in a graph made for it
+OPTIONS = {"root": "p", "public": ["p.b.shown"]}
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "problems"),
+    [
+        ("p.a.x", "p.b._hidden", ["p.b._hidden is private, and imported by p.a.x"]),
+        ("p.b.y", "p.b._hidden", []),
+        ("p.b", "p.b._hidden", []),
+        ("p.b.y", "p.b.seen", ["p.b.seen is used by its package alone: name it _seen"]),
+        ("p.b.y", "p.b.shown", []),
+        ("p.a.x", "p.b.seen", []),
+        ("p.bb.x", "p.b._hidden", ["p.b._hidden is private, and imported by p.bb.x"]),
+    ],
+)
+def test_modules_are_private_where_only_their_package_uses_them(
+    importer: str, imported: str, problems: list[str]
+) -> None:
+    graph = ImportGraph()
+    graph.add_import(importer=importer, imported=imported)
+    contract = PrivateModules(name="private", session_options={}, contract_options=OPTIONS)
+    check = contract.check(graph, verbose=False)
+    assert check.metadata["problems"] == problems
+    assert check.kept is not bool(problems)

@@ -42,3 +42,17 @@ def test_places_named_in_contributing_exist():
     source = ROOT / "src" / "fairgauge"
     folders = (ROOT, ROOT / "src", source, source / "inference", ROOT / "tests" / "unit")
     assert [each for each in named if not any((top / each).exists() for top in folders)] == []
+
+
+# ---- the page of what other tools do: every row names a release, and a test that is there
+ROOT_TOOLS = Path(__file__).parents[2]
+PAGE = (ROOT_TOOLS / "docs" / "reference" / "other-tools.md").read_text(encoding="utf-8")
+ROWS = [line.strip("|").split("|") for line in PAGE.splitlines() if line.startswith("| ")][1:]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].strip())
+def test_a_row_names_a_release_and_the_test_that_holds_it(row):
+    library, *_, test = map(str.strip, row)
+    assert len(row) == 5
+    assert re.search(r" \d", library)
+    assert (ROOT_TOOLS / "tests" / test.strip("`")).is_file()

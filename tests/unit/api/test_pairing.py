@@ -125,8 +125,6 @@ def test_missing_answers_are_counted_by_group_and_excluded():
 
 
 # ---- bad tables ---------------------------------------------------------------------------------
-
-
 def test_unknown_groups_placebos_and_references_are_named():
     with pytest.raises(fg.FairgaugeError) as caught:
         audit(study(), reference={"group": "Whit"}, placebo="edit", exclude_groups="Asian")
@@ -137,7 +135,6 @@ def test_unknown_groups_placebos_and_references_are_named():
 
 
 # ---- what changes nothing -----------------------------------------------------------------------
-
 _DESIGNS = {
     "names": st.tuples(st.integers(1, 4), st.integers(1, 4)),
     "items": st.integers(2, 6),
@@ -212,8 +209,6 @@ def test_a_specification_file_has_its_keys(tmp_path):
 
 
 # ---- saved and shown ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("asked", [{}, {"margins": {"score": 0.5}, "placebo": "edit"}])
 def test_counts_of_answers_give_what_the_answers_give(asked, tmp_path):
     table = study((4, 4), 9, 3, delta=-0.4, placebos=4, seed=3)
@@ -250,3 +245,211 @@ def test_the_command_counts_answers_and_compares_the_counts(tmp_path):
     rows, counts = json.loads(of_rows.stdout), json.loads(of_counts.stdout)
     assert rows["differences"] == counts["differences"]
     assert rows["data"]["fingerprint"] == counts["data"]["fingerprint"] == fg.load(cube).digest
+
+
+# ---- items that come in families: several made from one text are one cluster
+ASKED_FAMILIES = {"item": "item", "variant": "name", "sensitive": "group", "score": "score",
+         "reference": {"group": "a"}}  # fmt: skip
+
+
+def study_families(seed=0, sizes=(8,) * 5, names=6, delta=0.0, spread=0.3):
+    """Draw answers to items of a few CVs, by which groups differ; the mean is ``delta``."""
+    rng = np.random.default_rng(seed)
+    group, cv = np.repeat([0, 1], names), np.repeat(np.arange(len(sizes)), sizes)
+    cells = (len(cv), 2 * names)
+    y = rng.normal(0, 1, (len(cv), 1)) + rng.normal(0, 0.1, 2 * names) + delta * group
+    y = y + rng.normal(0, spread, (len(sizes), 2))[cv][:, group] + rng.normal(0, 0.5, cells)
+    item, name = np.indices(cells).reshape(2, -1)
+    return pd.DataFrame({"item": item, "name": name, "group": np.array(["a", "b"])[group[name]],
+                         "cv": [f"cv{k}" for k in cv[item]], "score": y.ravel()})  # fmt: skip
+
+
+def difference(table, **asked):
+    return fg.pairs(table, **(ASKED_FAMILIES | asked)).differences[0]
+
+
+@pytest.mark.parametrize("sizes", [(8,) * 5, (16, 8, 8, 4, 4)])
+def test_groups_that_differ_by_text_do_not_differ_by_chance(sizes):
+    """At most 5% of studies without a difference; without families 24% and 34% of them."""
+    differs = {"cv": 0, None: 0}
+    for seed in range(30):
+        table = study_families(seed, sizes)
+        for family in differs:
+            differs[family] += difference(table, family=family).verdict == "differs"
+    assert differs["cv"] <= 5  # of 30 at 5%: 99 in 100 times
+    assert differs[None] >= 2 * max(differs["cv"], 3)
+
+
+def test_a_difference_is_found_and_its_value_is_that_of_the_items():
+    table = study_families(delta=1.5)
+    with_family, without = difference(table, family="cv"), difference(table)
+    assert with_family.value == without.value
+    assert with_family.verdict == without.verdict == "differs"
+    assert with_family.high - with_family.low > without.high - without.low
+    assert (with_family.families, with_family.items, without.families) == (5, 40, None)
+
+
+def test_few_families_and_one_name_have_no_verdict():
+    two = difference(study_families(sizes=(20, 20), delta=2), family="cv")
+    assert (two.verdict, two.reason, two.low) == ("cannot tell", "few_items", None)
+    assert "3 families of items" in two.says
+    alone = difference(study_families(names=1), family="cv")
+    assert alone.high - alone.low > 0
+    assert alone.degrees_of_freedom == pytest.approx(4)
+
+
+def test_an_item_of_two_families_and_a_missing_one_are_named():
+    table = study_families()
+    mixed = table.assign(cv=table.cv.where(table.index != 0, "another"))
+    with pytest.raises(fg.SpecError, match="item '0' is in several families of 'cv'"):
+        fg.pairs(mixed, family="cv", **ASKED_FAMILIES)
+    lacking = fg.pairs(
+        table.assign(cv=table.cv.where(table.cv != "cv0")), family="cv", **ASKED_FAMILIES
+    )
+    assert lacking.data.excluded == {"missing family": 96}
+    with pytest.raises(fg.SpecError, match="no column 'text'"):
+        fg.pairs(table, family="text", **ASKED_FAMILIES)
+
+
+# ---- fg.pairs: what is wrong with answers is warned of, and nothing passes by their absence
+ASKED_OF = {**ASKED, "reference": {"group": "White"}, "margins": {"score": 0.5}}
+
+
+def answers(seed=1, delta=0.0, **design):
+    table = study((6, 6), 25, 2, delta=delta, seed=seed, **design)
+    return table.assign(score=(table.score + 5).clip(0.1).round(2))
+
+
+def decisions(seed=1):
+    table = answers(seed)
+    refused = np.random.default_rng(seed).random(len(table)) < 0.3
+    return table.assign(called=np.where(refused, "no", "yes")).drop(columns="score")
+
+
+DECIDED = {**ASKED_OF, "score": None, "prediction": "called", "positive": "yes",
+           "margins": {"selection_rate": 0.3}}  # fmt: skip
+
+
+def audit_damage(table, **options):
+    return fg.pairs(table, **{**ASKED_OF, **options})
+
+
+def some(table, share, group="Black", seed=3):
+    """Return the index of a share of the rows of a group."""
+    own = table.index[table.group == group]
+    return own[np.random.default_rng(seed).random(len(own)) < share]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ordinary_answers_draw_no_warning(seed):
+    table = answers(seed, placebos=4)
+    asked = {"placebo": "edit"}
+    assert not audit_damage(table, **asked).diagnostics
+    assert not fg.pairs(decisions(seed), **DECIDED).diagnostics
+
+
+# ---- answers that one group lacks ---------------------------------------------------------------
+
+
+def verdict(found):
+    (each,) = found.differences
+    return each.verdict, each.reason
+
+
+LACKING = SwapVerdict.CANNOT_TELL, "missing_answers"
+
+
+@pytest.mark.parametrize("absent", [False, True])
+@pytest.mark.parametrize("which", ["low", "a fifth", "items", "one name"])
+def test_nothing_is_equivalent_where_one_group_lacks_answers(which, absent):
+    table = answers()
+    black = table.group == "Black"
+    lost = {
+        "low": black & (table.score < 4.5),
+        "a fifth": black & table.index.isin(some(table, 0.2)),
+        "items": black & table.item.isin([f"cv{k}" for k in range(8)]),
+        "one name": (table.name == "B00") & (table.item != "cv0"),
+    }[which]
+    damaged = table[~lost] if absent else table.assign(score=table.score.where(~lost))
+    found = audit_damage(damaged)
+    assert audit_damage(table).exit_code == 0
+    assert verdict(found) == LACKING
+    assert found.exit_code == 3
+    text = " ".join(str(found).split())
+    n = int(lost.sum())
+    of = f"{n / 300:.1%}, {n} of 300{f', {n} of them without a row' if absent else ''}"
+    assert f"Answers are missing more often under names of Black ({of}) than of White (0.0%" in text
+    why = "but answers that are missing could move the difference beyond the margin"
+    assert why in found.differences[0].says
+    shares = {each.group: (each.n, each.absent) for each in found.answered}
+    assert shares["Black"] == ((300 - n, n) if absent else (300, 0))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_answers_that_are_missing_by_chance_withhold_a_pass_where_they_could_change_it(seed):
+    """As rows without an outcome do in every other verb: whatever they are, it stands, or not."""
+    table = answers(seed)
+    rng = np.random.default_rng(seed)
+    for share, expected in ((0.01, (SwapVerdict.EQUIVALENT, None)), (0.15, LACKING)):
+        lost = rng.random(len(table)) < share
+        for damaged in (table[~lost], table.assign(score=table.score.where(~lost))):
+            found = audit_damage(damaged)
+            assert verdict(found) == expected
+            assert not found.differences[0].unequal
+        assert "more often" not in str(audit_damage(table[~lost]))
+
+
+def test_a_pass_holds_for_every_value_of_the_answers_that_are_missing():
+    """Either the pass is withheld, or no answers in their place take it back."""
+    table = decisions()
+    for share in (0.01, 0.03, 0.06):
+        lost = np.random.default_rng(3).random(len(table)) < share
+        given = table.assign(called=table.called.where(~lost))
+        asked = DECIDED | {"margins": {"selection_rate": 0.15}}
+        passed = fg.pairs(given, **asked).verdict is SwapVerdict.EQUIVALENT
+        for group, other in (("yes", "no"), ("no", "yes")):
+            filled = np.where(table.group == "Black", group, other)
+            worst = table.assign(called=table.called.where(~lost, filled))
+            assert not passed or fg.pairs(worst, **asked).verdict is SwapVerdict.EQUIVALENT
+
+
+# ---- decisions that may be none -----------------------------------------------------------------
+
+
+UNCLEAR = SwapVerdict.CANNOT_TELL, "unclear_answers"
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "why"), [("N/A", "undecided_outcomes", "is no decision, or an unknown one")]
+)
+def test_values_that_may_be_no_refusals_are_warned_of_and_nothing_is_equivalent(value, code, why):
+    table = decisions()
+    lost = some(table, 0.25)
+    table.loc[lost, "called"] = value
+    found = fg.pairs(table, **DECIDED)
+    ((name, message),) = [(each.code, each.message) for each in found.diagnostics]
+    assert (name, why in message) == (code, True)
+    line = f"called = {{unknown = [{json.dumps(value)}]}}"
+    assert f"--recode '{line}'" in message
+    assert verdict(found) == UNCLEAR
+    for mended in ({"recode": {"called": {"unknown": [value]}}}, {"unknown": [value]}):
+        again = fg.pairs(table, **DECIDED | mended | {"margins": {"selection_rate": 0.2}})
+        assert not again.diagnostics
+        assert again.data.missing == len(lost)
+        assert verdict(again) == LACKING
+
+
+@pytest.mark.parametrize("code", [-1, 0, 999])
+def test_codes_of_scores_that_were_not_given_leave_no_pass(code):
+    """Answers without a number were written as -1, and counted as the lowest score."""
+    table, wide = answers(), {"margins": {"score": 900}}
+    table["score"] = table.score.clip(2)
+    table.loc[some(table, 0.05), "score"] = code
+    found, accepted = (
+        audit_damage(table, **wide, config={"accept": of}) for of in ([], ["coded_numbers:score"])
+    )
+    ((name, message),) = [(each.code, each.message) for each in found.diagnostics]
+    assert name == "coded_numbers"
+    assert f"--recode 'score = {{unknown = [{code}]}}'" in message
+    assert (verdict(found), verdict(accepted)[0]) == (UNCLEAR, SwapVerdict.EQUIVALENT)
+    assert not audit_damage(table, **wide, recode={"score": {"unknown": [code]}}).diagnostics

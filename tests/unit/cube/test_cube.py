@@ -7,8 +7,11 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.checks.coded_numbers import coded_numbers
@@ -18,6 +21,7 @@ from fairgauge.cube.cube import Cube, aggregate, read_cube
 from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError
+from fairgauge.monitoring._period_cubes import sum_cubes
 from fairgauge.question.specification import ask
 from fairgauge.render.formats import render
 
@@ -322,3 +326,137 @@ def test_counts_of_several_strata_are_saved_merged_and_audited(tmp_path):
     merged.save(tmp_path / "day.cube.json")
     found, whole = fg.audit(fg.load(tmp_path / "day.cube.json")), fg.audit(rows, **asked)
     assert (found.estimates, found.spec) == (whole.estimates, whole.spec)
+
+
+# ---- `fg.confusion`: a cube of counts that are already known
+SEX = {"F": {"tp": 20, "fp": 5, "fn": 7, "tn": 18}, "M": {"tp": 65, "fp": 10, "fn": 5, "tn": 20}}
+
+
+def rows_of(groups: dict[str, dict[str, int]], feature: str = "sex") -> pd.DataFrame:
+    cells = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}
+    return pd.DataFrame(
+        [
+            (group, *cells[cell])
+            for group, counts in groups.items()
+            for cell, n in counts.items()
+            for _ in range(n)
+        ],
+        columns=[feature, "label", "prediction"],
+    )
+
+
+def test_it_is_the_cube_of_the_rows() -> None:
+    counted = fg.count(
+        rows_of(SEX), label="label", prediction="prediction", positive=1, sensitive="sex"
+    )
+    cube = fg.confusion("sex", SEX)
+    assert cube.rows == counted.rows == 150
+    asked = {"metrics": "clarify"}
+    assert fg.audit(cube, **asked).estimates == fg.audit(counted, **asked).estimates
+    assert fg.audit(cube).groups == fg.audit(counted).groups
+
+
+def test_cubes_of_confusion_matrices_add_up() -> None:
+    half = {g: {c: n // 2 for c, n in counts.items()} for g, counts in SEX.items()}
+    rest = {g: {c: n - n // 2 for c, n in counts.items()} for g, counts in SEX.items()}
+    assert fg.confusion("sex", half) + fg.confusion("sex", rest) == fg.confusion("sex", SEX)
+    with pytest.raises(fg.CubeError, match=r"sensitive is .*sex.* in one and .*race"):
+        fg.confusion("sex", SEX) + fg.confusion("race", SEX)
+
+
+def test_large_counts_are_exact() -> None:
+    cube = fg.confusion("sex", {"F": {"tp": 10**15, "fn": 1}, "M": {"tp": 3, "fn": 1}})
+    (group, _) = fg.audit(cube).groups
+    assert group.counts == {"tp": 10**15, "fp": 0, "fn": 1, "tn": 0}
+
+
+@pytest.mark.parametrize("count", [-1, 2.5, float("nan"), float("inf"), "x", None, [1]])
+def test_what_is_no_count_and_no_cell(count: Any) -> None:
+    with pytest.raises(fg.SpecError) as caught:
+        fg.confusion("sex", {"F": {"tpp": 1, "tp": count}})
+    cell, number = str(caught.value).split("\n")
+    assert cell == "sex.F.tpp: unknown cell. Did you mean 'tp'? Cells: tp, fp, fn, tn"
+    assert number.startswith("sex.F.tp: must be a whole number, 0 or greater, not ")
+
+
+# ---- clusters in counts: numbers that follow from what they hold, or hashes under a key
+ASKED_IDENTIFIERS = {
+    "prediction": "y",
+    "positive": 1,
+    "sensitive": ["sex", "race"],
+    "cluster": "who",
+}
+KEY = "FAIRGAUGE_CLUSTER_KEY"
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 5), st.sampled_from([0, 1]), st.sampled_from("FM"), st.sampled_from("xyz")
+    ),
+    min_size=1,
+).filter(lambda rows: any(row[1] for row in rows))
+
+
+def frame(rows, names=lambda who: f"id-{who}"):
+    who, y, sex, race = zip(*rows, strict=True)
+    data = {"who": [names(each) for each in who], "y": y, "sex": sex, "race": race}
+    return pl.DataFrame(data | {"n": [1 + ord(each) % 3 for each in race]})
+
+
+@given(ROWS, st.permutations(range(6)), st.randoms(), st.sampled_from([None, "weight", "count"]))
+def test_neither_identifiers_nor_their_order_nor_that_of_rows_shows(rows, renamed, random, role):
+    asked = ASKED_IDENTIFIERS | ({role: "n"} if role else {})
+    counted = fg.count(frame(rows), **asked)
+    assert "id-" not in counted.to_json()
+    shuffled = random.sample(rows, len(rows))
+    other = fg.count(frame(shuffled, lambda who: f"{renamed[who]}@example.org"), **asked)
+    assert other.digest == counted.digest
+    assert fg.audit(counted).estimates == fg.audit(frame(rows), **asked).estimates
+
+
+@given(ROWS, ROWS)
+def test_with_a_key_counts_add_up_to_those_of_all_rows(one, other):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(KEY, "0123456789abcdef")
+        apart = [fg.count(frame(rows), **ASKED_IDENTIFIERS) for rows in (one, other)]
+        together = fg.count(frame([*one, *other]), **ASKED_IDENTIFIERS)
+    total = apart[0].add(apart[1], allow_duplicates=True)
+    assert total == together
+    assert "id-" not in total.to_json()
+    assert total.to_json() != fg.count(frame([*one, *other]), **ASKED_IDENTIFIERS).to_json()
+
+
+def test_without_a_common_key_counts_do_not_add_up(monkeypatch):
+    rows = [(0, 1, "F", "x"), (1, 0, "M", "y")]
+    numbered = fg.count(frame(rows), **ASKED_IDENTIFIERS)
+    keyed = []
+    for key in ("0123456789abcdef", "fedcba9876543210"):
+        monkeypatch.setenv(KEY, key)
+        keyed.append(fg.count(frame(rows), **ASKED_IDENTIFIERS))
+    for one, other in [(numbered, numbered), (numbered, keyed[0]), keyed]:
+        with pytest.raises(CubeError, match=f"would be two: count all files .*{KEY}"):
+            one.add(other, allow_duplicates=True)
+
+
+def test_a_saved_cube_keeps_how_its_clusters_are_named(tmp_path):
+    cube = fg.count(frame([(0, 1, "F", "x"), (1, 0, "M", "y")]), **ASKED_IDENTIFIERS)
+    cube.save(tmp_path / "t.cube.json")
+    assert json.loads((tmp_path / "t.cube.json").read_text())["clusters"] == "numbered"
+    with pytest.raises(CubeError, match="no common names"):
+        fg.load(tmp_path / "t.cube.json").add(cube, allow_duplicates=True)
+
+
+def test_a_history_takes_clusters_of_one_key_alone(monkeypatch, tmp_path):
+    days = [frame([(i % 9, i % 2, "FM"[i % 3 % 2], "x") for i in range(k, k + 60)]) for k in (0, 7)]
+    held = fg.History(tmp_path / "history")
+    with pytest.raises(CubeError, match=f"one name of a cluster in all periods: set {KEY}"):
+        held.add("2026-11-01", fg.count(days[0], **ASKED_IDENTIFIERS))
+    monkeypatch.setenv(KEY, "0123456789abcdef")
+    held.add("2026-11-01", fg.count(days[0], **ASKED_IDENTIFIERS))
+    held.add("2026-11-02", fg.count(days[1], **ASKED_IDENTIFIERS))
+    cubes = [held.cube("2026-11-01"), held.cube("2026-11-02")]
+    assert sum_cubes(cubes) == fg.count(pl.concat(days), **ASKED_IDENTIFIERS)
+    monkeypatch.setenv(KEY, "fedcba9876543210")
+    with pytest.raises(CubeError, match="name clusters by different keys"):
+        held.add("2026-11-03", fg.count(days[1], **ASKED_IDENTIFIERS))
+    monkeypatch.delenv(KEY)
+    with pytest.raises(CubeError, match="no common names"):
+        sum_cubes([fg.count(day, **ASKED_IDENTIFIERS) for day in days])

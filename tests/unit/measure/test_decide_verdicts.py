@@ -1,21 +1,32 @@
 """Verdicts: the whole interval decides, and what it cannot decide says what would."""
 
+import importlib
+import itertools
 import math
 from itertools import product
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.stats import norm
+from tests.selected_groups import selected as of_groups
 
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, DiagnosticCode, Outcome, ReferenceKind, Task
 from fairgauge.inference.needed_rows import needed_rows
 from fairgauge.measure.decide import judge as decide
+from fairgauge.measure.measure import measure
 from fairgauge.measure.measured import Measured
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import ClassScope, Interval, Reference
-from fairgauge.results.verdicts import Verdict, overall
+from fairgauge.results.verdicts import Verdict, counted_as, overall
+from fairgauge.rowwise import row_metrics as row_reader
+from fairgauge.scan.row_codes import coded_rows, read_rows
+from fairgauge.stats.contrasts import newcombe
 
 
 def audited(rule, a=(60, 140), b=(59, 141), **options):
@@ -335,3 +346,242 @@ def test_an_absent_group_is_insufficient_data(insufficient: str, outcome: Outcom
     report = fg.audit(RACES, prediction="p", positive=1, sensitive="race", rules=[rule])
     assert [each.outcome for each in report.verdicts] == [outcome]
     assert report.verdict is (Outcome.FAIL if insufficient == "fail" else Outcome.INCONCLUSIVE)
+
+
+# ---- verdicts that hold together: Holm at the limits of the rules
+audit_module = importlib.import_module("fairgauge.api.audit")
+
+LIMIT = 0.05
+
+
+def counts_of(selected: list[int], n: int = 400) -> fg.Cube:
+    return of_groups({f"g{i}": (k, n) for i, k in enumerate(selected)})
+
+
+def audited_familywise(selected: list[int], **options: object) -> fg.Report:
+    options = {"reference": {"g": "g0"}, "rules": ["-0.05 <= DPPL <= 0.05"]} | options
+    return fg.audit(counts_of(selected), **options)
+
+
+def p_at_limit(group: int, reference: int, n: int = 400) -> float:
+    """Return one minus the confidence at which Newcombe's interval reaches the limit, halved."""
+    value = (reference - group) / n
+    if abs(value) <= LIMIT:
+        return 1.0
+
+    def beyond(z: float) -> float:
+        low, high = newcombe(reference, n, group, n, z)
+        return float(low - LIMIT if value > 0 else -LIMIT - high)
+
+    return float(norm.sf(brentq(beyond, 1e-9, 30)))
+
+
+SELECTED = [200, 152, 144, 140, 139, 138, 205, 195]
+
+
+def test_fails_are_those_of_holm() -> None:
+    """Against p-values at the limits, inverted from Newcombe's interval and adjusted by Holm."""
+    report = audited_familywise(SELECTED, multiplicity="familywise")
+    p = [p_at_limit(k, SELECTED[0]) for k in SELECTED[1:]]
+    alone = [each < 0.025 for each in p]
+    ordered = sorted(range(len(p)), key=p.__getitem__)
+    rejected = itertools.takewhile(
+        lambda rank: p[ordered[rank]] < 0.025 / (len(p) - rank), range(len(p))
+    )
+    failing = {ordered[rank] for rank in rejected}
+    together = [i in failing for i in range(len(p))]
+    assert alone != together != [each < 0.025 / len(p) for each in p]  # nor are they Bonferroni's
+    assert [each.outcome is Outcome.FAIL for each in report.verdicts] == together
+    given = audited_familywise(SELECTED)
+    assert [each.outcome is Outcome.FAIL for each in given.verdicts] == alone
+    for before, after in zip(given.verdicts, report.verdicts, strict=True):
+        assert before.remains is (None if before.outcome is not Outcome.FAIL else
+                                  after.outcome is Outcome.FAIL)  # fmt: skip
+        if before.outcome is after.outcome:
+            assert before == after
+        else:
+            assert (before.outcome, after.outcome) == (Outcome.FAIL, Outcome.INCONCLUSIVE)
+            assert after.reason.code is ReasonCode.FAMILYWISE
+            assert "the 7 comparisons are decided together (Holm)" in after.says
+
+
+@pytest.mark.parametrize(
+    ("rules", "options"),
+    [
+        (["FT <= 0.02", "-0.02 <= DPPL <= 0.02"], {"features": ["x"]}),
+        (["roc_auc.difference >= -0.001", "-0.02 <= DPPL <= 0.02"], {"score": "s"}),
+    ],
+)
+def test_rows_are_read_as_often_as_without_adjustment(monkeypatch, rules, options) -> None:
+    """Each step of Holm read all rows again, although they do not depend on the confidence."""
+    random = np.random.default_rng(4)
+    group = random.integers(0, 4, 400)
+    rows = pl.DataFrame({
+        "g": [f"g{k}" for k in group],
+        "y": random.integers(0, 2, 400),
+        "p": (random.random(400) < 0.2 + 0.2 * group).astype(int),
+        "s": (random.random(400) * 0.5 + 0.1 * group).round(4),
+        "x": random.random(400),
+    })  # fmt: skip
+    reads, levels = [], []
+
+    def counted(calls, function):
+        def called(*arguments, **options):
+            calls.append(arguments[1:])
+            return function(*arguments, **options)
+
+        return called
+
+    for read in (read_rows, coded_rows):
+        monkeypatch.setattr(row_reader, read.__name__, counted(reads, read))
+    monkeypatch.setattr(audit_module, "measure", counted(levels, measure))
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "positive": 1, "rules": rules}
+    fg.audit(rows, **asked, **options)
+    per_decision = list(reads)
+    reads.clear()
+    levels.clear()
+    fg.audit(rows, **asked, **options, multiplicity="familywise")
+    assert len(levels) > 2  # more than one step of Holm, so that the test can fail
+    assert reads == per_decision != []
+
+
+def test_one_comparison_needs_no_adjustment() -> None:
+    options = {"rules": [{"metric": "DPPL", "at_most": 0.05, "groups": ["g4"]}]}
+    alone, together = (
+        audited_familywise(SELECTED, multiplicity=each, **options)
+        for each in ("per-decision", "familywise")
+    )
+    assert alone.verdicts == together.verdicts
+
+
+# ---- A rule that has nothing to be held against is never a pass, and states why
+random = np.random.default_rng(3)
+ROWS = 300
+TABLE = pl.DataFrame(
+    {
+        "y": random.integers(0, 2, ROWS),
+        "p": random.integers(0, 2, ROWS),
+        "s": random.random(ROWS).round(3),
+        "g": random.choice(["a", "b", "c"], ROWS),
+        "k": random.choice(["x", "y", "z"], ROWS),
+        "one": ["only"] * ROWS,
+    }
+)
+ASKED = {"label": "y", "prediction": "p", "sensitive": "g"}
+
+
+def verdicts(data=TABLE, **options):
+    return fg.audit(data, **(ASKED | options)).verdicts
+
+
+@settings(derandomize=True)
+@given(
+    metric=st.sampled_from(["selection_rate.ratio", "accuracy", "true_positive_rate.difference"]),
+    groups=st.lists(st.sampled_from(["a", "b", "x", "only", "nobody"]), max_size=3, unique=True),
+    features=st.lists(st.sampled_from(["g", "k", "one"]), max_size=3, unique=True),
+    strata=st.booleans(),
+    reference=st.sampled_from(["others", "overall", "best", "largest"]),
+)
+def test_nothing_that_a_rule_names_passes_by_absence(metric, groups, features, strata, reference):
+    """Every pair of a feature and a group that a rule names has a verdict of its own.
+
+    A pass has a value. What is in no feature that is named is never passed over.
+    """
+    low, high = fg.rule(metric, at_least=0.1).row.range
+    limits = {"between": (max(low, -5) + 0.01, min(high, 50))}
+    rule = fg.rule(metric, **limits, groups=groups, features=features)
+    options = {"strata": "s"} if strata else {}
+    data = TABLE.with_columns(s=(pl.col("s") * 3).floor())
+    found = verdicts(
+        data, rules=[rule], sensitive=["g", "k", "one"], reference=reference, **options
+    )
+    verdict_of = {(each.feature, each.group): each for each in found}
+    assert len(verdict_of) == len(found) > 0
+    for feature in features or (None,):
+        judged = {group for at, group in verdict_of if feature in (None, at)}
+        assert judged >= set(groups)
+        assert judged or groups
+    for each in found:
+        assert each.outcome is not Outcome.PASS or each.value is not None
+        assert not groups or each.group in groups
+        assert not features or each.feature in features
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("RD <= 10", "rules[0]: can never fail: RD is between -1 and 1, and every value of it is"),
+        ("-10 <= RD <= 10", "rules[0]: can never fail: RD is between -1 and 1"),
+        ("accuracy >= -1", "rules[0]: can never fail: accuracy is between 0 and 1"),
+        ("DI >= 0", "rules[0]: can never fail: DI is between 0 and inf, and every value of it is"),
+        ("-1 <= RD <= 1", "rules[0]: can never fail: RD is between -1 and 1"),
+        ("DI >= 0.8 or RD >= -0.1", "rules[0]: cannot read 'DI >= 0.8 or RD >= -0.1'; write"),
+        ("accuracy >= 8%", "rules[0]: cannot read 'accuracy >= 8%'; write 'METRIC >= X'"),
+        ("DI > 80%", "rules[0]: cannot read 'DI > 80%'; write 'METRIC >= X'"),
+    ],
+)
+def test_a_rule_that_can_never_fail_is_refused(rule, message):
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(TABLE, **ASKED, rules=[rule])
+    assert message in str(caught.value)
+
+
+def test_a_feature_of_one_group_never_passes():
+    rules = ["selection_rate.ratio >= 0.8", "TPR.difference >= -0.1"]
+    for options in ({}, {"inconclusive": "pass"}):
+        report = fg.audit(TABLE, **ASKED | {"sensitive": "one"}, rules=rules, **options)
+        assert [v.outcome for v in report.verdicts] == [Outcome.NOT_EVALUATED] * 2
+        assert report.exit_code == 3
+        with pytest.raises(AssertionError):
+            report.check()
+    (note,) = [d for d in report.diagnostics if d.code is DiagnosticCode.ONE_GROUP]
+    assert note.message.startswith("'one' has one group, 'only': there is nothing to compare")
+    text = str(report)
+    assert "could be tested: one has one group, only" in " ".join(text.split())
+    assert "fairgauge plan" not in text
+    rule = fg.rule("TPR.difference", at_least=-0.1, insufficient="pass")
+    (each,) = verdicts(sensitive="one", rules=[rule])
+    assert each.outcome is Outcome.NOT_EVALUATED
+
+
+def test_a_rule_of_which_no_comparison_has_a_value_never_passes():
+    data = TABLE.with_columns(y=pl.when(pl.col("g") == "a").then(pl.col("y"))).filter(
+        pl.col("g") != "c"
+    )
+    report = fg.audit(
+        data,
+        **ASKED,
+        rules=["TPR.difference >= -0.1", "selection_rate.difference >= -0.9"],
+        inconclusive="pass",
+    )
+    by_rule = {v.rule: v.outcome for v in report.verdicts}
+    assert set(by_rule.values()) == {Outcome.NOT_EVALUATED, Outcome.PASS}
+    assert report.exit_code == 3
+
+
+METRICS = ["DI", "accuracy", "TPR.difference", "selection_rate.largest_gap", "FT", "CDDPL"]
+
+
+@given(
+    st.sampled_from(METRICS),
+    st.lists(st.sampled_from(["a", "b", "nobody"]), max_size=2, unique=True),
+    st.sampled_from(["others", "best", "largest"]),
+    st.sets(st.sampled_from(["a", "b", "c"])),
+    st.sampled_from(["report", "pass", "fail", "ignore"]),
+)
+def test_what_passes_has_a_value(metric, groups, reference, excluded, insufficient):
+    """Whatever is asked and whatever is absent, a pass rests on an estimate of the data."""
+    groups = [] if metric.endswith("gap") else groups
+    rule = fg.rule(metric, between=(-0.9, 0.9), groups=groups, insufficient=insufficient)
+    counts = fg.count(TABLE, **ASKED, features="s", strata="k", rules=[rule])
+    report = fg.audit(counts, reference=reference, exclude_groups=sorted(excluded))
+    assert report.verdicts
+    named = {name for each in report.verdicts for name in (each.group, each.mirror)}
+    assert set(groups) <= named
+    for each in counted_as(report.verdicts, Outcome.PASS):
+        known = [
+            e for e in (*report.estimates, *report.groups)
+            if e.group == each.group and e.feature == each.feature
+        ]  # fmt: skip
+        assert each.outcome is not Outcome.PASS or known
+        assert each.outcome is not Outcome.PASS or metric != "FT"

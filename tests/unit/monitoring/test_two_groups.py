@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
-from tests.monitored_days import asked, day_names
+from tests.monitored_days import QUESTION, asked, day_names
 
 import fairgauge as fg
 from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport
@@ -80,3 +82,79 @@ def test_a_later_group_is_compared_with_the_same_one_and_takes_no_alarm_back(
     assert one is not None
     assert other is not None
     assert (one.period, one.since) == (other.period, other.since)
+
+
+# ---- labels that come for all groups but one, or for rows of one decision alone
+RECALL = {"metric": "true_positive_rate.difference", "between": [-0.4, 0.4]}
+
+
+def day(seed: int, labelled: dict[str, float]) -> fg.Cube:
+    """Return the counts of a day of which shares of the groups have their labels."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame({"sex": rng.choice(["F", "M"], int(rng.poisson(400)))})
+    rows["prediction"] = rng.integers(0, 2, len(rows))
+    label = rng.integers(0, 2, len(rows)).astype(float)
+    rows["label"] = np.where(rng.random(len(rows)) < rows["sex"].map(labelled), label, np.nan)
+    return fg.count(rows, **QUESTION)
+
+
+def test_rows_whose_labels_come_one_by_one_are_no_finding() -> None:
+    """No period has all its labels yet, and one group has somewhat fewer."""
+    counts = {
+        name: day(t, {"F": 0.6 * (30 - t) / 30, "M": 0.9 * (30 - t) / 30})
+        for t, name in enumerate(day_names(30))
+    }
+    assert fg.monitor_doctor(counts, asked(RECALL, labels_within=30)).findings == ()
+
+
+def of_one_decision(days: int, decision: int, share: float = 0.0) -> dict[str, fg.Cube]:
+    """Count days on which rows of one decision alone have labels, but for a share of the others."""
+    rng, counts = np.random.default_rng(5), {}
+    for name in day_names(days):
+        rows = pd.DataFrame({"sex": rng.choice(["F", "M"], 400)})
+        rows[["label", "prediction"]] = rng.integers(0, 2, (400, 2))
+        lacks = (rows["prediction"] != decision) & (rng.random(400) >= share)
+        counts[name] = fg.count(rows.assign(label=rows["label"].where(~lacks)), **QUESTION)
+    return counts
+
+
+@pytest.mark.parametrize(("decision", "rate", "open_"), [
+    (1, "true_positive_rate", True), (1, "accuracy", True), (0, "true_positive_rate", True),
+    (1, "positive_predictive_value", False), (0, "negative_predictive_value", False),
+    (1, "selection_rate", False),
+])  # fmt: skip
+def test_labels_of_one_decision_say_nothing_of_rates_of_both(decision, rate, open_):
+    """A true positive rate of 100% and 100% was no alarm, exit 0, though no other is possible."""
+    rule = {"metric": f"{rate}.difference", "between": [-0.5, 0.5]}
+    report = fg.monitor(of_one_decision(9, decision), asked(rule))
+    state = "insufficient data" if open_ else "no alarm"
+    assert {(e.state.value, e.open is None) for e in report.comparisons} == {(state, not open_)}
+    assert report.exit_code == (3 if open_ else 0)
+    if open_:
+        assert "rows without a value that is needed" in " ".join(str(report).split())
+
+
+def harmed(night: int, since: int = 8) -> pd.DataFrame:
+    """Return the rows of a night; from one on, true positive rates are 35 points apart."""
+    rng = np.random.default_rng(night)
+    rows = pd.DataFrame({"sex": rng.choice(["F", "M"], 600), "label": rng.integers(0, 2, 600)})
+    rate = np.where((rows["sex"] == "F") & (night >= since), 0.45, 0.8)
+    rows["prediction"] = rng.random(600) < np.where(rows["label"] == 1, rate, 0.6)
+    return rows
+
+
+@pytest.mark.parametrize("settings", [{}, {"labels_within": 2}])
+def test_labels_that_are_of_one_decision_from_some_period_on_withhold_a_pass(settings):
+    """With labels of approvals alone a true positive rate of 100% in each group was no alarm."""
+    rule = {"metric": "true_positive_rate.difference", "between": [-0.15, 0.15]}
+    spec, counts = asked(rule, **settings), {}
+    for night, name in enumerate(day_names(16)):
+        rows = harmed(night)
+        approved = rows["prediction"] | (night < 8)
+        counts[name] = fg.count(rows.assign(label=rows["label"].where(approved)), **QUESTION)
+    assert fg.monitor(dict(list(counts.items())[:8]), spec).exit_code == 0
+    for seen in (12, 16):
+        report = fg.monitor(dict(list(counts.items())[:seen]), spec)
+        assert (report.exit_code, report.alarms) == (3, ())
+        (each,) = report.comparisons
+        assert each.open is not None

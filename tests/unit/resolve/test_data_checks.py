@@ -16,6 +16,7 @@ from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.enums import DiagnosticCode, Level, Task
+from fairgauge.enums import DiagnosticCode as Code
 from fairgauge.errors import DataError
 from fairgauge.values import canonical, name_of
 
@@ -464,3 +465,71 @@ def test_whether_the_favourable_outcome_is_stated(options, stated):
     statements = fg.audit(data, prediction="y", sensitive="g", **options).to_dict()["statements"]
     (found,) = [each for each in statements if each["code"] == "taken_as_better"]
     assert found["facts"]["stated"] == stated
+
+
+# ---- what an auditor would not want to overlook is warned of, and first where it changes numbers
+def _rows(n=240, **more):
+    """Return applications, some without a sex or a decision."""
+    found = {
+        "sex": [None if i % 11 == 0 else "FM"[i // 2 % 2] for i in range(n)],
+        "hired": [None if i % 13 == 0 else "yes" if i % 3 == 0 else "no" for i in range(n)],
+    }
+    return pl.DataFrame(found | more)
+
+
+def test_the_task_is_that_of_the_columns_that_are_given():
+    rows = _rows(label=[i % 2 for i in range(240)], score=[i / 240 for i in range(240)])
+
+    def task(**options):
+        report = fg.audit(rows, sensitive="sex", **options)
+        return next(e.message for e in report.diagnostics if e.code is Code.TASK)
+
+    assert task(prediction="hired", positive="yes").startswith("prediction is treated as binary")
+    assert task(label="label").startswith("label is treated as binary")
+    assert task(score="score", threshold=0.5).startswith("score is treated as binary")
+    both = task(label="hired", prediction="hired", positive="yes")
+    assert both.startswith("label and prediction are treated as binary")
+
+
+def test_an_approved_request_is_no_decision_and_not_to_be_counted_as_one():
+    rows = pl.DataFrame({"action_taken": [1, 2, 3, 8, 1] * 100, "race": [*"ABABA"] * 100})
+    report = fg.audit(rows, prediction="action_taken", sensitive="race", positive=1)
+    warned = {str(d.code): d for d in report.diagnostics if d.code in fg.enums.DOUBTS}
+    assert warned["undecided_outcomes"]["values"] == ("8",)
+    assert warned["approved_as_refused"]["positive"] == ("1", "2")
+
+
+# ---- A column that names every row is warned of wherever it is a feature or a stratum
+ROWS_LIKELY = 60
+TABLE = pl.DataFrame(
+    {
+        "ref": [f"r{i // 2 if i < 10 else i}" for i in range(ROWS_LIKELY)],
+        "sex": ["F", "M"] * (ROWS_LIKELY // 2),
+        "department": ["A", "A", "B", "B", "B"] * (ROWS_LIKELY // 5),
+        "y": [1, 0, 0, 1, 1, 0] * (ROWS_LIKELY // 6),
+    }
+)
+ASKED = {"label": "y", "positive": 1}
+
+
+def found_likely(code, *results):
+    return [[d for d in each.diagnostics if d.code is code] for each in results]
+
+
+@pytest.mark.parametrize("features", [["ref", "sex"], ["sex", "department"]])
+def test_identifiers_among_features_that_are_searched(features):
+    result = fg.find(TABLE, sensitive=features, metrics="base_rate", worse="lower", **ASKED)
+    (warned,) = found_likely(DiagnosticCode.SINGLE_ROW_GROUPS, result)
+    assert [d.feature for d in warned] == (["ref"] if "ref" in features else [])
+    assert ("looks like an identifier" in str(result)) is ("ref" in features)
+
+
+def test_identifiers_among_groups_and_strata_of_a_gap():
+    by_ref = fg.why(TABLE, sensitive="ref", strata="department", **ASKED)
+    within_ref = fg.why(TABLE, sensitive="sex", strata="ref", **ASKED)
+    usual = fg.why(TABLE, sensitive="sex", strata="department", **ASKED)
+    groups = found_likely(DiagnosticCode.SINGLE_ROW_GROUPS, by_ref, within_ref, usual)
+    strata = found_likely(DiagnosticCode.MANY_STRATA, by_ref, within_ref, usual)
+    assert [len(each) for each in groups] == [1, 0, 0]
+    assert [len(each) for each in strata] == [0, 1, 0]
+    assert "100% of the rows compared are in strata of fewer than 20 rows" in str(within_ref)

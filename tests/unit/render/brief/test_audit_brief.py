@@ -1,17 +1,23 @@
 """The brief of an audit: who is worse off, in the user's words, and never the reverse."""
 
+import io
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
+import pandas as pd
 import polars as pl
 import pytest
-from tests.every_result import LOAN_WORDS, RISK_WORDS
+from tests.every_result import LOAN_WORDS, RISK_WORDS, result
 from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render.document import document as report_document
+from fairgauge.render.formats import save
+from swapped_names import ASKED, study
 
 WORDS: dict[str, Any] = LOAN_WORDS | {"groups": {"sex": {"F": "women", "M": "men"}}}
 
@@ -287,3 +293,72 @@ def test_a_rule_is_not_the_four_fifths_rule_where_another_group_has_a_higher_rat
     table = selected({"A": (240, 401), "B": (160, 400), "C": (220, 400)})
     report = fg.audit(table, reference=reference, rules=["selection_rate.ratio >= 0.8"])
     assert ("is not the four-fifths rule" in str(report)) is is_other
+
+def audit_pairs(table, **options):
+    return fg.pairs(table, **{**ASKED, "reference": {"group": "White"}, **options})
+
+
+# ---- the first page of an audit by swapped names: true whatever the data, with its sources
+AUDITS = {
+    "differs": lambda: audit_pairs(study((6, 6), delta=-1.0, placebos=5), placebo="edit"),
+    "equivalent": lambda: audit_pairs(study((8, 8), 30, 4, seed=1), margins={"score": 0.5}),
+    "imprecise": lambda: audit_pairs(study((4, 4), seed=1)),
+    "few names": lambda: audit_pairs(study((2, 4))),
+    "one name": lambda: audit_pairs(study((1, 4))),
+    "several models": lambda: audit_pairs(
+        pd.concat([study((5, 5), delta=-d, seed=3).assign(model=f"m{d}") for d in (0, 1)]),
+        model="model",
+    ),
+    "decisions": lambda: audit_pairs(
+        study((5, 5), 40, 1, delta=-1.5).assign(hired=lambda t: (t.score > 0).astype(int)),
+        score=None, prediction="hired",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "headline"),
+    [
+        ("differs", "Names of Black (group) score lower than those of White (group)"),
+        ("equivalent", "Mean answers to names of all groups differ by less than 0.5"),
+        ("imprecise", "The answers do not show a difference between groups of names"),
+        ("one name", "The answers allow no verdict: too few names or items, or no variation"),
+        (
+            "several models",
+            "Names of Black (group) score lower than those of White (group) in answers of m1",
+        ),
+        ("decisions", "Names of Black (group) are selected less often than those of White (group)"),
+    ],
+)
+def test_the_headline_states_what_the_verdict_does(name, headline):
+    assert str(AUDITS[name]().brief().headline) == headline
+
+
+def test_the_margin_is_stated_where_there_is_one():
+    assert "The margin is 0.5." in " ".join(map(str, AUDITS["equivalent"]().brief().verdict))
+    assert "margin" not in " ".join(map(str, AUDITS["imprecise"]().brief().verdict))
+
+
+def test_few_names_lead_to_more_names_and_no_edits_to_edits():
+    steps = " ".join(map(str, AUDITS["few names"]().brief().steps))
+    assert "at least 3, better 6 or more" in steps
+    assert "irrelevant edits" in steps
+    assert "irrelevant edits" not in " ".join(map(str, AUDITS["differs"]().brief().steps))
+
+
+# ---- every kind of result begins with a first page in words, the same in every format
+KINDS = ("loans", "compared reports", "models", "alternatives", "thresholds", "find", "why",
+         "alarm", "history", "check", "plan", "pairs")  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_workbook_markdown_and_html_begin_with_the_first_page(kind: str, tmp_path: Path) -> None:
+    shown = result(kind)
+    save(shown, tmp_path / "result.xlsx")
+    book = openpyxl.load_workbook(io.BytesIO((tmp_path / "result.xlsx").read_bytes()))
+    cells = {str(row[1]) for row in book.worksheets[0].iter_rows(values_only=True)}
+    brief = shown.brief()
+    assert str(brief.headline) in cells
+    assert {str(each) for _, parts in brief.answers for each in parts} <= cells
+    assert str(brief.headline).split()[0] in render(shown, "markdown").splitlines()[0]
+    assert render(shown, "html").count('<header class="first">') == 1
