@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
 # a busy machine is not a failure; CI tries the same examples every time, anybody else new ones
 settings.register_profile(
-    "fairgauge",
-    deadline=None,
-    derandomize=os.environ.get("CI") == "true",
+    "fairgauge", deadline=None, derandomize=os.environ.get("CI") == "true",
     max_examples=200 if EVERY_CASE else 6,
-)
+)  # fmt: skip
 settings.load_profile("fairgauge")
 FEW_EXAMPLES = settings(max_examples=30 if EVERY_CASE else 3)
 """Of properties whose every example takes an audit or more."""

@@ -16,14 +16,11 @@ def rows(n=3_000, seed=0):
     woman = sex == "F"
     return pl.DataFrame(
         {
-            "sex": sex,
-            "region": rng.choice(["north", "south"], n),
-            "repaid": repaid,
+            "sex": sex, "region": rng.choice(["north", "south"], n), "repaid": repaid,
             "current": (signal - 0.5 * woman + noise[0] > 0).astype(int),
             "fairer": (signal + noise[1] > 0).astype(int),
             "unfair": (signal - 1.2 * woman + noise[2] > 0).astype(int),
-            "random": rng.integers(0, 2, n),
-            "weight": rng.uniform(0.5, 2.0, n),
+            "random": rng.integers(0, 2, n), "weight": rng.uniform(0.5, 2.0, n),
             "person": rng.integers(0, n // 3, n),
         }
-    )
+    )  # fmt: skip

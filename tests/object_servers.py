@@ -62,12 +62,10 @@ def s3_bucket(name: str) -> Iterator[str]:
         missing("moto's server", "tests/prepare")
     port = free_port()
     account = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-        "AWS_ACCESS_KEY_ID": "none",
-        "AWS_SECRET_ACCESS_KEY": "none",
-        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ACCESS_KEY_ID": "none",
+        "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_EC2_METADATA_DISABLED": "true",
-    }
+    }  # fmt: skip
     with running([program, "-H", "127.0.0.1", "-p", port], port, account):
         s3fs.S3FileSystem.clear_instance_cache()
         s3fs.S3FileSystem(skip_instance_cache=True).mkdir(name)
@@ -111,11 +109,9 @@ def azure_container(name: str) -> Iterator[str]:
         missing("Azurite", "tests/prepare")
     port = free_port()
     parts = {
-        "DefaultEndpointsProtocol": "http",
-        "AccountName": "devstoreaccount1",
-        "AccountKey": AZURITE_KEY,
-        "BlobEndpoint": f"http://127.0.0.1:{port}/devstoreaccount1",
-    }
+        "DefaultEndpointsProtocol": "http", "AccountName": "devstoreaccount1",
+        "AccountKey": AZURITE_KEY, "BlobEndpoint": f"http://127.0.0.1:{port}/devstoreaccount1",
+    }  # fmt: skip
     text = "".join(f"{key}={value};" for key, value in parts.items())
     options = ["--silent", "--inMemoryPersistence", "--skipApiVersionCheck"]
     serve = [program, *options, "--blobHost", "127.0.0.1", "--blobPort", port]

@@ -13,25 +13,15 @@ from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval
 
 _BERKELEY = {  # admitted and rejected, by department: women, men (Bickel, Hammel, O'Connell 1975)
-    "A": ((89, 19), (512, 313)),
-    "B": ((17, 8), (353, 207)),
-    "C": ((202, 391), (120, 205)),
-    "D": ((131, 244), (138, 279)),
-    "E": ((94, 299), (53, 138)),
-    "F": ((24, 317), (22, 351)),
-}
+    "A": ((89, 19), (512, 313)), "B": ((17, 8), (353, 207)), "C": ((202, 391), (120, 205)),
+    "D": ((131, 244), (138, 279)), "E": ((94, 299), (53, 138)), "F": ((24, 317), (22, 351)),
+}  # fmt: skip
 HOSTILE = (
-    "<script>alert(1)</script>",
-    "=cmd|'/C calc'!A0",
-    "evil\u202elive\u2066",
-    "\x1b[31mred\x1b[0m\n\r\x07",
-    "שלום עולם",
-    "👩‍👩‍👧 family",
-    "a|b*c_d`e` [x](javascript:alert(1)) ![i](http://example.org/i.png)",
-    "x" * 10_000,
-    "https://example.org/ @user #1",
-    "]]> --> & \" ' </style>",
-)
+    "<script>alert(1)</script>", "=cmd|'/C calc'!A0", "evil\u202elive\u2066",
+    "\x1b[31mred\x1b[0m\n\r\x07", "שלום עולם", "👩‍👩‍👧 family",
+    "a|b*c_d`e` [x](javascript:alert(1)) ![i](http://example.org/i.png)", "x" * 10_000,
+    "https://example.org/ @user #1", "]]> --> & \" ' </style>",
+)  # fmt: skip
 
 
 @cache
@@ -72,13 +62,9 @@ def berkeley() -> Report:
         for admit, freq in zip(("Admitted", "Rejected"), counts, strict=True)
     ]
     return fg.audit(
-        pl.DataFrame(rows),
-        label="Admit",
-        positive="Admitted",
-        count="Freq",
-        sensitive="Gender",
+        pl.DataFrame(rows), label="Admit", positive="Admitted", count="Freq", sensitive="Gender",
         strata="Dept",
-    )
+    )  # fmt: skip
 
 
 def crossed(**options: Any) -> Report:
@@ -90,25 +76,17 @@ def crossed(**options: Any) -> Report:
         "race": ["ABC"[(i // 7) % 3] for i in range(240)],
     }
     return fg.audit(
-        pl.DataFrame(rows),
-        label="y",
-        prediction="p",
-        sensitive=["sex", "race"],
-        intersections=[("sex", "race")],
-        **options,
-    )
+        pl.DataFrame(rows), label="y", prediction="p", sensitive=["sex", "race"],
+        intersections=[("sex", "race")], **options,
+    )  # fmt: skip
 
 
 def scored(**options: Any) -> Report:
     """Return three groups with scores, some of them and some labels missing."""
     options = {
-        "label": "y",
-        "score": "s",
-        "threshold": 0.5,
-        "positive": 1,
-        "sensitive": "g",
+        "label": "y", "score": "s", "threshold": 0.5, "positive": 1, "sensitive": "g",
         "rules": [fg.rule("DI", at_least=0.8)],
-    } | options
+    } | options  # fmt: skip
     return fg.audit(scores(), **options)
 
 
@@ -136,12 +114,9 @@ def hostile() -> Report:
         "</script>": [HOSTILE[(i // 10) % 2] for i in range(400)],
     }
     return fg.audit(
-        pl.DataFrame(rows),
-        label="y",
-        prediction="p",
-        sensitive='"><b onmouseover=alert(2)>',
+        pl.DataFrame(rows), label="y", prediction="p", sensitive='"><b onmouseover=alert(2)>',
         strata="</script>",
-    )
+    )  # fmt: skip
 
 
 def sure(report: Report) -> Report:

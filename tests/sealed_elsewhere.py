@@ -18,16 +18,14 @@ BINARY = {"label": "y", "prediction": "p", "sensitive": ["g", "h"], "positive": 
 CASES = {
     "default": {"rules": ["DI >= 0.8", "-0.1 <= RD <= 0.1"]},
     "best": {"intersections": [("g", "h")], "reference": "best", "metrics": "standard"},
-    "strata": {"strata": "h", "sensitive": "g", "weight": "w"},
-    "clusters": {"cluster": "id"},
-    "exact": {"method": "exact"},
-    "bayes": {"method": "bayes"},
+    "strata": {"strata": "h", "sensitive": "g", "weight": "w"}, "clusters": {"cluster": "id"},
+    "exact": {"method": "exact"}, "bayes": {"method": "bayes"},
     "bootstrap": {"method": "bootstrap", "replicates": 200},
     "scores": {"prediction": None, "score": "score", "threshold": 0.5},
     "classes": {"label": "k", "prediction": "j", "positive": None, "task": "multiclass"},
     "amounts": {"label": "a", "prediction": "b", "positive": None, "task": "regression"},
     "clarify": {"profile": "clarify", "metrics": "clarify"},
-}
+}  # fmt: skip
 
 
 def rows(n: int = 1_500) -> pl.DataFrame:
@@ -37,18 +35,13 @@ def rows(n: int = 1_500) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "g": random.choice(["a", "b", "c", "d"], n, p=[0.4, 0.3, 0.25, 0.05]),
-            "h": random.choice(["x", "y"], n),
-            "score": score,
-            "y": (random.random(n) < score).astype(int),
-            "p": (score > 0.4).astype(int),
-            "w": random.gamma(2, 1, n),
-            "id": random.integers(0, n // 4, n),
-            "a": random.lognormal(3, 1, n),
-            "b": random.lognormal(3, 1, n),
-            "k": random.choice(["l", "m", "n"], n),
-            "j": random.choice(["l", "m", "n"], n),
+            "h": random.choice(["x", "y"], n), "score": score,
+            "y": (random.random(n) < score).astype(int), "p": (score > 0.4).astype(int),
+            "w": random.gamma(2, 1, n), "id": random.integers(0, n // 4, n),
+            "a": random.lognormal(3, 1, n), "b": random.lognormal(3, 1, n),
+            "k": random.choice(["l", "m", "n"], n), "j": random.choice(["l", "m", "n"], n),
         }
-    )
+    )  # fmt: skip
 
 
 def seal(folder: Path) -> int:

@@ -66,13 +66,9 @@ def random_case(random: Random) -> dict[str, object]:
     person = "Candidate ID" if again else None
     unknown_age, copied = random.choice([40, 40, -1, 99, 999, 1985]), random.random() < 0.1
     header = [
-        *["Candidate ID"] * bool(again),
-        *names,
-        *["Age"] * aged,
-        "Decision",
-        *["Qualified"] * labelled,
-        *["Freq"] * counted,
-    ]
+        *["Candidate ID"] * bool(again), *names, *["Age"] * aged, "Decision",
+        *["Qualified"] * labelled, *["Freq"] * counted,
+    ]  # fmt: skip
     text = io.StringIO()
     table = csv.writer(text, delimiter=random.choice(",;\t"))
     table.writerow(header)
@@ -95,14 +91,10 @@ def random_case(random: Random) -> dict[str, object]:
         age = (random.choice(["", *range(18, 70), unknown_age, 41.5]),) * aged
         table.writerow(
             [
-                *[who] * bool(again),
-                *groups,
-                *age,
-                got,
-                *label,
+                *[who] * bool(again), *groups, *age, got, *label,
                 *[random.choice([1, 2, 3, 7])] * counted,
             ]
-        )
+        )  # fmt: skip
     rates = ["selection_rate"]
     if labelled:
         errors = ("true_positive_rate", "false_positive_rate", "positive_predictive_value")

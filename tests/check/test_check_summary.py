@@ -49,11 +49,8 @@ def test_every_ratio_has_one_decision(folder):
 def test_what_cannot_be_read_is_named_with_the_flag_and_the_others_are_checked(folder):
     found = check(folder)
     assert [table.source for table in found.tables] == [
-        "decided.csv",
-        "open.csv",
-        "rates.csv",
-        "wrong.csv",
-    ]
+        "decided.csv", "open.csv", "rates.csv", "wrong.csv",
+    ]  # fmt: skip
     (table,) = [each for each in found.unread if each.counts]
     assert table.source == "who.csv"
     flags = "--n HEADER --selected HEADER"
@@ -165,11 +162,9 @@ def test_formats_agree(tmp_path):
     path.write_text(CLEAN.replace("0.96", "0.69"), encoding="utf-8")
     names = [tmp_path / f"check.{suffix}" for suffix in ("json", "csv", "md", "html", "txt")]
     found = run_command(
-        str(path),
-        "--rule",
-        "selection_rate.ratio >= 0.8",
+        str(path), "--rule", "selection_rate.ratio >= 0.8",
         *(a for n in names for a in ("-o", str(n))),
-    )
+    )  # fmt: skip
     assert found.exit_code == 1
     plain = json.loads(names[0].read_text(encoding="utf-8"))
     assert plain["errors"] == 1

@@ -34,11 +34,9 @@ CROSSED = [
 ]
 SMALL = [*SEX, (("Nonbinary",), 12, 7)]
 AUDITS = {
-    "sex": (SEX, ("Gender",)),
-    "race": (RACE, ("Race/Ethnicity Categories",)),
-    "crossed": (CROSSED, ("Gender", "Race/Ethnicity")),
-    "small": (SMALL, ("Sex",)),
-}
+    "sex": (SEX, ("Gender",)), "race": (RACE, ("Race/Ethnicity Categories",)),
+    "crossed": (CROSSED, ("Gender", "Race/Ethnicity")), "small": (SMALL, ("Sex",)),
+}  # fmt: skip
 OPTIONS = [
     {},
     {"headers": "numbered", "unknown": 250},
@@ -348,12 +346,9 @@ def audits():
         )
     )
     return st.builds(
-        lambda pair, *more: of(*pair, *more),
-        rows,
-        st.none() | st.integers(1, 500),
-        st.sampled_from(["plain", "numbered", "scores", "advanced"]),
-        st.integers(2, 4),
-    )
+        lambda pair, *more: of(*pair, *more), rows, st.none() | st.integers(1, 500),
+        st.sampled_from(["plain", "numbered", "scores", "advanced"]), st.integers(2, 4),
+    )  # fmt: skip
 
 
 def compared(audit):
@@ -405,12 +400,9 @@ def planted_in(audit, row, kind):
     changes = {
         "rate": {RATE: f"{shifted:.1f}{percent}"},
         "ratio": {RATIO: f"{float(cells[RATIO]) * 0.8 - 0.03:.3f}"},
-        "n": {N: f"{n + max(50, n // 4):,}"},
-        "selected": {SELECTED: f"{n + 3:,}"},
-        "not whole": {N: f"{n}.5"},
-        "negative": {SELECTED: f"-{selected}"},
-        "no ratio": {RATIO: ""},
-    }
+        "n": {N: f"{n + max(50, n // 4):,}"}, "selected": {SELECTED: f"{n + 3:,}"},
+        "not whole": {N: f"{n}.5"}, "negative": {SELECTED: f"-{selected}"}, "no ratio": {RATIO: ""},
+    }  # fmt: skip
     if kind == "twice":
         return audit.added(names, **cells)
     return audit.changed(row, **changes[kind])

@@ -25,13 +25,9 @@ def test_weighted_reports_keep_their_tables(tmp_path, preset, suffix):
     polars = pytest.importorskip("polars")
     report = fg.audit(
         polars.DataFrame(FRAME).with_columns(w=polars.int_range(polars.len()) % 3 + 1),
-        preset=preset,
-        prediction="hired",
-        positive=1,
-        sensitive="sex",
-        weight="w",
+        preset=preset, prediction="hired", positive=1, sensitive="sex", weight="w",
         **({"reference": "best"} if preset == "us-lending" else {}),
-    )
+    )  # fmt: skip
     path = tmp_path / f"audit.{suffix}"
     report.save(path)
     found = fg.check(path)

@@ -47,13 +47,10 @@ def counts(check):
 @pytest.mark.parametrize(
     ("suffix", "text"),
     [
-        (".csv", CSV),
-        (".csv", SEMICOLONS),
-        (".tsv", TABS),
-        (".md", MARKDOWN),
+        (".csv", CSV), (".csv", SEMICOLONS), (".tsv", TABS), (".md", MARKDOWN),
         (".html", HTML.replace("<sup>a</sup>", "")),
     ],
-)
+)  # fmt: skip
 def test_every_format_gives_the_same_counts(tmp_path, suffix, text):
     path = tmp_path / f"audit{suffix}"
     path.write_text(text, encoding="utf-8")
@@ -109,23 +106,14 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "value", "margin"),
     [
-        ("1,390", 1390, 0.5),
-        ("1 390", 1390, 0.5),
-        ("1'390", 1390, 0.5),
-        ("1\u00a0390", 1390, 0.5),
-        ("1\u202f390", 1390, 0.5),
-        ("1\u2019390", 1390, 0.5),
+        ("1,390", 1390, 0.5), ("1 390", 1390, 0.5), ("1'390", 1390, 0.5), ("1\u00a0390", 1390, 0.5),
+        ("1\u202f390", 1390, 0.5), ("1\u2019390", 1390, 0.5),
         ("1.000 (reference)", 1, 5e-4),
-        ("47.98%", 0.4798, 5e-5),
-        ("47.98 %*", 0.4798, 5e-5),
-        (".979", 0.979, 5e-4),
-        ("0,979", 0.979, 5e-4),
-        ("0.98 (b)", 0.98, 5e-3),
-        ("0.98†", 0.98, 5e-3),
-        ("12[1]", 12, 0.5),
+        ("47.98%", 0.4798, 5e-5), ("47.98 %*", 0.4798, 5e-5), (".979", 0.979, 5e-4),
+        ("0,979", 0.979, 5e-4), ("0.98 (b)", 0.98, 5e-3), ("0.98†", 0.98, 5e-3), ("12[1]", 12, 0.5),
         ("−3", -3, 0.5),
     ],
-)
+)  # fmt: skip
 def test_printed_numbers(text, value, margin):
     found = read_number(text)
     assert found.value == pytest.approx(value)

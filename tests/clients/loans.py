@@ -13,15 +13,12 @@ def loans(rows: int = 600) -> pd.DataFrame:
     income = rng.normal(50, 15, rows).round(4) + 6 * (sex == "M")
     frame = pd.DataFrame(
         {
-            "sex": sex,
-            "race": rng.choice(list("abcd"), rows, p=[0.5, 0.3, 0.15, 0.05]),
-            "gender": (sex == "F").astype(int),
-            "age": rng.integers(18, 90, rows),
-            "income": income.round(4),
-            "education": rng.integers(1, 6, rows),
+            "sex": sex, "race": rng.choice(list("abcd"), rows, p=[0.5, 0.3, 0.15, 0.05]),
+            "gender": (sex == "F").astype(int), "age": rng.integers(18, 90, rows),
+            "income": income.round(4), "education": rng.integers(1, 6, rows),
             "team": rng.choice(["north", "south", "west"], rows),
         }
-    )
+    )  # fmt: skip
     frame["score"] = 1 / (1 + np.exp(-(income - 52) / 8))
     for prefix, noise in (("label", 12), ("predicted", 4)):
         amount = (income + rng.normal(0, noise, rows)).round(3)

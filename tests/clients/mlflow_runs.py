@@ -46,11 +46,9 @@ def held(run: mlflow.ActiveRun) -> dict:
     stored = client.get_run(run.info.run_id)
     text = mlflow.artifacts.load_text(f"{stored.info.artifact_uri}/fairgauge/report.json")
     return {
-        "metrics": stored.data.metrics,
-        "verdict": stored.data.tags["fairgauge.verdict"],
-        "artifacts": artifacts_of(run),
-        "report": json.loads(text),
-    }
+        "metrics": stored.data.metrics, "verdict": stored.data.tags["fairgauge.verdict"],
+        "artifacts": artifacts_of(run), "report": json.loads(text),
+    }  # fmt: skip
 
 
 print(

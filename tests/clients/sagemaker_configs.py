@@ -30,12 +30,9 @@ NUMERIC = ["gender", "age", "income", "education", "label", "predicted"]
 APART = [*(name for name in HEADERS if name not in ("label", "predicted")), "label", "predicted"]
 """The headers of JSON: the features, then the label and the predictions."""
 LABELS = {
-    "label": [1],
-    "label_text": ["yes"],
-    "label_bool": [True],
-    "grade": ["A", "B"],
+    "label": [1], "label_text": ["yes"], "label_bool": [True], "grade": ["A", "B"],
     "amount": [50.0],
-}
+}  # fmt: skip
 """Labels, and what is positive of each; its predictions are in the column ``predicted_...``."""
 FACETS = {
     "by value": {"facet_name": "sex", "facet_values_or_threshold": ["F"]},
@@ -53,13 +50,9 @@ FACETS = {
 
 def data(label, headers=HEADERS, **more):
     return DataConfig(
-        s3_data_input_path="s3://bucket/loans.csv",
-        s3_output_path="s3://bucket/out",
-        label=label,
-        headers=headers,
-        dataset_type=more.pop("dataset_type", "text/csv"),
-        **more,
-    )
+        s3_data_input_path="s3://bucket/loans.csv", s3_output_path="s3://bucket/out", label=label,
+        headers=headers, dataset_type=more.pop("dataset_type", "text/csv"), **more,
+    )  # fmt: skip
 
 
 def bias(data_config, bias_config, **more):
@@ -90,12 +83,10 @@ def configurations():
     yield (
         "some methods",
         bias(
-            data("label", predicted_label="predicted"),
-            asked,
-            pre_training_methods=["CI", "DPL", "KL"],
-            post_training_methods=["DPPL", "DI", "AD"],
+            data("label", predicted_label="predicted"), asked,
+            pre_training_methods=["CI", "DPL", "KL"], post_training_methods=["DPPL", "DI", "AD"],
         ),
-    )
+    )  # fmt: skip
     yield "no group", bias(data("label", predicted_label="predicted"), asked)
     yield (
         "excluded columns",
@@ -116,28 +107,22 @@ def configurations():
         "json lines",
         bias(
             data(
-                "label",
-                APART,
-                dataset_type="application/jsonlines",
-                features="features",
+                "label", APART, dataset_type="application/jsonlines", features="features",
                 predicted_label="predicted",
             ),
             asked,
         ),
-    )
+    )  # fmt: skip
     yield (
         "json",
         bias(
             data(
-                "rows[*].label",
-                APART,
-                dataset_type="application/json",
-                features="rows[*].features",
-                predicted_label="rows[*].predicted",
+                "rows[*].label", APART, dataset_type="application/json",
+                features="rows[*].features", predicted_label="rows[*].predicted",
             ),
             asked,
         ),
-    )
+    )  # fmt: skip
     yield (
         "parquet",
         bias(
@@ -145,12 +130,9 @@ def configurations():
         ),
     )
     model = ModelConfig(
-        model_name="loans",
-        instance_type="ml.c5.xlarge",
-        instance_count=1,
-        content_type="text/csv",
+        model_name="loans", instance_type="ml.c5.xlarge", instance_count=1, content_type="text/csv",
         accept_type="text/csv",
-    )
+    )  # fmt: skip
     for name, reading in (
         ("scores", ModelPredictedLabelConfig(probability_threshold=0.6)),
         ("scores by position", ModelPredictedLabelConfig(probability=1, probability_threshold=0.6)),
@@ -175,12 +157,9 @@ def checks():
     """Return what the steps of a pipeline that check for drift ask for."""
     asked = BiasConfig([1], facet_name="gender", facet_values_or_threshold=[1])
     model = ModelConfig(
-        model_name="loans",
-        instance_type="ml.c5.xlarge",
-        instance_count=1,
-        content_type="text/csv",
+        model_name="loans", instance_type="ml.c5.xlarge", instance_count=1, content_type="text/csv",
         accept_type="text/csv",
-    )
+    )  # fmt: skip
     labels = ModelPredictedLabelConfig(probability=1, probability_threshold=0.6)
     for name, config in (
         ("a check of data", DataBiasCheckConfig(data("label"), asked, methods="all")),
@@ -195,11 +174,9 @@ def checks():
 
 def monitors():
     asked = BiasConfig(
-        label_values_or_threshold=[1],
-        facet_name=["gender", "age"],
-        facet_values_or_threshold=[[1], [40]],
-        group_name="education",
-    )
+        label_values_or_threshold=[1], facet_name=["gender", "age"],
+        facet_values_or_threshold=[[1], [40]], group_name="education",
+    )  # fmt: skip
     headers = ["label", *NUMERIC[:4]]
     yield "monitor", BiasAnalysisConfig(asked, headers=headers, label="label")._to_dict()
 

@@ -19,12 +19,10 @@ def value(wanted):
 
 
 SLICES = (
-    {"state": "California"},
-    {"age": 30},
-    {"age": (20, 40)},
+    {"state": "California"}, {"age": 30}, {"age": (20, 40)},
     {"age": (20.5, 40.25), "state": "California"},
     {"income": (0.1, 0.7)},
-)
+)  # fmt: skip
 LABELS = (["1"], ["1", "2"])
 FORMS = {
     "text": lambda config: MessageToJson(Config.pb(config)),

@@ -37,14 +37,10 @@ def after() -> dict[str, Any]:
 def config(**changes: Any) -> dict[str, Any]:
     """Return a small configuration, with changes; None takes a key away."""
     base = {
-        "version": "1.0",
-        "dataset_type": "text/csv",
-        "dataset_uri": "data.csv",
-        "label": "label",
+        "version": "1.0", "dataset_type": "text/csv", "dataset_uri": "data.csv", "label": "label",
         "label_values_or_threshold": [1],
-        "facet": [{"name_or_index": "facet", "value_or_threshold": ["d"]}],
-        "methods": before(),
-    }
+        "facet": [{"name_or_index": "facet", "value_or_threshold": ["d"]}], "methods": before(),
+    }  # fmt: skip
     return {key: value for key, value in (base | changes).items() if value is not None}
 
 

@@ -11,11 +11,9 @@ from tests.needs import missing
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "tests" / "clients"
 _NO_ACCOUNT = {
-    "AWS_DEFAULT_REGION": "eu-central-1",
-    "AWS_ACCESS_KEY_ID": "none",
-    "AWS_SECRET_ACCESS_KEY": "none",
-    "AWS_EC2_METADATA_DISABLED": "true",
-}
+    "AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "none",
+    "AWS_SECRET_ACCESS_KEY": "none", "AWS_EC2_METADATA_DISABLED": "true",
+}  # fmt: skip
 
 
 def ask(client: str, script: str, *arguments: str, given: Any = None) -> Any:
@@ -26,11 +24,8 @@ def ask(client: str, script: str, *arguments: str, given: Any = None) -> Any:
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(
         [python, SCRIPTS / script, *arguments],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        env=environment | _NO_ACCOUNT,
+        input=json.dumps(given), capture_output=True, text=True, env=environment | _NO_ACCOUNT,
         check=False,
-    )
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3_000:]
     return json.loads(done.stdout.splitlines()[-1])

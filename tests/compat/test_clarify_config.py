@@ -31,12 +31,10 @@ def mistakes(asked: Any, **given: bool) -> dict[str, str]:
 
 def test_every_mistake_is_listed_at_once() -> None:
     asked = config(
-        dataset_type="text/cvs",
-        headrs=["a"],
-        facet=[{"nam": "sex"}],
+        dataset_type="text/cvs", headrs=["a"], facet=[{"nam": "sex"}],
         label_values_or_threshold=None,
         methods={"pre_training_bias": {"methods": ["DPX"]}, "post_training": {}},
-    )
+    )  # fmt: skip
     found = mistakes(asked)
     assert "Did you mean 'text/csv'?" in found["dataset_type"]
     assert "unknown key. Did you mean 'headers'?" in found["headrs"]

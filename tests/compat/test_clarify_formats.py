@@ -79,12 +79,10 @@ def test_facets_and_predictions_row_by_row(folder: Any, expected: dict[str, Any]
     folder.csv("facets.csv", [("facet",), *((r[0],) for r in ROWS)])
     folder.csv("answers.csv", [(r[2],) for r in ROWS])
     asked = config(
-        dataset_uri="plain.csv",
-        facet_dataset_uri="facets.csv",
-        predicted_label_dataset_uri="answers.csv",
-        predicted_label_headers=["predicted"],
+        dataset_uri="plain.csv", facet_dataset_uri="facets.csv",
+        predicted_label_dataset_uri="answers.csv", predicted_label_headers=["predicted"],
         methods=both(),
-    )
+    )  # fmt: skip
     assert found_in(folder.clarify(asked)) == expected
     asked["facet"] = [{"name_or_index": 0, "value_or_threshold": ["d"]}]  # of the facets' file
     assert found_in(folder.clarify(asked)) == expected
@@ -99,13 +97,10 @@ def test_facets_and_predictions_by_key(folder: Any, expected: dict[str, Any]) ->
         rows = [("id", "predicted"), *((i, r[2]) for i, r in numbered if i % 2 == part)]
         folder.csv(f"answers/{part}.csv", rows)
     asked = config(
-        dataset_uri="plain.csv",
-        facet_dataset_uri="facets.csv",
-        predicted_label_dataset_uri="answers",
-        predicted_label="predicted",
-        joinsource_name_or_index="id",
-        methods=both(),
-    )
+        dataset_uri="plain.csv", facet_dataset_uri="facets.csv",
+        predicted_label_dataset_uri="answers", predicted_label="predicted",
+        joinsource_name_or_index="id", methods=both(),
+    )  # fmt: skip
     assert found_in(folder.clarify(asked)) == expected
     by_index = asked | {"joinsource_name_or_index": 0}
     folder.csv("facets.csv", [("facet", "id"), *((r[0], i) for i, r in reversed(numbered))])

@@ -31,37 +31,30 @@ BASE: dict[str, Any] = {
 }
 CLOUD = {"model_name": "m", "instance_type": "ml.m5.xlarge", "initial_instance_count": 1}
 CSV = BASE | {
-    "dataset_type": "text/csv",
-    "dataset_uri": "s3://bucket/data.csv",
-    "label": "Target",
-    "probability_threshold": 0.7,
-    "excluded_columns": [],
+    "dataset_type": "text/csv", "dataset_uri": "s3://bucket/data.csv", "label": "Target",
+    "probability_threshold": 0.7, "excluded_columns": [],
     "predictor": CLOUD
     | {"content_type": "text/csv", "accept_type": "text/csv", "label": 0, "probability": 1},
-}
+}  # fmt: skip
 LINES = BASE | {
-    "dataset_type": "application/jsonlines",
-    "dataset_uri": "s3://bucket/data.jsonl",
-    "features": "data.features.values",
-    "label": "data.label",
+    "dataset_type": "application/jsonlines", "dataset_uri": "s3://bucket/data.jsonl",
+    "features": "data.features.values", "label": "data.label",
     "predictor": CLOUD
     | {
         "content_template": '{"data":{"features":{"values":$features}}}',
         "label": "predicted_label",
     },
-}
+}  # fmt: skip
 DOCUMENT = BASE | {
-    "dataset_type": "application/json",
-    "dataset_uri": "s3://bucket/data.json",
-    "features": "[*].[Age,Gender,Income,Occupation]",
-    "label": "[*].Target",
+    "dataset_type": "application/json", "dataset_uri": "s3://bucket/data.json",
+    "features": "[*].[Age,Gender,Income,Occupation]", "label": "[*].Target",
     "predictor": CLOUD
     | {
         "content_template": "$records",
         "record_template": '{"Age":"${Age}","Gender":"${Gender}","Income":"${Income}"}',
         "label": "predictions[*].predicted_label",
     },
-}
+}  # fmt: skip
 PARQUET = {key: value for key, value in CSV.items() if key != "headers"} | {
     "dataset_type": "application/x-parquet",
     "dataset_uri": "s3://bucket/data.parquet",

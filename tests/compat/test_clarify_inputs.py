@@ -40,12 +40,10 @@ def test_the_flip_test_leaves_out_its_own_facet_alone(folder: Any) -> None:
     rng = np.random.default_rng(7)
     frame = pd.DataFrame(
         {
-            "sex": rng.integers(0, 2, 400),
-            "education": rng.integers(1, 5, 400),
-            "income": rng.normal(50, 10, 400).round(6),
-            "label": rng.integers(0, 2, 400),
+            "sex": rng.integers(0, 2, 400), "education": rng.integers(1, 5, 400),
+            "income": rng.normal(50, 10, 400).round(6), "label": rng.integers(0, 2, 400),
         }
-    )
+    )  # fmt: skip
     frame["predicted"] = (frame["income"] + 4 * frame["education"] > 60).astype(int)
     frame.to_csv(folder.path / "data.csv", index=False)
     facets = [
@@ -55,13 +53,10 @@ def test_the_flip_test_leaves_out_its_own_facet_alone(folder: Any) -> None:
     found = folder.clarify(config(facet=facets, predicted_label="predicted", methods=after()))
     for name, value in (("sex", 1), ("education", 3)):
         (alone,) = bias_report(
-            frame,
-            FacetColumn(name, [value]),
-            LabelColumn("label", frame["label"], [1]),
-            StageType.POST_TRAINING,
-            LabelColumn("predicted", frame["predicted"], [1]),
+            frame, FacetColumn(name, [value]), LabelColumn("label", frame["label"], [1]),
+            StageType.POST_TRAINING, LabelColumn("predicted", frame["predicted"], [1]),
             metrics=["FT"],
-        )
+        )  # fmt: skip
         assert values(found, facet=name)["FT"] == alone["metrics"][0]["value"] != 0.0
 
 
@@ -120,15 +115,13 @@ def test_answers_of_the_model_are_its_predictions(folder: Any, name: str) -> Non
     [
         ({"label": 0}, [[1]] * (len(ROWS) - 1), "333 answers and the data 334 rows"),
         (
-            {"label": 0},
-            [["y"], *[[1]] * len(ROWS)],
-            "in their order (and no header)",
+            {"label": 0}, [["y"], *[[1]] * len(ROWS)], "in their order (and no header)",
         ),
         ({"label": 3}, [[1]] * len(ROWS), "predictor.label: must be the place of one of 1 columns"),
         ({}, [["yes"]] * len(ROWS), "answer 1: a probability must be a number"),
         ({}, [[0.5, 0.5]] * len(ROWS), "2 probabilities and 0 labels"),
     ],
-)
+)  # fmt: skip
 def test_answers_that_do_not_fit_are_one_error(
     folder: Any, read: dict[str, Any], answers: list[list[Any]], message: str
 ) -> None:

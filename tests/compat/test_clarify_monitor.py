@@ -135,12 +135,8 @@ def test_violations_are_written_as_the_service_writes_them(
     assert {"RD", "DAR", "DCA", "TE", "GE"} <= set(names)
     (te,) = [each for each in found["violations"] if each["metric_name"] == "TE"]
     assert list(te) == [
-        "facet",
-        "facet_value",
-        "metric_name",
-        "constraint_check_type",
-        "description",
-    ]
+        "facet", "facet_value", "metric_name", "constraint_check_type", "description",
+    ]  # fmt: skip
     assert (te["facet"], te["facet_value"]) == ("facet", "d")
     assert te["constraint_check_type"] == "bias_drift_check"
     assert te["description"].startswith(

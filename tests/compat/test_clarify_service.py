@@ -13,24 +13,14 @@ from fairgauge_cloud import _service_metrics as service_texts
 
 ROWS = [(sex, int(i < positive)) for sex, (positive, rows) in BASELINE.items() for i in range(rows)]
 PRINTED = {
-    "CI": 41 / 111,
-    "DPL": 0.2326441102756892,
-    "KL": 0.22434464102537785,
-    "JS": 0.04508199943437752,
-    "LP": 0.32900845595810163,
-    "TVD": 0.2326441102756892,
-    "KS": 0.2326441102756892,
-}
+    "CI": 41 / 111, "DPL": 0.2326441102756892, "KL": 0.22434464102537785, "JS": 0.04508199943437752,
+    "LP": 0.32900845595810163, "TVD": 0.2326441102756892, "KS": 0.2326441102756892,
+}  # fmt: skip
 MONITORED_VALUES = {
-    "RD": 0.17253086419753086,
-    "SD": 0.27419354838709675,
-    "DAR": -0.34693877551020413,
-    "DCA": -36.69387755102041,
-    "DCR": -0.07650793650793647,
-    "GE": 0.9454985573866695,
-    "DI": 0.08311688311688312,
-    "TE": "Infinity",
-}
+    "RD": 0.17253086419753086, "SD": 0.27419354838709675, "DAR": -0.34693877551020413,
+    "DCA": -36.69387755102041, "DCR": -0.07650793650793647, "GE": 0.9454985573866695,
+    "DI": 0.08311688311688312, "TE": "Infinity",
+}  # fmt: skip
 
 
 def baseline_job() -> dict[str, Any]:
@@ -48,13 +38,8 @@ def test_baseline_job(folder: Any) -> None:
 def test_one_sided_strata_count_as_the_service_counts_them(folder: Any) -> None:
     # three strata, one without rejections: the service adds 0 for the empty side
     rows = [
-        ("d", 1, "x"),
-        ("a", 0, "x"),
-        ("d", 0, "y"),
-        ("a", 1, "y"),
-        ("d", 1, "z"),
-        ("a", 1, "z"),
-    ]
+        ("d", 1, "x"), ("a", 0, "x"), ("d", 0, "y"), ("a", 1, "y"), ("d", 1, "z"), ("a", 1, "z"),
+    ]  # fmt: skip
     folder.csv("data.csv", [("facet", "label", "group"), *rows * 40])
     asked = config(group_variable="group")
     found = folder.clarify(asked)
@@ -102,11 +87,9 @@ def test_results_are_in_the_services_shape(folder: Any, monitored: dict[str, Any
         "CDDL", "CI", "DPL", "JS", "KL", "KS", "LP", "TVD",
     ]  # fmt: skip
     assert block["metrics"][0] == {
-        "name": "CDDL",
-        "description": "Conditional Demographic Disparity in Labels (CDDL)",
-        "value": None,
-        "error": "Group variable is empty or not provided",
-    }
+        "name": "CDDL", "description": "Conditional Demographic Disparity in Labels (CDDL)",
+        "value": None, "error": "Group variable is empty or not provided",
+    }  # fmt: skip
     assert block["metrics"][4]["description"] == "Kullback-Liebler Divergence (KL)"
     names = [
         m["name"] for m in found["post_training_bias_metrics"]["facets"]["facet"][0]["metrics"]

@@ -18,10 +18,8 @@ def test_dbt_builds_the_verdicts_and_its_test_finds_the_rule_that_fails(tmp_path
     shutil.copytree(EXAMPLES / "dbt", project)
     built = ask("dbt", "dbt_build.py", str(project))
     assert built["statuses"] == {
-        "predictions": "success",
-        "fairness_verdicts": "success",
-        "rules_are_met": "fail",
-    }
+        "predictions": "success", "fairness_verdicts": "success", "rules_are_met": "fail",
+    }  # fmt: skip
     verdicts = {(rule, group): outcome for rule, group, outcome in built["verdicts"]}
     assert verdicts == {  # F and M are each other's reference: one comparison
         ("selection_rate.ratio >= 0.8", "F"): "fail",

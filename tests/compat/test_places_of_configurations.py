@@ -59,12 +59,10 @@ def test_globs_are_of_one_folder_and_folders_of_so_many_files(tmp_path, monkeypa
 @pytest.mark.parametrize(
     "path",
     [
-        "a" + "|[@,@][]" * 11,
-        "join('',[@,@])",
-        "a|to_string([@])",
+        "a" + "|[@,@][]" * 11, "join('',[@,@])", "a|to_string([@])",
         "a" + "|[*].to_array(`[1,1]`)" * 11,
     ],
-)
+)  # fmt: skip
 def test_a_jmespath_holds_what_it_finds_so_many_times(path):
     with pytest.raises(DataError, match="may hold what it finds more than 1,000 times"):
         compiled_path(path, "label")

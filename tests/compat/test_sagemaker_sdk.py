@@ -67,26 +67,21 @@ def jobs(config: dict[str, Any], name: str, path: str) -> list[dict[str, Any]]:
     headers = config["headers"]
     predicted = config.get("predicted_label", "predicted_label").rpartition(".")[2]
     common = {
-        "table": path,
-        "columns": headers,
-        "label": config["label"].rpartition(".")[2],
-        "positive": config["label_values_or_threshold"],
-        "predicted": predicted,
+        "table": path, "columns": headers, "label": config["label"].rpartition(".")[2],
+        "positive": config["label_values_or_threshold"], "predicted": predicted,
         "group": config.get("group_variable"),
-    }
+    }  # fmt: skip
     return [
         common
         | {
-            "facet": facet["name_or_index"],
-            "values": facet.get("value_or_threshold"),
-            "stage": stage,
-            "name": name,
+            "facet": facet["name_or_index"], "values": facet.get("value_or_threshold"),
+            "stage": stage, "name": name,
         }
         for facet in config["facet"]
         for stage in ("pre", "post")
         if f"{stage}_training_bias" in config["methods"]
         and (stage == "pre" or "predictor" not in config)
-    ]
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

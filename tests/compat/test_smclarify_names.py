@@ -28,13 +28,11 @@ from fairgauge_cloud.smclarify.bias.report import (
 PRE, POST = StageType.PRE_TRAINING, StageType.POST_TRAINING
 TABLE = pd.DataFrame(
     {
-        "sex": ["F", "M"] * 60,
-        "label": ["no", "yes", "yes", "yes", "no", "no"] * 20,
+        "sex": ["F", "M"] * 60, "label": ["no", "yes", "yes", "yes", "no", "no"] * 20,
         "predicted": ["no", "yes", "yes", "no", "no", "yes"] * 20,
-        "group": ["x", "x", "y", "y"] * 30,
-        "age": np.arange(120) % 50 + 20.5,
+        "group": ["x", "x", "y", "y"] * 30, "age": np.arange(120) % 50 + 20.5,
     }
-)
+)  # fmt: skip
 
 
 def label(name: str = "label", positive: Any = ("yes",)) -> LabelColumn:
@@ -204,10 +202,8 @@ def test_strata_of_mixed_types_are_its_error() -> None:
 def test_basic_stats_and_performance() -> None:
     blocks = bias_basic_stats(TABLE, FacetColumn("sex"), label(), POST, label("predicted"))
     assert [metric["name"] for metric in blocks[0]["metrics"]] == [
-        "proportion",
-        "observed_label_distribution",
-        "confusion_matrix",
-    ]
+        "proportion", "observed_label_distribution", "confusion_matrix",
+    ]  # fmt: skip
     assert blocks[0]["metrics"][0]["value"] == 0.5
     facet, positive, predicted = flags()
     assert blocks[0]["metrics"][2]["value"] == basic_stats.confusion_matrix(
@@ -285,10 +281,8 @@ def test_registered_metrics_appear_in_reports(registered: Any) -> None:
     arguments = (frame, FacetColumn("f", ["d"]), LabelColumn("y", frame["y"], ["p"]))
     (block,) = bias_report(*arguments, StageType.PRE_TRAINING, metrics=["Sensitive", "DPL"])
     assert block["metrics"][1] == {
-        "name": "Sensitive",
-        "description": "Share of the facet (Sensitive)",
-        "value": 0.5,
-    }
+        "name": "Sensitive", "description": "Share of the facet (Sensitive)", "value": 0.5,
+    }  # fmt: skip
     predicted = LabelColumn("p", frame["p"], ["p"])
     (block,) = bias_report(*arguments, StageType.POST_TRAINING, predicted, metrics=["Broken"])
     assert block["metrics"] == [

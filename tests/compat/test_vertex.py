@@ -12,14 +12,11 @@ from fairgauge_cloud.vertex import read_bias_configs, read_vertex_config
 
 STATES = {"California": (50, 10, 20, 120), "Florida": (20, 0, 30, 50)}
 PRINTED = {
-    "vertex.difference_in_population_size": Fraction(1, 3),
-    "vertex.dpptl": Fraction(1, 10),
-    "vertex.accuracy_difference": Fraction(15, 100),
-    "vertex.dpppl": Fraction(-15, 100),
-    "vertex.recall_difference": Fraction(-1, 6),
-    "vertex.specificity_difference": Fraction(13, 56),
+    "vertex.difference_in_population_size": Fraction(1, 3), "vertex.dpptl": Fraction(1, 10),
+    "vertex.accuracy_difference": Fraction(15, 100), "vertex.dpppl": Fraction(-15, 100),
+    "vertex.recall_difference": Fraction(-1, 6), "vertex.specificity_difference": Fraction(13, 56),
     "vertex.difference_in_ratio_of_error_types": Fraction(1, 2),
-}
+}  # fmt: skip
 PROTO = {
     "biasSlices": {"configs": {"state": {"value": {"stringValue": "California"}}}},
     "labels": ["yes"],
@@ -67,11 +64,9 @@ def assert_printed(found: dict[str, Any]) -> None:
 
 
 ARTIFACT = {
-    "name": "predictions",
-    "type": {"schemaTitle": "system.Artifact", "schemaVersion": "0.0.1"},
-    "uri": "predictions.jsonl",
-    "metadata": {"resourceName": "batch-1"},
-}
+    "name": "predictions", "type": {"schemaTitle": "system.Artifact", "schemaVersion": "0.0.1"},
+    "uri": "predictions.jsonl", "metadata": {"resourceName": "batch-1"},
+}  # fmt: skip
 
 
 def test_the_document_of_a_pipeline_job(applicants: Any) -> None:

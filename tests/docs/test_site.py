@@ -18,12 +18,9 @@ def built(tmp_path_factory):
     links = "[absent page](absent.md) [absent heading](fine.md#absent)"
     toctree = "```{toctree}\nfine\nlinks\nschema\n```\n"
     pages = {
-        "index": f"# Index\n\n{toctree}",
-        "fine": "# Fine\n",
-        "links": f"# Links\n\n{links}\n",
-        "orphan": "# Orphan\n",
-        "schema": "# Schema\n\n<!-- schema: report -->\n",
-    }
+        "index": f"# Index\n\n{toctree}", "fine": "# Fine\n", "links": f"# Links\n\n{links}\n",
+        "orphan": "# Orphan\n", "schema": "# Schema\n\n<!-- schema: report -->\n",
+    }  # fmt: skip
     for name, text in pages.items():
         (source / f"{name}.md").write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-c", str(DOCS)]

@@ -17,12 +17,10 @@ from fairgauge.render import render
 
 HERE = Path(__file__).parent
 CASES = {
-    "small.json": ("small", "json", {}),
-    "several.md": ("several", "markdown", {}),
-    "several.xml": ("several", "junit", {}),
-    "berkeley.txt": ("berkeley", "text", {}),
+    "small.json": ("small", "json", {}), "several.md": ("several", "markdown", {}),
+    "several.xml": ("several", "junit", {}), "berkeley.txt": ("berkeley", "text", {}),
     "berkeley.html": ("berkeley", "html", {}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -42,17 +42,14 @@ AUDITS = {
     "clusters": {**SCORED, "strata": "stratum", "cluster": "cluster"},
     "weights and clusters": {**BINARY, "weight": "w", "cluster": "cluster"},
     "clusters and overall": {**BINARY, "cluster": "cluster", "reference": "overall"},
-    "exact": {**BINARY, "method": "exact", "metrics": SOME},
-    "bayes": {**BINARY, "method": "bayes"},
+    "exact": {**BINARY, "method": "exact", "metrics": SOME}, "bayes": {**BINARY, "method": "bayes"},
     "bootstrap": {**BINARY, "method": "bootstrap"},
-    "bootstrap and weights": {**BINARY, "method": "bootstrap", "weight": "w"},
-    "classes": CLASSES,
+    "bootstrap and weights": {**BINARY, "method": "bootstrap", "weight": "w"}, "classes": CLASSES,
     "classes and weights": {**CLASSES, "weight": "w"},
     "classes and clusters": {**CLASSES, "cluster": "cluster", "sensitive": "pair"},
-    "amounts": AMOUNTS,
-    "amounts and weights": {**AMOUNTS, "weight": "w"},
+    "amounts": AMOUNTS, "amounts and weights": {**AMOUNTS, "weight": "w"},
     "amounts and clusters": {**AMOUNTS, "cluster": "cluster"},
-}
+}  # fmt: skip
 MODELS = {
     "two models": {**BINARY, "candidate": ["newer"]},
     "two models, overall": {**BINARY, "candidate": ["newer"], "reference": "overall"},
@@ -98,22 +95,18 @@ def table() -> pl.DataFrame:
             "pair": np.where(group == 0, "p1", "p2"),
             # few, of whom nearly all are selected: their limits are those of the score
             "far": np.where((order < 70) & (prediction == 1) | (order < 4), "tiny", "main"),
-            "stratum": np.array(["s1", "s2"])[rng.integers(0, 2, rows)],
-            "label": label,
-            "prediction": prediction,
-            "newer": np.where(rng.random(rows) < 0.85, prediction, label),
+            "stratum": np.array(["s1", "s2"])[rng.integers(0, 2, rows)], "label": label,
+            "prediction": prediction, "newer": np.where(rng.random(rows) < 0.85, prediction, label),
             "score": np.round(64 * score) / 64,
             "rank": np.round(64 * np.clip(score + rng.normal(0, 0.1, rows), 0, 1)) / 64,
-            "true": classes[true],
-            "predicted": classes[predicted],
+            "true": classes[true], "predicted": classes[predicted],
             "guessed": classes[np.where(rng.random(rows) < 0.85, predicted, true)],
             "amount": np.round(4 * amount) / 4,  # sums of quarters are exact in any order
             "estimate": np.round(4 * (amount + rng.normal(0.3 * group, 2))) / 4,
-            "x": np.round(4 * rng.normal(0, 1, rows)) / 4,
-            "w": rng.integers(1, 9, rows) / 4.0,
+            "x": np.round(4 * rng.normal(0, 1, rows)) / 4, "w": rng.integers(1, 9, rows) / 4.0,
             "cluster": rng.integers(0, 30, rows),
         }
-    )
+    )  # fmt: skip
 
 
 def intervals(design: str) -> dict[str, list[float]]:

@@ -43,13 +43,9 @@ def ask(data: Any, name: str, columns: str, positive: Any, **options: Any) -> fg
     parts = columns.split("|")
     asked = {"sensitive": parts} if len(parts) == 1 else {"intersections": [tuple(parts)]}
     return fg.audit(
-        data,
-        label=COLUMNS[name][1],
-        prediction="prediction",
-        positive=positive,
-        **asked,
+        data, label=COLUMNS[name][1], prediction="prediction", positive=positive, **asked,
         **{"metrics": "all", **options},
-    )
+    )  # fmt: skip
 
 
 class Rows:

@@ -15,29 +15,16 @@ from vendor import COLUMNS
 import fairgauge as fg
 
 RATES = {
-    "accuracy": "accuracy",
-    "tpr": "true_positive_rate",
-    "tnr": "true_negative_rate",
-    "for": "false_omission_rate",
-    "fdr": "false_discovery_rate",
-    "fpr": "false_positive_rate",
-    "fnr": "false_negative_rate",
-    "npv": "negative_predictive_value",
-    "precision": "positive_predictive_value",
-    "pprev": "selection_rate",
-    "prev": "base_rate",
-}
+    "accuracy": "accuracy", "tpr": "true_positive_rate", "tnr": "true_negative_rate",
+    "for": "false_omission_rate", "fdr": "false_discovery_rate", "fpr": "false_positive_rate",
+    "fnr": "false_negative_rate", "npv": "negative_predictive_value",
+    "precision": "positive_predictive_value", "pprev": "selection_rate", "prev": "base_rate",
+}  # fmt: skip
 CELLS = {
-    "tp": ("tp",),
-    "fp": ("fp",),
-    "fn": ("fn",),
-    "tn": ("tn",),
-    "pp": ("tp", "fp"),
-    "pn": ("fn", "tn"),
-    "group_label_pos": ("tp", "fn"),
-    "group_label_neg": ("fp", "tn"),
+    "tp": ("tp",), "fp": ("fp",), "fn": ("fn",), "tn": ("tn",), "pp": ("tp", "fp"),
+    "pn": ("fn", "tn"), "group_label_pos": ("tp", "fn"), "group_label_neg": ("fp", "tn"),
     "group_size": ("tp", "fp", "fn", "tn"),
-}
+}  # fmt: skip
 PPR = "share of all predicted positives: a count of the group, large where the group is"
 ITSELF = "a group against itself is 1 there, no comparison here"
 

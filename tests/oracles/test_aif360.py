@@ -25,11 +25,9 @@ ALIKE = (
 )  # fmt: skip
 """Rates of one name there and here."""
 RATES = {name: name for name in ALIKE} | {
-    "precision": "positive_predictive_value",
-    "recall": "true_positive_rate",
-    "sensitivity": "true_positive_rate",
-    "specificity": "true_negative_rate",
-}
+    "precision": "positive_predictive_value", "recall": "true_positive_rate",
+    "sensitivity": "true_positive_rate", "specificity": "true_negative_rate",
+}  # fmt: skip
 COMPARED = {f"{rate}_{by}": f"{rate}.{by}" for rate in ERRORS for by in ("difference", "ratio")} | {
     "disparate_impact": "DI",
     "mean_difference": "selection_rate.difference",
@@ -128,17 +126,11 @@ FEATURE = {
     "smoothed_empirical_differential_fairness": "label.differential_fairness",
 }
 COUNTS = {
-    "num_true_positives": ("tp",),
-    "num_false_positives": ("fp",),
-    "num_false_negatives": ("fn",),
-    "num_true_negatives": ("tn",),
-    "num_positives": ("tp", "fn"),
-    "num_negatives": ("fp", "tn"),
-    "num_pred_positives": ("tp", "fp"),
-    "num_pred_negatives": ("fn", "tn"),
-    "num_instances": ("tp", "fp", "fn", "tn"),
-    "power": ("tp",),
-}
+    "num_true_positives": ("tp",), "num_false_positives": ("fp",), "num_false_negatives": ("fn",),
+    "num_true_negatives": ("tn",), "num_positives": ("tp", "fn"), "num_negatives": ("fp", "tn"),
+    "num_pred_positives": ("tp", "fp"), "num_pred_negatives": ("fn", "tn"),
+    "num_instances": ("tp", "fp", "fn", "tn"), "power": ("tp",),
+}  # fmt: skip
 GENERALIZED = {
     "generalized_true_positive_rate": ("generalized_true_positive_rate", False),
     "generalized_false_negative_rate": ("generalized_true_positive_rate", True),
@@ -147,22 +139,15 @@ GENERALIZED = {
 }
 """Our rate, and whether theirs is what is left of 1."""
 MEASURES = {
-    "TPR": "true_positive_rate",
-    "TNR": "true_negative_rate",
-    "FPR": "false_positive_rate",
-    "FNR": "false_negative_rate",
-    "PPV": "positive_predictive_value",
-    "NPV": "negative_predictive_value",
-    "FDR": "false_discovery_rate",
-    "FOR": "false_omission_rate",
+    "TPR": "true_positive_rate", "TNR": "true_negative_rate", "FPR": "false_positive_rate",
+    "FNR": "false_negative_rate", "PPV": "positive_predictive_value",
+    "NPV": "negative_predictive_value", "FDR": "false_discovery_rate", "FOR": "false_omission_rate",
     "ACC": "accuracy",
-}
+}  # fmt: skip
 SUMS = {
-    "GTP": "num_generalized_true_positives",
-    "GFP": "num_generalized_false_positives",
-    "GTN": "num_generalized_true_negatives",
-    "GFN": "num_generalized_false_negatives",
-}
+    "GTP": "num_generalized_true_positives", "GFP": "num_generalized_false_positives",
+    "GTN": "num_generalized_true_negatives", "GFN": "num_generalized_false_negatives",
+}  # fmt: skip
 DIVIDED = "alpha 0: theirs is divided by the mean benefit once more"
 SMOOTHING = "differential fairness without smoothing (1e-9); ours is smoothed as aif360's default"
 AMPLIFIED = "of predictions less of labels, as our two"
@@ -330,14 +315,10 @@ def test_consistency_where_no_ties_decide(shared: Any, table: Any, ledger: Any) 
             frame = frame.assign(coded=frame[attribute].map(codes))
             features = [*(f for f in entry["features"] if f != attribute), "coded"]
             report = fg.audit(
-                frame.assign(decided=frame[COLUMNS[name][1]]),
-                prediction="decided",
-                positive=entry["favorable_label"],
-                sensitive=attribute,
-                features=features,
-                metrics="consistency",
-                profile="clarify",
-            )
+                frame.assign(decided=frame[COLUMNS[name][1]]), prediction="decided",
+                positive=entry["favorable_label"], sensitive=attribute, features=features,
+                metrics="consistency", profile="clarify",
+            )  # fmt: skip
             (expected,) = entry["classification_metric"]["consistency"]
             ours = report["consistency"].value
             assert ours is not None
@@ -356,12 +337,10 @@ SAMPLE = {
     "label: disparate_impact_ratio": "base_rate.ratio",
 }
 SAMPLE_RATES = {
-    "specificity_score": "true_negative_rate",
-    "sensitivity_score": "true_positive_rate",
-    "base_rate": "base_rate",
-    "selection_rate": "selection_rate",
+    "specificity_score": "true_negative_rate", "sensitivity_score": "true_positive_rate",
+    "base_rate": "base_rate", "selection_rate": "selection_rate",
     "generalized_fpr": "generalized_false_positive_rate",
-}
+}  # fmt: skip
 FURTHER = (
     "generalized_true_positive_rate", "between_group_generalized_entropy",
     "vertex.difference_in_population_size",
@@ -385,12 +364,10 @@ def test_functions(shared: Any, table: Any, ledger: Any, name: str) -> None:
         )
         options = of_scores(name, positive)
         pair = fg.audit(
-            two,
-            sensitive=[attribute, "everyone"],
-            reference={attribute: privileged},
+            two, sensitive=[attribute, "everyone"], reference={attribute: privileged},
             metrics=[*SAMPLE.values(), *SAMPLE_WHOLE.values(), *SAMPLE_RATES.values(), *FURTHER],
             **options,
-        )
+        )  # fmt: skip
         spreads = ["label.differential_fairness", "prediction.differential_fairness"]
         every = fg.audit(frame, sensitive=attribute, metrics=spreads, **options)
         where = f"{name} {attribute} sklearn"

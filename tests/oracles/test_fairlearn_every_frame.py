@@ -22,40 +22,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RATES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced_accuracy",
-    "selection_rate": "selection_rate",
-    "tpr": "true_positive_rate",
-    "fpr": "false_positive_rate",
-    "fnr": "false_negative_rate",
-    "tnr": "true_negative_rate",
-    "precision": "positive_predictive_value",
-    "recall": "true_positive_rate",
-    "f1": "f1",
-    "mean_prediction": "selection_rate",
-    "zero_one_loss": "error_rate",
-}
+    "accuracy": "accuracy", "balanced_accuracy": "balanced_accuracy",
+    "selection_rate": "selection_rate", "tpr": "true_positive_rate", "fpr": "false_positive_rate",
+    "fnr": "false_negative_rate", "tnr": "true_negative_rate",
+    "precision": "positive_predictive_value", "recall": "true_positive_rate", "f1": "f1",
+    "mean_prediction": "selection_rate", "zero_one_loss": "error_rate",
+}  # fmt: skip
 ZERO = "a rate without rows is 0 there, undefined and left out here"
 NO_RATIO = "a ratio of numbers of either sign, which means nothing and is not computed here"
 SIGNED = {row.name for row in RATE_ROWS if row.signed}
 REGRESSION = {
-    "mae": "mean_absolute_error",
-    "mse": "mean_squared_error",
-    "rmse": "root_mean_squared_error",
-    "r2": "r2",
-    "mean_prediction": "mean_prediction",
-    "mean_label": "mean_label",
+    "mae": "mean_absolute_error", "mse": "mean_squared_error", "rmse": "root_mean_squared_error",
+    "r2": "r2", "mean_prediction": "mean_prediction", "mean_label": "mean_label",
     "mean_signed_error(pred-true)": "mean_error",
-}
+}  # fmt: skip
 CLASSES = {
-    "accuracy": ("accuracy", None),
-    "cohen_kappa": ("cohen_kappa", None),
+    "accuracy": ("accuracy", None), "cohen_kappa": ("cohen_kappa", None),
     "balanced_accuracy": ("true_positive_rate", "macro"),
     "recall_macro": ("true_positive_rate", "macro"),
-    "precision_macro": ("positive_predictive_value", "macro"),
-    "f1_macro": ("f1", "macro"),
+    "precision_macro": ("positive_predictive_value", "macro"), "f1_macro": ("f1", "macro"),
     "f1_weighted": ("f1", "weighted"),
-}
+}  # fmt: skip
 
 
 def frames(peers: Any, name: str) -> list[tuple[Any, str, dict[str, Any]]]:
@@ -83,11 +70,9 @@ AGGREGATES = {
 }
 """What each aggregate is of the rates by group and of the rate of all rows."""
 SPREADS = {
-    "group_min": "minimum",
-    "group_max": "maximum",
-    "difference_between_groups": "largest_gap",
+    "group_min": "minimum", "group_max": "maximum", "difference_between_groups": "largest_gap",
     "ratio_between_groups": "smallest_ratio",
-}
+}  # fmt: skip
 
 
 class Found:
@@ -312,14 +297,9 @@ def test_regression(shared: Any, ledger: Any) -> None:
     oracle = shared.oracle("insurance_pred__fairlearn_regression.json")["results"]
     for columns, entry in oracle.items():
         report = fg.audit(
-            shared.data("insurance_pred.csv"),
-            label="charges",
-            prediction="prediction",
-            sensitive=columns,
-            reference="overall",
-            metrics="native",
-            task="regression",
-        )
+            shared.data("insurance_pred.csv"), label="charges", prediction="prediction",
+            sensitive=columns, reference="overall", metrics="native", task="regression",
+        )  # fmt: skip
         groups = {g.group: g for g in report.groups}
         frame = entry["metric_frame"]
         for theirs, ours in REGRESSION.items():

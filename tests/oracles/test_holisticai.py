@@ -16,29 +16,25 @@ from fairgauge.enums import ClassKind
 from fairgauge.results.scopes import OVERALL
 
 DIFFERENCES = {
-    "Statistical Parity": "selection_rate.difference",
-    "Disparate Impact": "selection_rate.ratio",
+    "Statistical Parity": "selection_rate.difference", "Disparate Impact": "selection_rate.ratio",
     "Four Fifths Rule": "selection_rate.smallest_ratio",
     "Equality of Opportunity Difference": "true_positive_rate.difference",
     "False Positive Rate Difference": "false_positive_rate.difference",
     "Average Odds Difference": "average_odds.difference",
     "Accuracy Difference": "accuracy.difference",
     "f:statistical_parity": "selection_rate.difference",
-    "f:disparate_impact": "selection_rate.ratio",
-    "f:four_fifths": "selection_rate.smallest_ratio",
+    "f:disparate_impact": "selection_rate.ratio", "f:four_fifths": "selection_rate.smallest_ratio",
     "f:average_odds_diff": "average_odds.difference",
     "f:equal_opportunity_diff": "true_positive_rate.difference",
     "f:false_negative_rate_diff": "false_negative_rate.difference",
     "f:false_positive_rate_diff": "false_positive_rate.difference",
     "f:true_negative_rate_diff": "true_negative_rate.difference",
     "f:accuracy_diff": "accuracy.difference",
-}
+}  # fmt: skip
 WHOLE = {
-    "Theil Index": "theil_index",
-    "Generalized Entropy Index": "generalized_entropy",
-    "f:theil_index": "theil_index",
-    "f:generalized_entropy_index": "generalized_entropy",
-}
+    "Theil Index": "theil_index", "Generalized Entropy Index": "generalized_entropy",
+    "f:theil_index": "theil_index", "f:generalized_entropy_index": "generalized_entropy",
+}  # fmt: skip
 FURTHER = ("coefficient_of_variation", "roc_auc.difference")
 SIGNED = "called ABROCA, but the signed difference of two areas: ours is the area between curves"
 DOUBLED = "coefficient of variation: 2 sqrt(GE) there, sqrt(2 GE) by definition"
@@ -153,15 +149,10 @@ def check_pairs(book: Any, shared: Any, columns: str, entry: dict[str, Any]) -> 
     done: set[frozenset[str]] = set()
     for reference in entry["groups"]:
         report = fg.audit(
-            shared.data("compas_multiclass_pred.csv"),
-            label="score_text",
-            prediction="prediction",
-            sensitive=columns,
-            strata="score_text",
-            reference={columns: reference},
-            metrics=["prediction.tvd", "true_positive_rate.difference"],
-            task="multiclass",
-        )
+            shared.data("compas_multiclass_pred.csv"), label="score_text", prediction="prediction",
+            sensitive=columns, strata="score_text", reference={columns: reference},
+            metrics=["prediction.tvd", "true_positive_rate.difference"], task="multiclass",
+        )  # fmt: skip
         distances = [e for e in report.estimates if e.metric == "prediction.tvd"]
         recalls = [e for e in report.estimates if e.metric == "true_positive_rate.difference"]
         for group in entry["groups"]:
@@ -199,29 +190,20 @@ def test_regression(shared: Any, ledger: Any) -> None:
         "MAE Ratio": "mean_absolute_error.ratio",
     }
     why = {
-        "Disparate Impact": QUANTILE,
-        "Statistical Parity Q": QUANTILE,
-        "RMSE Ratio Q": QUANTILE,
-        "MAE Ratio Q": QUANTILE,
-        "No Disparate Impact": CURVES,
-        "Statistical Parity AUC": CURVES,
-        "Correlation": CORRELATION,
-        "Jain": JAIN,
-    }
+        "Disparate Impact": QUANTILE, "Statistical Parity Q": QUANTILE, "RMSE Ratio Q": QUANTILE,
+        "MAE Ratio Q": QUANTILE, "No Disparate Impact": CURVES, "Statistical Parity AUC": CURVES,
+        "Correlation": CORRELATION, "Jain": JAIN,
+    }  # fmt: skip
     import pandas as pd
 
     frame = pd.read_csv(shared.data("insurance_pred.csv"))
     for entry in shared.oracle("insurance_pred__holisticai_regression.json")["results"]:
         attribute, a, b = entry["attribute"], entry["group_a"], entry["group_b"]
         report = fg.audit(
-            frame[frame[attribute].isin([a, b])],
-            label="charges",
-            prediction="prediction",
-            sensitive=attribute,
-            reference={attribute: b},
-            metrics=[*compared.values()],
+            frame[frame[attribute].isin([a, b])], label="charges", prediction="prediction",
+            sensitive=attribute, reference={attribute: b}, metrics=[*compared.values()],
             task="regression",
-        )
+        )  # fmt: skip
         for theirs, expected in {**entry["group"], **entry["individual"]}.items():
             where = f"{attribute} {a} {theirs}"
             if theirs in compared:

@@ -16,14 +16,11 @@ PROPUBLICA = {
     "Caucasian": {"false_positive_rate": 23.45, "false_negative_rate": 47.72},
 }
 NAMES = {
-    "fpr": ("false_positive_rate", 100),
-    "fnr": ("false_negative_rate", 100),
-    "specificity": ("true_negative_rate", 1),
-    "sensitivity": ("true_positive_rate", 1),
-    "prevalence": ("base_rate", 1),
-    "ppv": ("positive_predictive_value", 1),
+    "fpr": ("false_positive_rate", 100), "fnr": ("false_negative_rate", 100),
+    "specificity": ("true_negative_rate", 1), "sensitivity": ("true_positive_rate", 1),
+    "prevalence": ("base_rate", 1), "ppv": ("positive_predictive_value", 1),
     "npv": ("negative_predictive_value", 1),
-}
+}  # fmt: skip
 
 
 def test_propublica_from_rows(table: Any, audited: Any, groups: Any) -> None:

@@ -27,29 +27,19 @@ def exact(tp: int, fp: int, fn: int, tn: int) -> dict[str, Fraction | None]:
     n = tp + fp + fn + tn
     tpr, tnr = ratio(tp, tp + fn), ratio(tn, tn + fp)
     return {
-        "base_rate": ratio(tp + fn, n),
-        "negative_base_rate": ratio(tn + fp, n),
-        "selection_rate": ratio(tp + fp, n),
-        "rejection_share": ratio(tn + fn, n),
-        "accuracy": ratio(tp + tn, n),
-        "error_rate": ratio(fp + fn, n),
-        "true_positive_rate": tpr,
-        "false_negative_rate": ratio(fn, tp + fn),
-        "true_negative_rate": tnr,
-        "false_positive_rate": ratio(fp, tn + fp),
-        "positive_predictive_value": ratio(tp, tp + fp),
-        "false_discovery_rate": ratio(fp, tp + fp),
-        "negative_predictive_value": ratio(tn, tn + fn),
-        "false_omission_rate": ratio(fn, tn + fn),
-        "jaccard_index": ratio(tp, tp + fp + fn),
-        "f1": ratio(2 * tp, 2 * tp + fp + fn),
-        "error_type_ratio": ratio(fn, fp),
+        "base_rate": ratio(tp + fn, n), "negative_base_rate": ratio(tn + fp, n),
+        "selection_rate": ratio(tp + fp, n), "rejection_share": ratio(tn + fn, n),
+        "accuracy": ratio(tp + tn, n), "error_rate": ratio(fp + fn, n), "true_positive_rate": tpr,
+        "false_negative_rate": ratio(fn, tp + fn), "true_negative_rate": tnr,
+        "false_positive_rate": ratio(fp, tn + fp), "positive_predictive_value": ratio(tp, tp + fp),
+        "false_discovery_rate": ratio(fp, tp + fp), "negative_predictive_value": ratio(tn, tn + fn),
+        "false_omission_rate": ratio(fn, tn + fn), "jaccard_index": ratio(tp, tp + fp + fn),
+        "f1": ratio(2 * tp, 2 * tp + fp + fn), "error_type_ratio": ratio(fn, fp),
         "selection_odds": ratio(tp + fp, tn + fn),
         "conditional_acceptance": ratio(tp + fn, tp + fp),
-        "conditional_rejection": ratio(tn + fp, tn + fn),
-        "balanced_accuracy": mean(tpr, tnr),
+        "conditional_rejection": ratio(tn + fp, tn + fn), "balanced_accuracy": mean(tpr, tnr),
         "average_odds": mean(tpr, ratio(fp, tn + fp)),
-    }
+    }  # fmt: skip
 
 
 def same(ours: Any, expected: Fraction | None, over: int) -> bool:

@@ -15,11 +15,9 @@ import fairgauge as fg
 
 BINNED = {"auc": "roc_auc", "average_precision": "average_precision"}
 WHOLE = {
-    "base_rate": "base_rate",
-    "mean_score": "mean_score",
-    "brier": "brier_score",
+    "base_rate": "base_rate", "mean_score": "mean_score", "brier": "brier_score",
     "log_loss": "log_loss",
-}
+}  # fmt: skip
 QUANTILES = "calibration error over ten bins of equal size: ours has ten bins of equal width"
 P_VALUE = "p-value of the pooled z test: ours is that of the interval shown, and decides the same"
 PAIRED = {"auc_difference(a-b)": "roc_auc.difference"}
@@ -146,14 +144,10 @@ def test_each_class_of_three(shared: Any, table: Any, ledger: Any) -> None:
         by_group = {"all": entry} if columns == "overall" else entry
         for class_ in ("High", "Low", "Medium"):
             report = fg.audit(
-                frame,
-                label="score_text",
-                prediction="prediction",
-                score=f"score_{class_}",
-                positive=class_,
-                sensitive=sensitive,
+                frame, label="score_text", prediction="prediction", score=f"score_{class_}",
+                positive=class_, sensitive=sensitive,
                 metrics=["roc_auc", "base_rate", "selection_rate", "mean_score"],
-            )
+            )  # fmt: skip
             groups = {g.group: g.rates for g in report.groups}
             for group, theirs in by_group.items():
                 rates, expected = groups[group], theirs[f"class {class_}"]
@@ -182,14 +176,10 @@ def test_regression_between_groups(shared: Any, ledger: Any) -> None:
     for pair in shared.oracle("insurance_pred__scipy_regression.json")["results"]:
         attribute, a, b = pair["attribute"], pair["a"], pair["b"]
         report = fg.audit(
-            shared.data("insurance_pred.csv"),
-            label="charges",
-            prediction="prediction",
-            sensitive=attribute,
-            reference={attribute: b},
-            metrics=[*metrics.values(), "mean_error.difference"],
-            task="regression",
-        )
+            shared.data("insurance_pred.csv"), label="charges", prediction="prediction",
+            sensitive=attribute, reference={attribute: b},
+            metrics=[*metrics.values(), "mean_error.difference"], task="regression",
+        )  # fmt: skip
         for their_name, our_name in metrics.items():
             found = report[our_name, attribute, a]
             book.same(found.value, pair[their_name], f"{attribute} {our_name}")

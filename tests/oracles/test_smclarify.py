@@ -17,16 +17,13 @@ import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS
 
 TABLES = {
-    "adult__smclarify_pre": "adult.csv.gz",
-    "adult_pred__smclarify": "adult_pred.csv.gz",
-    "compas__smclarify_pre": "compas.csv",
-    "compas_pred__smclarify": "compas_pred.csv",
+    "adult__smclarify_pre": "adult.csv.gz", "adult_pred__smclarify": "adult_pred.csv.gz",
+    "compas__smclarify_pre": "compas.csv", "compas_pred__smclarify": "compas_pred.csv",
     "compas_multiclass_pred__smclarify": "compas_multiclass_pred.csv",
-    "hmda__smclarify_pre": "hmda.csv",
-    "hmda_pred__smclarify": "hmda_pred.csv",
+    "hmda__smclarify_pre": "hmda.csv", "hmda_pred__smclarify": "hmda_pred.csv",
     "insurance_pred__smclarify_regression": "insurance_pred.csv",
     "ucb_admissions__smclarify_pre": "ucb_admissions.csv",
-}
+}  # fmt: skip
 NUMBERS = 1556
 """Numbers in all reports, those of `ROW_METRICS` apart."""
 
@@ -61,17 +58,13 @@ def audit(frame: pd.DataFrame, entry: dict[str, Any], oracle: str) -> tuple[fg.R
     sensitive, name_of = facet_of(entry)
     positive = entry["positive_label_values"]
     report = fg.audit(
-        frame,
-        label=entry["label"],
-        prediction=entry.get("predicted"),
+        frame, label=entry["label"], prediction=entry.get("predicted"),
         positive=fg.above(positive[0]) if "regression" in oracle else positive,
         sensitive=sensitive,
         strata=entry["group_variable"],
         count=next((name for name in ("Freq", "cases") if name in frame), None),
-        metrics="clarify",
-        profile="clarify",
-        missing="exclude",
-    )
+        metrics="clarify", profile="clarify", missing="exclude",
+    )  # fmt: skip
     return report, name_of
 
 

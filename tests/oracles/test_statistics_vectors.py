@@ -25,13 +25,9 @@ NOT_IMPLEMENTED = {
     ),
     "AUC, DeLong variance, logit interval",  # undercovers near 1
     "weighted rate, n_eff=min(Kish, p(1-p)/linearised var), Wilson",  # weight 1 is not no weight
-    "Agresti-Caffo p1-p2",
-    "Katz log p1/p2",
-    "Fisher exact two-sided",
-    "Fisher mid-p two-sided",
-    "Barnard two-sided (pooled)",
-    "Benjamini-Hochberg adjusted p",
-}
+    "Agresti-Caffo p1-p2", "Katz log p1/p2", "Fisher exact two-sided", "Fisher mid-p two-sided",
+    "Barnard two-sided (pooled)", "Benjamini-Hochberg adjusted p",
+}  # fmt: skip
 """Methods of the vectors that no metric uses; Fisher's and Barnard's tests are scipy's."""
 ALL = json.loads(FILE.read_text())["vectors"] if FILE.exists() else []
 VECTORS = {v["id"]: v for v in ALL if v["method"] not in NOT_IMPLEMENTED}
@@ -63,11 +59,9 @@ def odds_contrast(i):
     names = ["FN_d", "FP_d", "FN_a", "FP_a"]
     fn_d, fp_d, fn_a, fp_a = (i[name] for name in names)
     gap = contrasts.mover_difference(
-        fn_d / fp_d,
-        *intervals.wilson_odds(fn_d, fp_d, Z),
-        fn_a / fp_a,
+        fn_d / fp_d, *intervals.wilson_odds(fn_d, fp_d, Z), fn_a / fp_a,
         *intervals.wilson_odds(fn_a, fp_a, Z),
-    )
+    )  # fmt: skip
     return {"estimate": fn_d / fp_d - fn_a / fp_a, **limits(*gap)}
 
 
@@ -117,14 +111,10 @@ def plug_in(i):
         for kind, of in DISTANCES.items()
     }
     return {
-        "KL_a_d": values["kl"],
-        "JS": values["js"],
-        "TVD": values["tvd"],
-        "KS": values["ks"],
-        "LP2": values["lp"],
-        "KL_noise_floor": floor,
+        "KL_a_d": values["kl"], "JS": values["js"], "TVD": values["tvd"], "KS": values["ks"],
+        "LP2": values["lp"], "KL_noise_floor": floor,
         "KL_bias_corrected": max(values["kl"] - floor, 0.0),
-    }
+    }  # fmt: skip
 
 
 def batch(i):

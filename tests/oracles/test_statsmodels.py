@@ -56,13 +56,10 @@ def half(interval):
         ({"cluster": "firm"}, -0.12020107235129901, -0.49192954409723083, 0.07758518574410032, T),
         (
             {"weight": "w", "cluster": "firm"},
-            -0.11763558427212713,
-            -0.49444852769499176,
-            0.08341247535591073,
-            T,
+            -0.11763558427212713, -0.49444852769499176, 0.08341247535591073, T,
         ),
     ],
-)
+)  # fmt: skip
 def test_levels(rows, options, effect, log_odds, error, critical):
     found = adjusted(rows, label="y", strata="branch", **options)
     assert found.value == pytest.approx(effect, abs=1e-9)

@@ -28,9 +28,7 @@ def test_exact_tails_are_those_of_fishers_test(x, n, tail):
 def test_the_subgroup_of_compas_that_divexplorer_prints_has_its_difference():
     """25 to 45, African-American, male, more than 3 priors: 224 with label 0, 69 of them wrong."""
     counts = pl.DataFrame({
-        "group": ["it"] * 3 + ["others"] * 3,
-        "y": [0, 0, 1] * 2,
-        "p": [1, 0, 1] * 2,
+        "group": ["it"] * 3 + ["others"] * 3, "y": [0, 0, 1] * 2, "p": [1, 0, 1] * 2,
         "n": [69, 224 - 69, 794 - 224, 297 - 69, 3_363 - 224 - (297 - 69), 6_172 - 794 - 3_139],
     })  # fmt: skip
     found = fg.find(counts, label="y", prediction="p", positive=1, count="n", sensitive=["group"],

@@ -27,24 +27,18 @@ LATER = {
 """What is not run here, and where it belongs."""
 
 RATES = {
-    "accuracy": "accuracy",
-    "recall": "true_positive_rate",
-    "specificity": "true_negative_rate",
-    "precision": "positive_predictive_value",
-    "rejection_rate": "negative_predictive_value",
-    "error_ratio_fn_fp": "error_type_ratio",
-    "conditional_acceptance": "conditional_acceptance",
+    "accuracy": "accuracy", "recall": "true_positive_rate", "specificity": "true_negative_rate",
+    "precision": "positive_predictive_value", "rejection_rate": "negative_predictive_value",
+    "error_ratio_fn_fp": "error_type_ratio", "conditional_acceptance": "conditional_acceptance",
     "conditional_rejection": "conditional_rejection",
-}
+}  # fmt: skip
 VERTEX = {
-    "AccuracyDifference": "vertex.accuracy_difference",
-    "DPPPL": "vertex.dpppl",
+    "AccuracyDifference": "vertex.accuracy_difference", "DPPPL": "vertex.dpppl",
     "RecallDifference": "vertex.recall_difference",
     "SpecificityDifference": "vertex.specificity_difference",
     "DifferenceInRatioOfErrorTypes": "vertex.difference_in_ratio_of_error_types",
-    "DifferenceInPopulationSize": "vertex.difference_in_population_size",
-    "DPPTL": "vertex.dpptl",
-}
+    "DifferenceInPopulationSize": "vertex.difference_in_population_size", "DPPTL": "vertex.dpptl",
+}  # fmt: skip
 COUNTS = {
     "labeled_positive_outcomes": ("tp", "fn"),
     "labeled_negative_outcomes": ("tn", "fp"),
@@ -103,13 +97,9 @@ def distribution(inputs: dict[str, Any], metric: str) -> float | None:
         if count
     ]
     report = fg.audit(
-        pd.DataFrame(rows),
-        label="label",
-        sensitive="facet",
-        positive="class 0",
-        count="n",
+        pd.DataFrame(rows), label="label", sensitive="facet", positive="class 0", count="n",
         metrics=metric,
-    )
+    )  # fmt: skip
     return report[metric, "facet", "d"].value
 
 
@@ -133,11 +123,9 @@ def disparity(inputs: dict[str, str]) -> float | None:
     rejected = int(Fraction(inputs["share_of_rejected"]) * 1000)
     accepted = int(Fraction(inputs["share_of_accepted"]) * 1000)
     rows = [
-        ("d", 1, accepted),
-        ("a", 1, 1000 - accepted),
-        ("d", 0, rejected),
+        ("d", 1, accepted), ("a", 1, 1000 - accepted), ("d", 0, rejected),
         ("a", 0, 1000 - rejected),
-    ]
+    ]  # fmt: skip
     table = pd.DataFrame(rows, columns=["facet", "label", "n"]).assign(stratum="one")
     report = fg.audit(
         table, label="label", sensitive="facet", strata="stratum", count="n", metrics="CDDL"
@@ -159,14 +147,9 @@ def binarized(inputs: dict[str, float]) -> float | None:
     """Clarify's score above the threshold is positive; its profile says so."""
     table = pd.DataFrame({"score": [inputs["score"]], "y": [1], "g": ["x"]})
     report = fg.audit(
-        table,
-        label="y",
-        score="score",
-        threshold=inputs["probability_threshold"],
-        sensitive="g",
-        metrics="all",
-        profile="clarify",
-    )
+        table, label="y", score="score", threshold=inputs["probability_threshold"], sensitive="g",
+        metrics="all", profile="clarify",
+    )  # fmt: skip
     return report.groups[0].rates["selection_rate"].value
 
 

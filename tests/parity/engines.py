@@ -236,13 +236,10 @@ def spark_session() -> Any:
         missing("Java, which Spark needs,")
     builder = sql.SparkSession.builder.master("local[1]").appName("fairgauge tests")
     settings = {
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.log.level": "ERROR",
-        "spark.sql.session.timeZone": "Asia/Tokyo",
-    }
+        "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1",
+        "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
+        "spark.log.level": "ERROR", "spark.sql.session.timeZone": "Asia/Tokyo",
+    }  # fmt: skip
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

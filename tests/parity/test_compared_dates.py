@@ -15,18 +15,14 @@ DAYS = [dt.date(2026, 1, 1) + dt.timedelta(n) for n in (0, 30, 31, 58, 59, 89, 9
 TOKYO = dt.timezone(dt.timedelta(hours=9))
 HOURS = [dt.datetime(2026, 3, 31, hour, 30) for hour in (0, 8, 9, 12, 15, 23)]
 CASES = {
-    "day >= 2026-03-01": 4,
-    "2026-02-01 <= day <= 2026-03-31": 4,
-    "day > 2026-03-01T00:00": 3,
-    "time <= 2026-03-31": 6,
-    "time > 2026-03-31": 0,
+    "day >= 2026-03-01": 4, "2026-02-01 <= day <= 2026-03-31": 4, "day > 2026-03-01T00:00": 3,
+    "time <= 2026-03-31": 6, "time > 2026-03-31": 0,
     "2026-03-31T09:30 <= time < 2026-03-31T23:30:00": 3,
     "zoned < 2026-03-31": 2,  # half past eight in Tokyo is the day before in UTC
-    "zoned >= 2026-03-31T12:30:00+09:00": 3,
-    "zoned >= 2026-03-31T03:30": 3,
+    "zoned >= 2026-03-31T12:30:00+09:00": 3, "zoned >= 2026-03-31T03:30": 3,
     "2026-03-31 <= zoned < 2026-03-31T09:30:00+09:00": 0,
     "zoned > 2026-03-31T09:30:00+09:00 or zoned = (missing)": 4,
-}
+}  # fmt: skip
 
 
 def rows(column):

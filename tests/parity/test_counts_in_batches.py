@@ -35,11 +35,9 @@ def people(seed: int = 1) -> pa.Table:
         return [values[i] for i in rng.integers(0, len(values), rows)]
 
     return pa.table({
-        "g": some(["a", "A", "a ", "ü", "", "it's", None]),
-        "h": some(["x", "y"]),
+        "g": some(["a", "A", "a ", "ü", "", "it's", None]), "h": some(["x", "y"]),
         "age": pa.array(some([18, 30, 31, 60, 61, 89, None]), pa.int16()),
-        "y": pa.array(some([0, 1]), pa.int8()),
-        "s": scores,
+        "y": pa.array(some([0, 1]), pa.int8()), "s": scores,
         "w": some([0.1, 0.25, 1.0, 3.5, 0.0, -0.0, None, float("nan")]),
     })  # fmt: skip
 
@@ -89,16 +87,13 @@ def same(cubes: tuple[fg.Cube, fg.Cube]) -> None:
         {"strata": ["h"], "sensitive": ["g"], "intersections": []},
         {"sensitive": ["g", "h", "y2", "age"], "intersections": [["g", "h"]]},
         {"weight": None, "count": "n"},
-        {"count": "n"},
-        {"label": "real"},
-        {"label": "unsigned"},
-        {"label": "some"},
+        {"count": "n"}, {"label": "real"}, {"label": "unsigned"}, {"label": "some"},
         {"cluster": "some"},
         {"where": "h = x", "weight": None},
         {"recode": {"g": {"a": ["A", "a "]}}},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_one_cube(both, monkeypatch, options, most):
     monkeypatch.setattr(_cell_sums, "_MOST_JOINT", most)
     rows = people()

@@ -49,11 +49,8 @@ def test_identifiers_that_stand_for_unknown_ones_are_counted_and_recoded(rows_as
 # ---- the code of every page about an engine runs as it stands
 PAGES = Path(__file__).parents[2] / "docs" / "engines"
 NEEDS = {
-    "dask": "dask.dataframe",
-    "databases": "ibis",
-    "spark": "pyspark.sql",
-    "lakehouse": "deltalake",
-}
+    "dask": "dask.dataframe", "databases": "ibis", "spark": "pyspark.sql", "lakehouse": "deltalake",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)

@@ -460,17 +460,13 @@ def test_powers_of_labels_and_predictions(rows_as):
     }  # fmt: skip
     cube = count(rows_as(rows), **options)
     expected = {
-        "y3": lambda a, _, w: w * a**3,
-        "p4": lambda _, b, w: w * b**4,
-        "gap3": lambda a, b, w: w * (b - a) ** 3,
-        "gap4": lambda a, b, w: w * (b - a) ** 4,
+        "y3": lambda a, _, w: w * a**3, "p4": lambda _, b, w: w * b**4,
+        "gap3": lambda a, b, w: w * (b - a) ** 3, "gap4": lambda a, b, w: w * (b - a) ** 4,
         "gap2_yy": lambda a, b, w: w * (b - a) ** 2 * a**2,
-        "distance3": lambda a, b, w: w * abs(b - a) ** 3,
-        "w3": lambda _a, _b, w: w**3,
-        "yy_w2": lambda a, _, w: (w * a) ** 2,
-        "gap4_w2": lambda a, b, w: w**2 * (b - a) ** 4,
+        "distance3": lambda a, b, w: w * abs(b - a) ** 3, "w3": lambda _a, _b, w: w**3,
+        "yy_w2": lambda a, _, w: (w * a) ** 2, "gap4_w2": lambda a, b, w: w**2 * (b - a) ** 4,
         "distance3_w3": lambda a, b, w: (w * abs(b - a)) ** 3,
-    }
+    }  # fmt: skip
     both = [
         (a, b, w)
         for g, a, b, w in zip(*rows.to_pydict().values(), strict=True)
@@ -506,12 +502,9 @@ def test_powers_of_one_column_alone(rows_as, column):
 def test_one_digest_for_every_kind(rows_as):
     """Nulls, cuts, weights and intersections at once: the same cube to the last count."""
     cube = count(
-        rows_as(_many(300)),
-        label="y",
-        prediction="p",
-        sensitive=["a", "c", {"column": "age", "cuts": [40]}],
-        weight="w",
-    )
+        rows_as(_many(300)), label="y", prediction="p",
+        sensitive=["a", "c", {"column": "age", "cuts": [40]}], weight="w",
+    )  # fmt: skip
     assert cube.digest == "sha256:e7c6b33976bb308a93cc553ae66acd3c238195bd45aa59df1b9878f15b31e551"
 
 

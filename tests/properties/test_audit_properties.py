@@ -50,15 +50,12 @@ def table(seed: int) -> tuple[Any, ...]:
     often = random.choice([0.15, 0.5, 0.8])
     rows = [
         (
-            random.choice("da"),
-            random.choice(strata),
-            int(random.random() < often),
-            int(random.random() < often),
-            random.choice([0.05, 0.2, 0.5, 0.5, 0.7, 0.9]),
+            random.choice("da"), random.choice(strata), int(random.random() < often),
+            int(random.random() < often), random.choice([0.05, 0.2, 0.5, 0.5, 0.7, 0.9]),
             random.randint(1, 9),
         )
         for _ in range(size)
-    ]
+    ]  # fmt: skip
     both = [("d", "x", 1, 0, 0.5, 1), ("a", "x", 0, 1, 0.5, 1)]  # both groups, both labels
     return (*both, *rows)
 
@@ -85,15 +82,9 @@ def frame(rows: Any) -> pl.DataFrame:
 
 def ask(data: Any, **options: Any) -> Report:
     asked: dict[str, Any] = {
-        "label": "label",
-        "prediction": "prediction",
-        "score": "score",
-        "sensitive": "group",
-        "strata": "stratum",
-        "count": "n",
-        "positive": 1,
-        "metrics": "all",
-    }
+        "label": "label", "prediction": "prediction", "score": "score", "sensitive": "group",
+        "strata": "stratum", "count": "n", "positive": 1, "metrics": "all",
+    }  # fmt: skip
     return fg.audit(data, **{k: v for k, v in (asked | options).items() if v is not None})
 
 

@@ -246,18 +246,16 @@ def write_saved(table: Any) -> dict[str, list[str]]:
         "a.cube.json": ["audit", "a.cube.json"],
         "b.cube.json": ["merge", "b.cube.json", "a.cube.json"],
         "c.cube.json": ["explore", "c.cube.json", "-o", "c.html"],
-        "protected.cube.json": ["audit", "protected.cube.json"],
-        "a.json": ["render", "a.json"],
+        "protected.cube.json": ["audit", "protected.cube.json"], "a.json": ["render", "a.json"],
         "b.json": ["compare", "a.json", "b.json"],
         "compared.json": ["render", "compared.json", "--format", "html"],
         "monitored.json": ["render", "monitored.json", "--format", "html"],
         "a.fairgauge": ["verify", "a.fairgauge"],
         "b.fairgauge": ["render", "b.fairgauge", "--format", "junit"],
         "history/period=2026-01-01/counts.cube.json": ["monitor", "doctor", "history"],
-        "history/period=2026-01-02/counts.cube.json": status,
-        "history/_monitor.json": status,
+        "history/period=2026-01-02/counts.cube.json": status, "history/_monitor.json": status,
         str(baseline): status,
-    }
+    }  # fmt: skip
 
 
 def write_asked(table: Any) -> dict[str, list[str]]:

@@ -46,12 +46,10 @@ def table(selected: int = 16) -> pl.DataFrame:
         {
             "g": g,
             "h": ["xyz"[i // 4 % 3] for i in range(N)],
-            "y": words(y),
-            "p": words(p),
-            "c": words(c),
+            "y": words(y), "p": words(p), "c": words(c),
             "s": [(0.7 if each else 0.3) + 0.002 * (i % 97) for i, each in enumerate(c)],
         }
-    )
+    )  # fmt: skip
 
 
 def of_audit(rows: pl.DataFrame, **more: Any) -> Any:

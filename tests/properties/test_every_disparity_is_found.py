@@ -57,13 +57,9 @@ def key(each: object, group: str | None = None) -> tuple[object, ...]:
 )
 def test_each_significant_disparity_of_decisions_is_a_finding(seed, gap, tail, metrics):
     asked = {
-        "label": "y",
-        "score": "s",
-        "threshold": 0.5,
-        "positive": 1,
-        "sensitive": "sex",
+        "label": "y", "score": "s", "threshold": 0.5, "positive": 1, "sensitive": "sex",
         "metrics": metrics,
-    }
+    }  # fmt: skip
     assert_found(fg.audit(people(seed, gap, tail), **asked))
 
 

@@ -29,19 +29,13 @@ def people(n, seed=0):
     s = np.clip(rng.beta(2, 3, n) + (g == "A") * 0.05, 0, 1).round(3)
     return pl.DataFrame(
         {
-            "g": g,
-            "s": s,
-            "y": (rng.random(n) < s).astype(int),
-            "class": rng.choice(list("abc"), n),
-            "guess": rng.choice(list("abc"), n),
-            "amount": rng.gamma(3, 10, n),
-            "forecast": rng.gamma(3, 10, n),
-            "x": rng.normal(size=n),
-            "st": rng.choice(["u", "v"], n),
-            "w": rng.gamma(4, 1, n),
+            "g": g, "s": s, "y": (rng.random(n) < s).astype(int),
+            "class": rng.choice(list("abc"), n), "guess": rng.choice(list("abc"), n),
+            "amount": rng.gamma(3, 10, n), "forecast": rng.gamma(3, 10, n), "x": rng.normal(size=n),
+            "st": rng.choice(["u", "v"], n), "w": rng.gamma(4, 1, n),
             "id": rng.integers(0, max(n // 8, 1), n),
         }
-    )
+    )  # fmt: skip
 
 
 KINDS = {
@@ -57,15 +51,11 @@ KINDS = {
     },
 }  # fmt: skip
 DESIGNS = {
-    "rows": {},
-    "strata": {"strata": "st"},
-    "weights": {"weight": "w"},
-    "clusters": {"cluster": "id"},
-    "everyone": {"reference": "overall"},
-    "bootstrap": {"method": "bootstrap"},
-    "bayes": {"method": "bayes"},
+    "rows": {}, "strata": {"strata": "st"}, "weights": {"weight": "w"},
+    "clusters": {"cluster": "id"}, "everyone": {"reference": "overall"},
+    "bootstrap": {"method": "bootstrap"}, "bayes": {"method": "bayes"},
     "exact": {"method": "exact"},
-}
+}  # fmt: skip
 
 
 @cache

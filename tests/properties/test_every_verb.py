@@ -37,17 +37,14 @@ def table(seed: int = 0, rows: int = 400) -> pl.DataFrame:
     label = (rng.random(rows) < np.where(group == "A", 0.6, 0.4)).astype(int)
     return pl.DataFrame(
         {
-            "group": group,
-            "second": rng.choice(["x", "y"], rows),
-            "label": label,
+            "group": group, "second": rng.choice(["x", "y"], rows), "label": label,
             "prediction": np.where(rng.random(rows) < 0.7, label, 1 - label),
             "candidate": np.where(rng.random(rows) < 0.8, label, 1 - label),
             "score": np.round(np.clip(rng.normal(0.4 + 0.2 * label, 0.2), 0, 1), 2),
-            "n": rng.integers(1, 4, rows),
-            "w": rng.integers(1, 9, rows) / 4.0,
+            "n": rng.integers(1, 4, rows), "w": rng.integers(1, 9, rows) / 4.0,
             "day": np.arange(rows) % DAYS,
         }
-    )
+    )  # fmt: skip
 
 
 def report(data: Any, **more: Any) -> fg.Report:

@@ -62,14 +62,12 @@ REPORTS = {
     "rule": lambda: random_report(1, rules=["selection_rate.ratio >= 0.8"]),
     "strata": lambda: random_report(2, strata="site"),
     "ratios": lambda: random_report(3, metrics=["selection_rate.ratio"]),
-    "thresholds": thresholds_report,
-    "classes": multiclass_report,
-    "berkeley": sample_reports.berkeley,
-    "loans": every_result.of_loans,
+    "thresholds": thresholds_report, "classes": multiclass_report,
+    "berkeley": sample_reports.berkeley, "loans": every_result.of_loans,
     "risk": lambda: risk_report(rules=["-0.1 <= false_positive_rate.difference <= 0.1"]),
     "errors": lambda: every_result.of_regression(label="price", prediction="estimate"),
     "equal": lambda: fg.audit(fg.confusion("g", {n: {"tp": 50, "fn": 50} for n in "ab"})),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=REPORTS)

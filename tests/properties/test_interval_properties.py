@@ -18,10 +18,8 @@ from fairgauge.enums import Status
 
 FEW = settings(
     max_examples=15 if EVERY_CASE else 5,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=True,
-)
+    deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True,
+)  # fmt: skip
 COUNTS = st.tuples(*[st.integers(0, 60)] * 4)
 DRAWN = [
     ((0, 0, 0, 0), (0, 0, 0, 0)),

@@ -32,12 +32,9 @@ _OF_RATES = "-0.1 <= false_positive_rate.difference <= 0.1"
 def _risk(**options: object) -> Report:
     asked = {"label": "reoffended", "prediction": "high", "positive": 1, "sensitive": "race"}
     return fg.audit(
-        every_result.defendants(),
-        words=every_result.RISK_WORDS,
-        favourable="negative",
-        **asked,
+        every_result.defendants(), words=every_result.RISK_WORDS, favourable="negative", **asked,
         **options,
-    )
+    )  # fmt: skip
 
 
 def _calls() -> Report:
@@ -52,8 +49,7 @@ def _errors() -> Report:
 
 
 REPORTS = {
-    "small": sample_reports.small,
-    "several": sample_reports.several,
+    "small": sample_reports.small, "several": sample_reports.several,
     "scored": sample_reports.scored,
     "crossed": lambda: sample_reports.crossed(rules=every_result.RULES),
     "loans": every_result.of_loans,
@@ -61,10 +57,8 @@ REPORTS = {
     "familywise": lambda: every_result.of_loans(multiplicity="familywise"),
     "risk": lambda: _risk(rules=[_OF_RATES, _DIFFERENCE]),
     "thresholds": lambda: every_result.of_scores(threshold=[0.4, 0.6], rules=[_DIFFERENCE]),
-    "errors": _errors,
-    "classes": _calls,
-    "unrecorded": every_result.unrecorded,
-}
+    "errors": _errors, "classes": _calls, "unrecorded": every_result.unrecorded,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=REPORTS)

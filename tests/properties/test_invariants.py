@@ -41,12 +41,9 @@ SENTENCES = ("says", "reason", "sentence", "rule")
 """Fields that are text for people: names stand in them, so they are not compared."""
 
 PROPERTY = settings(
-    deadline=None,
-    derandomize=True,
-    max_examples=2,
-    phases=[Phase.explicit, Phase.generate],
+    deadline=None, derandomize=True, max_examples=2, phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
-)
+)  # fmt: skip
 
 
 # the tables and the questions
@@ -65,20 +62,17 @@ def table(
     right = rng.random(rows) < 0.65
     return pl.DataFrame(
         {
-            "group": group,
-            "stratum": rng.choice(strata.split(), rows),
-            "label": label,
+            "group": group, "stratum": rng.choice(strata.split(), rows), "label": label,
             "prediction": np.where(right, label, 1 - label),
             "score": np.round(np.clip(rng.normal(0.4 + 0.2 * label, 0.2), 0, 1), 2),
             "true": classes[true],
             "predicted": classes[np.where(right, true, rng.integers(0, 3, rows))],
             "amount": np.round(rng.normal(10, 3, rows), 1),
             "estimate": np.round(rng.normal(10, 3, rows), 1),
-            "x": np.round(rng.normal(0, 1, rows), 1),
-            "n": rng.integers(1, 4, rows),
+            "x": np.round(rng.normal(0, 1, rows), 1), "n": rng.integers(1, 4, rows),
             "w": rng.integers(1, 9, rows) / 4.0,
         }
-    )
+    )  # fmt: skip
 
 
 COMMON: dict[str, Any] = {"sensitive": "group", "metrics": "all", "replicates": 50}

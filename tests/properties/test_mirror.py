@@ -171,12 +171,8 @@ def test_counts_of_distinct_scores_have_the_intervals_of_the_rows() -> None:
     rng = np.random.default_rng(8)
     data = table(5, 240).with_columns(score=pl.Series(rng.permutation(480)[:240] / 480 + 0.0003))
     asked = {
-        "label": "label",
-        "score": "score",
-        "threshold": 0.5,
-        "positive": 1,
-        "sensitive": "group",
-    }
+        "label": "label", "score": "score", "threshold": 0.5, "positive": 1, "sensitive": "group",
+    }  # fmt: skip
     by_rows = {"top_selection_ratio", "exposure_ratio"}
     for more in ({}, {"weight": "w"}):
         question = {**asked, **more, "metrics": "all", "replicates": 50}

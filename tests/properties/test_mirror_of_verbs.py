@@ -38,16 +38,13 @@ def rows(seed: int = 0, n: int = 900) -> pl.DataFrame:
     noise = rng.random(n) < np.where(sex == "F", 0.35, 0.2)
     return pl.DataFrame(
         {
-            "sex": sex,
-            "stratum": stratum,
-            "label": label,
+            "sex": sex, "stratum": stratum, "label": label,
             "prediction": np.where(noise, 1 - label, label),
             "candidate": np.where(rng.random(n) < 0.2, 1 - label, label),
-            "w": rng.integers(1, 9, n) / 4.0,
-            "person": rng.integers(0, n // 3, n),
+            "w": rng.integers(1, 9, n) / 4.0, "person": rng.integers(0, n // 3, n),
             "day": np.arange(n) % DAYS,
         }
-    )
+    )  # fmt: skip
 
 
 def question(reference: str, **more: Any) -> dict[str, Any]:

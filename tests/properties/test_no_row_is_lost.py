@@ -27,15 +27,8 @@ ENDINGS = (
 INSTEAD = ("N/A", "--", "N/A (fewer than 2%)", "not calculated", "*", "n < 2%", "")
 """What stands in its place."""
 GAPS = (
-    "",
-    "\n",
-    "\n\n",
-    "\f",
-    "\n\f\n",
-    "\nContinued on next page\n\n",
-    "Page 3 of 7\n",
-    "\n12\n\n",
-)
+    "", "\n", "\n\n", "\f", "\n\f\n", "\nContinued on next page\n\n", "Page 3 of 7\n", "\n12\n\n",
+)  # fmt: skip
 """What stands between two rows."""
 
 
@@ -79,12 +72,9 @@ def named(found: Check, text: str) -> bool:
 
 @pytest.mark.parametrize("layout", MARKS)
 @given(
-    drawn=tables(),
-    ending=st.sampled_from([*ENDINGS, *INSTEAD]),
-    where=st.integers(0, 5),
-    gap=st.sampled_from(GAPS),
-    at=st.integers(1, 5),
-)
+    drawn=tables(), ending=st.sampled_from([*ENDINGS, *INSTEAD]), where=st.integers(0, 5),
+    gap=st.sampled_from(GAPS), at=st.integers(1, 5),
+)  # fmt: skip
 def test_every_row_is_read_or_named_and_a_wrong_ratio_is_found(
     layout: str, drawn: tuple[list[list[str]], int], ending: str, where: int, gap: str, at: int
 ) -> None:

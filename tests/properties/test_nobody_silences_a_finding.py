@@ -45,10 +45,8 @@ APPLICANTS = pl.concat(
 
 @given(
     tiny=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=4),
-    columns=st.integers(0, 3),
-    depth=st.integers(1, 3),
-    seed=st.integers(0, 99),
-)
+    columns=st.integers(0, 3), depth=st.integers(1, 3), seed=st.integers(0, 99),
+)  # fmt: skip
 @SEEDED
 def test_no_value_no_row_and_no_column_hides_a_subgroup_that_is_worse(
     tiny: list[tuple[int, int]], columns: int, depth: int, seed: int
@@ -77,11 +75,9 @@ def outcomes(lines: list[str]) -> tuple[dict[str, str], int]:
 
 @given(
     categories=st.lists(st.tuples(st.integers(0, 400), st.floats(0, 1)), max_size=4),
-    unknown=st.integers(0, 20),
-    rates=st.booleans(),
-    total=st.booleans(),
+    unknown=st.integers(0, 20), rates=st.booleans(), total=st.booleans(),
     columns=st.lists(st.sampled_from(["year,2025", "note,x", "code,7"]), unique=True),
-)
+)  # fmt: skip
 @SEEDED
 def test_no_category_and_no_column_of_a_published_table_silences_a_failed_ratio(
     categories: list[tuple[int, float]], unknown: int, rates: bool, total: bool, columns: list[str]
@@ -123,15 +119,13 @@ def of_a(data: pl.DataFrame, **asked: Any) -> str:
 @given(
     rows=st.lists(
         st.tuples(
-            st.sampled_from(["A", "B", "C", None]),
-            st.sampled_from(["x", "u", "v", None]),
-            st.integers(0, 1),
-            st.integers(1, 40),
+            st.sampled_from(["A", "B", "C", None]), st.sampled_from(["x", "u", "v", None]),
+            st.integers(0, 1), st.integers(1, 40),
         ),
         max_size=5,
     ),
     column=st.sampled_from([None, "same", "of the group", "of its own"]),
-)
+)  # fmt: skip
 @SEEDED
 def test_no_stratum_no_group_and_no_column_accounts_for_a_gap_that_remains(
     rows: list[tuple[str | None, str | None, int, int]], column: str | None

@@ -27,13 +27,11 @@ def rows(sizes: dict[str, int]) -> pl.DataFrame:
     score = np.clip(rng.normal(0.4 + 0.1 * place, 0.2), 0, 1).round(2)
     return pl.DataFrame(
         {
-            "g": np.array(list(sizes))[place],
-            "s": score,
+            "g": np.array(list(sizes))[place], "s": score,
             "y": (rng.random(len(place)) < score).astype(int),
-            "p": (score >= THRESHOLD).astype(int),
-            "q": (score >= THRESHOLD + 0.1).astype(int),
+            "p": (score >= THRESHOLD).astype(int), "q": (score >= THRESHOLD + 0.1).astype(int),
         }
-    )
+    )  # fmt: skip
 
 
 def of_audit(data: pl.DataFrame, rule: Any) -> dict[str, str]:
@@ -136,12 +134,9 @@ def test_every_verb_has_the_reference_of_an_audit(verb: str, rule: Any, name: st
 # ---- what is said of a metric is the same alone and beside others, in any order (invariant 3)
 REFERENCES = ["best", "others", "overall", "largest", {"g": "C"}]
 DESIGNS: dict[str, dict[str, Any]] = {
-    "rows": {},
-    "strata": {"strata": "h"},
-    "clusters": {"cluster": "c"},
-    "weights": {"weight": "w"},
+    "rows": {}, "strata": {"strata": "h"}, "clusters": {"cluster": "c"}, "weights": {"weight": "w"},
     "bootstrap": {"method": "bootstrap"},
-}
+}  # fmt: skip
 OUTCOMES: dict[str, dict[str, Any]] = {
     "binary": {
         "label": "y", "score": "s", "threshold": 0.5, "positive": 1, "favourable": "negative",

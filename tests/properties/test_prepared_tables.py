@@ -29,17 +29,14 @@ def table() -> pl.DataFrame:
     group = rng.choice(["F", "M", "X", "Unknown", None], rows, p=[0.4, 0.35, 0.15, 0.07, 0.03])
     return pl.DataFrame(
         {
-            "g": pl.Series(group.tolist(), dtype=pl.String),
-            "h": rng.choice([1, 2], rows),
-            "age": rng.integers(18, 80, rows),
-            "s": rng.choice(["x", "z"], rows),
+            "g": pl.Series(group.tolist(), dtype=pl.String), "h": rng.choice([1, 2], rows),
+            "age": rng.integers(18, 80, rows), "s": rng.choice(["x", "z"], rows),
             "y": label.astype(int),
             "p": np.where(rng.random(rows) < 0.8, label, ~label).astype(int),
-            "n": rng.integers(0, 4, rows),
-            "w": rng.integers(1, 9, rows) / 4,
+            "n": rng.integers(0, 4, rows), "w": rng.integers(1, 9, rows) / 4,
             "c": rng.integers(0, 70, rows),
         }
-    )
+    )  # fmt: skip
 
 
 INTERVALS = pl.when(age <= 40).then(pl.lit("(-inf, 40]")).otherwise(pl.lit("(40, inf)"))

@@ -22,14 +22,11 @@ RNG = np.random.default_rng(5)
 ROWS = 240
 TABLE = pl.DataFrame(
     {
-        "g": RNG.choice(["A", "B", "C", "Unknown"], ROWS),
-        "h": RNG.choice([1, 2, 3], ROWS),
-        "blank": [None] * ROWS,
-        "y": RNG.integers(0, 2, ROWS),
-        "p": RNG.integers(0, 2, ROWS),
+        "g": RNG.choice(["A", "B", "C", "Unknown"], ROWS), "h": RNG.choice([1, 2, 3], ROWS),
+        "blank": [None] * ROWS, "y": RNG.integers(0, 2, ROWS), "p": RNG.integers(0, 2, ROWS),
         "s": RNG.random(ROWS).round(3),
     }
-).with_columns(g=pl.when(pl.int_range(pl.len()) < 5).then(None).otherwise("g"))
+).with_columns(g=pl.when(pl.int_range(pl.len()) < 5).then(None).otherwise("g"))  # fmt: skip
 
 GROUPS = st.sampled_from(["A", "B", "C", "Unknown", "a", "nobody"])
 SENSITIVE = st.sampled_from(
@@ -43,16 +40,14 @@ REFERENCES = st.one_of(
 OPTIONS = st.fixed_dictionaries(
     {"sensitive": SENSITIVE},
     optional={
-        "reference": REFERENCES,
-        "exclude_groups": st.lists(GROUPS, max_size=2, unique=True),
+        "reference": REFERENCES, "exclude_groups": st.lists(GROUPS, max_size=2, unique=True),
         "unknown": st.lists(GROUPS, max_size=1),
         "missing": st.sampled_from(["drop", "group", "error"]),
         "intersections": st.sampled_from([[["g", "h"]]]),
-        "profile": st.sampled_from(["documented", "clarify"]),
-        "min_n": st.sampled_from([1, 100]),
+        "profile": st.sampled_from(["documented", "clarify"]), "min_n": st.sampled_from([1, 100]),
         "rules": st.sampled_from([["DI >= 0.8"]]),
     },
-)
+)  # fmt: skip
 DECISIONS = st.sampled_from(
     [
         {"label": "y", "prediction": "p"},
@@ -135,15 +130,12 @@ def table(rows: int, seed: int = 0) -> pl.DataFrame:
     binary = {name: rng.integers(0, 2, rows) for name in ("y", "p", "q")}
     return pl.DataFrame(
         {
-            **binary,
-            "g": rng.choice(["F", "M"], rows),
-            "s": rng.choice(["x", "z"], rows),
+            **binary, "g": rng.choice(["F", "M"], rows), "s": rng.choice(["x", "z"], rows),
             "c": rng.choice(["c1", "c2", "c3"], rows),
             "none": pl.Series([None] * rows, dtype=pl.String),
-            "x": rng.normal(20, 3, rows).round(1),
-            "score": rng.random(rows).round(2),
+            "x": rng.normal(20, 3, rows).round(1), "score": rng.random(rows).round(2),
         }
-    )
+    )  # fmt: skip
 
 
 def answered(verb: str, rows: pl.DataFrame, **more: Any) -> Any:

@@ -136,17 +136,15 @@ def test_a_word_that_is_never_used_is_found():
 
 
 TICS = {
-    r",\s+so that\b": "so",
-    r"\bbut for\b": "except, except for",
+    r",\s+so that\b": "so", r"\bbut for\b": "except, except for",
     r"\bbeside\b": "next to, with, in addition to",
     r"(?<![Tt]here )\b(?:is|are) no (?!longer\b|more\b|worse\b)\w+": "is not, are not",
     r"(?:\A|[.:] |\n\n)Who [a-z]+s\b[^?\n]*\.": "anyone who, whoever",
-    r"\bdiffers? in \w+ alone\b": "differ only in",
-    r"\bone's own\b": "your own",
+    r"\bdiffers? in \w+ alone\b": "differ only in", r"\bone's own\b": "your own",
     r"\bany more\b": "no longer",
     r"\bthat there (?:is not|are)\b": "that does not exist, that exist",
     r"\bholds? \w+ fixed\b": "adjusts for",
-}
+}  # fmt: skip
 """The ten commonest turns of phrase that no native speaker would use, and what to write."""
 CODE = re.compile(r"(?ms)^ *```.*?^ *```|`[^`\n]*`|\]\([^)]*\)|<!--.*?-->")
 MADE = {"metrics", "options.md", "peers.md", "glossary.md"}

@@ -69,10 +69,8 @@ COMMANDS = {
     "protect": ["protect", "a.cube.json", "--min-cell", "5", "-o", "p.cube.json"],
     "seal": ["seal", "saved.json", "a.cube.json", "-o", "s.fairgauge"],
     "seal --key": ["seal", "saved.json", "a.cube.json", "-o", "s.fairgauge", "--key", "key.pem"],
-    "verify": ["verify", "a.fairgauge"],
-    "render": ["render", "saved.json"],
-    "schema": ["schema", "report"],
-    "compare": ["compare", "saved.json", "saved.json"],
+    "verify": ["verify", "a.fairgauge"], "render": ["render", "saved.json"],
+    "schema": ["schema", "report"], "compare": ["compare", "saved.json", "saved.json"],
     "compare-models": ["compare-models", "a.csv", *ASKED, "--candidate", "other"],
     "alternatives": [
         *("alternatives", "a.csv", *ASKED, "--label", "repaid", "--candidate", "other"),
@@ -83,13 +81,9 @@ COMMANDS = {
     "why --control": ["why", "a.csv", *ASKED, "--strata", "race", "--control", "region"],
     "thresholds": ["thresholds", "a.csv", *SCORED, "--rule", "selection_rate.ratio >= 0.5"],
     "pairs": ["pairs", "a.csv", *ASKED, "--item", "item", "--variant", "name"],
-    "plan": ["plan", "--rate", "0.5"],
-    "page": ["page", "-o", "page.html"],
-    "explore": ["explore", "a.csv", *ASKED, "-o", "explore.html"],
-    "demo": ["demo", "-o", "demo"],
-    "choose": ["choose", "--help"],
-    "presets": ["presets"],
-    "metrics": ["metrics", "DI"],
+    "plan": ["plan", "--rate", "0.5"], "page": ["page", "-o", "page.html"],
+    "explore": ["explore", "a.csv", *ASKED, "-o", "explore.html"], "demo": ["demo", "-o", "demo"],
+    "choose": ["choose", "--help"], "presets": ["presets"], "metrics": ["metrics", "DI"],
     "validate": ["validate", "a.csv", "-c", "a.toml"],
     "monitor": ["monitor", "run", "history", "a.csv", "--period", "2026-01-01", "-c", "a.toml"],
     "check a.csv": ["check", "t.csv", "--n", "n", "--selected", "hired"],
@@ -98,7 +92,7 @@ COMMANDS = {
     "clarify JMESPath": ["clarify", "jmespath.json", "-o", "clarify"],
     "clarify-monitor": ["clarify-monitor", "clarify.json", "--baseline", "x.json"],
     "vertex": ["vertex", "vertex.json"],
-}
+}  # fmt: skip
 FUNCTIONS = {
     "to_pandas": "fg.load('saved.json').to_pandas()",
     "plot": "fg.load('saved.json').plot()",
@@ -168,12 +162,9 @@ def folder(tmp_path_factory):
     deltalake, pyreadstat = pytest.importorskip("deltalake"), pytest.importorskip("pyreadstat")
     pytest.importorskip("openpyxl")
     made = {
-        "black": 0.25,
-        "rest": 0.75,
-        "other": "approved",
-        "item": pl.int_range(600) // 9,
+        "black": 0.25, "rest": 0.75, "other": "approved", "item": pl.int_range(600) // 9,
         "name": pl.col("sex") + "?",
-    }
+    }  # fmt: skip
     frame = loans().head(600).with_columns(**made)
     rows = frame.to_pandas()
     rows.to_csv(folder / "a.csv", index=False)

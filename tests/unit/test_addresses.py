@@ -74,14 +74,10 @@ def addresses(secret):
 def test_no_message_shows_a_password(secret):
     for url in addresses(secret):
         every = [
-            shown_address(url),
-            quote(url),
-            display(url),
-            display([url]),
-            str(FairgaugeError(f"no {quote(url)}")),
-            str(DataError(f"no answer from {url}")),
+            shown_address(url), quote(url), display(url), display([url]),
+            str(FairgaugeError(f"no {quote(url)}")), str(DataError(f"no answer from {url}")),
             hide_secrets(f"at '{url}': no"),
-        ]
+        ]  # fmt: skip
         assert not held("\n".join(every)), (url, every)
         assert shown_address(shown_address(url)) == shown_address(url)
 

@@ -162,11 +162,9 @@ def test_what_a_killed_run_leaves_is_removed_by_the_next(tmp_path, write):
     (left,) = tmp_path.iterdir()
     assert left.name.startswith(".a.txt.")
     kept = {
-        ".a.txt.0123",
-        ".a.txt.0123456789abcdeg",
-        "a.txt.0123456789abcdef",
+        ".a.txt.0123", ".a.txt.0123456789abcdeg", "a.txt.0123456789abcdef",
         ".b.txt.0123456789abcdef",
-    }
+    }  # fmt: skip
     for name in kept:
         (tmp_path / name).write_text("of the user")
     getattr(atomic_files, write)(tmp_path / "a.txt", "text")

@@ -53,12 +53,10 @@ def sizes(report, feature):
 
 def test_crossed_values_that_read_the_same_are_two_groups():
     report = audit(
-        CROSSED,
-        sensitive=["x", "y"],
-        intersections=[("x", "y")],
+        CROSSED, sensitive=["x", "y"], intersections=[("x", "y")],
         reference={"x": "A & B", "y": "C"},
         rules=[fg.rule("selection_rate.ratio", at_least=0.6, features="x*y")],
-    )
+    )  # fmt: skip
     assert sizes(report, "x*y") == {'A & "B & C"': 300, '"A & B" & C': 100, "Z & C": 200}
     estimate = report["selection_rate.ratio", "x*y", ("A", "B & C")]
     assert str(estimate.reference) == '"A & B" & C'
@@ -72,11 +70,9 @@ def test_a_rule_on_a_name_of_two_groups_is_on_both():
     report = audit(CROSSED, sensitive="x", intersections=[("x", "y")], rules=[rule])
     assert {v.group for v in report.verdicts} == {'A & "B & C"', '"A & B" & C'}
     named = audit(
-        CROSSED,
-        sensitive="x",
-        intersections=[("x", "y")],
+        CROSSED, sensitive="x", intersections=[("x", "y")],
         rules=[rule | {"groups": ['A & "B & C"']}],
-    )
+    )  # fmt: skip
     assert {v.group for v in named.verdicts} == {'A & "B & C"'}
 
 
@@ -104,11 +100,9 @@ def test_a_column_is_not_the_intersection_that_reads_so():
     table = rows(("A", "C", 100, 90), ("A", "D", 300, 135), ("B", "C", 200, 60))
     table["x*y"] = table["x"]
     report = audit(
-        table,
-        sensitive=["x", "x*y"],
-        intersections=[("x", "y")],
+        table, sensitive=["x", "x*y"], intersections=[("x", "y")],
         rules=[fg.rule("selection_rate", at_least=0.2, features="x*y")],
-    )
+    )  # fmt: skip
     assert sizes(report, '"x*y"') == {"A": 400, "B": 200}
     assert sizes(report, "x*y") == {"A & C": 100, "A & D": 300, "B & C": 200}
     assert {v.feature for v in report.verdicts} == {"x*y", '"x*y"'}  # on both: nothing is left out
@@ -134,12 +128,9 @@ def test_json_states_what_groups_are(tmp_path):
     table = rows(("A", 1, 100, 90), (None, 2, 300, 135), ("B", 1, 200, 60))
     table["age"] = [20] * 300 + [60] * 300
     report = audit(
-        table,
-        sensitive=[{"column": "y", "values": [[1]]}, fg.cut("age", [40])],
-        intersections=[("x", "age")],
-        missing="group",
-        rules=["selection_rate.ratio >= 0.5"],
-    )
+        table, sensitive=[{"column": "y", "values": [[1]]}, fg.cut("age", [40])],
+        intersections=[("x", "age")], missing="group", rules=["selection_rate.ratio >= 0.5"],
+    )  # fmt: skip
     plain = json.loads(report.to_json())
     jsonschema.Draft202012Validator(fg.Report.json_schema()).validate(plain)
     stated = {

@@ -38,17 +38,12 @@ def _answers(of: tuple[Any, Any]) -> list[Any]:
     value, total = of
     some = value("a", parts=[1])
     return [
-        some == value("a", source="other", parts=[1]),
-        some == value("a", 2.0),
-        some == "a",
-        hash(some),
-        hash(value("a", source="other")) == hash(some),
+        some == value("a", source="other", parts=[1]), some == value("a", 2.0), some == "a",
+        hash(some), hash(value("a", source="other")) == hash(some),
         repr(records.replace(some, size=3.0)).rpartition(".")[2],
-        value("a").parts is value("a").parts,
-        dataclasses.astuple(some),
-        repr(total(total=2)).rpartition(".")[2],
-        total.__hash__,
-    ]
+        value("a").parts is value("a").parts, dataclasses.astuple(some),
+        repr(total(total=2)).rpartition(".")[2], total.__hash__,
+    ]  # fmt: skip
 
 
 def test_values_compare_and_show_as_standard_ones_do() -> None:

@@ -27,16 +27,12 @@ def people(n: int = 300, seed: int = 0) -> pl.DataFrame:
     score = (rng.random(n) + 0.1 * (group == "a")).round(2) / 2
     return pl.DataFrame(
         {
-            "g": group,
-            "x": rng.normal(size=n).round(1),
-            "z": rng.integers(0, 3, n),
-            "p": (rng.random(n) < 0.4 + 0.2 * (group == "a")).astype(int),
-            "s": score,
-            "v": rng.normal(5, 2, n) + (group == "b"),
-            "y": rng.normal(5, 2, n),
+            "g": group, "x": rng.normal(size=n).round(1), "z": rng.integers(0, 3, n),
+            "p": (rng.random(n) < 0.4 + 0.2 * (group == "a")).astype(int), "s": score,
+            "v": rng.normal(5, 2, n) + (group == "b"), "y": rng.normal(5, 2, n),
             "id": rng.integers(0, 40, n),
         }
-    )
+    )  # fmt: skip
 
 
 def audited(kind: str, rows: pl.DataFrame | None = None, **more: Any) -> fg.Report:

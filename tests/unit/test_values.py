@@ -14,29 +14,12 @@ from hypothesis import strategies as st
 from fairgauge.values import canonical, match, matches, name_of, sort_key, typed_texts
 
 CANONICAL = [
-    (1.0, 1),
-    (-0.0, 0),
-    (2.5, 2.5),
-    (True, True),
-    (np.True_, True),
-    (np.int8(3), 3),
-    (np.float32(0.5), 0.5),
-    (np.float32(0.7), 0.7),
-    (np.float16(0.7), 0.7),
-    (float("nan"), None),
-    (np.float64("nan"), None),
-    (None, None),
-    (pd.NA, None),
-    (pd.NaT, None),
+    (1.0, 1), (-0.0, 0), (2.5, 2.5), (True, True), (np.True_, True), (np.int8(3), 3),
+    (np.float32(0.5), 0.5), (np.float32(0.7), 0.7), (np.float16(0.7), 0.7), (float("nan"), None),
+    (np.float64("nan"), None), (None, None), (pd.NA, None), (pd.NaT, None),
     (np.datetime64("NaT", "D"), None),
-    (math.inf, "Infinity"),
-    (-math.inf, "-Infinity"),
-    (Decimal("2.50"), 2.5),
-    (Decimal(7), 7),
-    ("", ""),
-    ("01", "01"),
-    (10**30, 10**30),
-    (b"x", "x"),
+    (math.inf, "Infinity"), (-math.inf, "-Infinity"), (Decimal("2.50"), 2.5), (Decimal(7), 7),
+    ("", ""), ("01", "01"), (10**30, 10**30), (b"x", "x"),
     (dt.date(2024, 2, 29), "2024-02-29"),
     (dt.datetime(2024, 2, 29), "2024-02-29"),  # engines disagree on date against midnight
     (dt.datetime(2024, 2, 29, 13, 5), "2024-02-29T13:05:00"),
@@ -46,7 +29,7 @@ CANONICAL = [
     ),
     (dt.time(13, 5), "13:05:00"),
     (dt.timedelta(days=1), "24:00:00"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("raw", "expected"), CANONICAL)
@@ -57,15 +40,10 @@ def test_canonical_form(raw: Any, expected: Any) -> None:
 
 
 NAMES = [
-    (True, "true"),
-    (False, "false"),
-    (1, "1"),
-    (2.5, "2.5"),
-    (None, "(missing)"),
-    ("(missing)", "(missing)"),
-    ("a b", "a b"),
+    (True, "true"), (False, "false"), (1, "1"), (2.5, "2.5"), (None, "(missing)"),
+    ("(missing)", "(missing)"), ("a b", "a b"),
     (1e22, "10000000000000000000000"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("value", "expected"), NAMES)

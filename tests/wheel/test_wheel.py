@@ -73,12 +73,9 @@ def test_what_is_packed(built):
     with tarfile.open(sdist) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
     assert {
-        "pyproject.toml",
-        "CHANGELOG.md",
-        "SECURITY.md",
-        "tests/conftest.py",
+        "pyproject.toml", "CHANGELOG.md", "SECURITY.md", "tests/conftest.py",
         "src/fairgauge/py.typed",
-    } < packed
+    } < packed  # fmt: skip
     assert f"docs/{UNTRACKED}" not in packed
 
 

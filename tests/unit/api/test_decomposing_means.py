@@ -132,13 +132,9 @@ def test_the_parts_of_a_ratio_of_means_are_ratios(pay):
 
 
 ASKED_ADJUSTED = {
-    "prediction": "decision",
-    "positive": "approved",
-    "count": "n",
-    "sensitive": "race",
-    "reference": {"race": "White"},
-    "strata": "branch",
-}
+    "prediction": "decision", "positive": "approved", "count": "n", "sensitive": "race",
+    "reference": {"race": "White"}, "strata": "branch",
+}  # fmt: skip
 # ---- A difference adjusted for strata that is not shown over all rows: what an audit states of it
 FEW_COMMON = [("Black", "A", 50, 100), ("White", "A", 370, 500), ("Black", "B", 320, 400)]
 """No difference over all rows; −24 pp in branch A, which a fifth of Black people are in."""

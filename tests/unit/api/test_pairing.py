@@ -136,12 +136,9 @@ def test_unknown_groups_placebos_and_references_are_named():
 
 # ---- what changes nothing -----------------------------------------------------------------------
 _DESIGNS = {
-    "names": st.tuples(st.integers(1, 4), st.integers(1, 4)),
-    "items": st.integers(2, 6),
-    "runs": st.integers(1, 3),
-    "placebos": st.integers(0, 4),
-    "seed": st.integers(0, 1000),
-}
+    "names": st.tuples(st.integers(1, 4), st.integers(1, 4)), "items": st.integers(2, 6),
+    "runs": st.integers(1, 3), "placebos": st.integers(0, 4), "seed": st.integers(0, 1000),
+}  # fmt: skip
 
 
 def close(one, other):

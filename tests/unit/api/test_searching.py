@@ -335,14 +335,11 @@ def file_of(kind):
 
 @FEW_EXAMPLES
 @given(
-    rows=st.integers(60, 900),
-    seed=st.integers(0, 99),
-    depth=st.integers(1, 5),
-    min_rows=st.integers(1, 40),
-    worse=st.sampled_from(["higher", "lower"]),
+    rows=st.integers(60, 900), seed=st.integers(0, 99), depth=st.integers(1, 5),
+    min_rows=st.integers(1, 40), worse=st.sampled_from(["higher", "lower"]),
     missing=st.sampled_from(["group", "exclude"]),
     rate=st.sampled_from(["selection_rate", "precision", "accuracy"]),
-)
+)  # fmt: skip
 def test_of_any_question_what_is_found_is_the_same(
     rows, seed, depth, min_rows, worse, missing, rate
 ):

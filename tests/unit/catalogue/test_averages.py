@@ -44,14 +44,9 @@ def rows_of(times: int = 1) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def report() -> fg.Report:
     return fg.audit(
-        rows_of(),
-        label="y",
-        prediction="p",
-        sensitive="g",
-        reference={"g": "H"},
-        metrics=METRICS,
+        rows_of(), label="y", prediction="p", sensitive="g", reference={"g": "H"}, metrics=METRICS,
         task="multiclass",
-    )
+    )  # fmt: skip
 
 
 MACRO, MICRO, WEIGHTED = (ClassScope(ClassKind.AVERAGE, average=each) for each in Average)
@@ -240,13 +235,10 @@ def average_precision(positive: Any, negative: Any) -> float:
 def audited(frame: pl.DataFrame, **asked: Any) -> fg.Report:
     return fg.audit(
         fg.count(frame, label="y", score="s", sensitive="g"),  # scores in bins, unlike from rows
-        label="y",
-        score="s",
-        sensitive="g",
-        reference={"g": "b"},
+        label="y", score="s", sensitive="g", reference={"g": "b"},
         metrics=[f"{name}.difference" for name in BOUNDED],
         **asked,
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -48,14 +48,9 @@ def audit_labels(
     d: dict[str, int], a: dict[str, int], positive: str, profile: str = DOCUMENTED
 ) -> fg.Report:
     return fg.audit(
-        labels(d, a),
-        label="label",
-        positive=positive,
-        sensitive="facet",
-        count="n",
-        metrics="clarify",
-        profile=profile,
-    )
+        labels(d, a), label="label", positive=positive, sensitive="facet", count="n",
+        metrics="clarify", profile=profile,
+    )  # fmt: skip
 
 
 # --- the sources' printed numbers ---
@@ -103,17 +98,10 @@ def test_the_service_baseline_is_recovered() -> None:
 def test_the_monitoring_run_is_recovered() -> None:
     """A real monitoring run whose counts by facet follow uniquely from what it printed."""
     printed = {
-        "RD": 0.17253086419753086,
-        "SD": 0.27419354838709675,
-        "DAR": -0.34693877551020413,
-        "DCA": -36.69387755102041,
-        "DCR": -0.07650793650793647,
-        "TE": math.inf,
-        "AD": 93 / 1760,
-        "DPPL": 353 / 1760,
-        "DI": 32 / 385,
-        "DRR": 13 / 630,
-    }
+        "RD": 0.17253086419753086, "SD": 0.27419354838709675, "DAR": -0.34693877551020413,
+        "DCA": -36.69387755102041, "DCR": -0.07650793650793647, "TE": math.inf, "AD": 93 / 1760,
+        "DPPL": 353 / 1760, "DI": 32 / 385, "DRR": 13 / 630,
+    }  # fmt: skip
     for profile in (DOCUMENTED, SMCLARIFY):
         report = audit(SERVICE_D, SERVICE_A, profile)
         found = {name: value(report, name) for name in printed}
@@ -216,15 +204,9 @@ def strata_table() -> pd.DataFrame:
 
 def audit_strata(profile: str, **options: Any) -> fg.Report:
     return fg.audit(
-        strata_table(),
-        label="label",
-        sensitive="facet",
-        strata="stratum",
-        count="n",
-        metrics="CDDL",
-        profile=profile,
-        **options,
-    )
+        strata_table(), label="label", sensitive="facet", strata="stratum", count="n",
+        metrics="CDDL", profile=profile, **options,
+    )  # fmt: skip
 
 
 def test_c7_disparity_is_of_the_facet_within_the_stratum() -> None:
@@ -361,14 +343,9 @@ def test_all_labels_positive() -> None:
     table = strata_table().assign(label=1)
     for profile, status in ((DOCUMENTED, "undefined"), (SMCLARIFY, "error")):
         report = fg.audit(
-            table,
-            label="label",
-            sensitive="facet",
-            strata="stratum",
-            count="n",
-            metrics=["DPL", "CDDL"],
-            profile=profile,
-        )
+            table, label="label", sensitive="facet", strata="stratum", count="n",
+            metrics=["DPL", "CDDL"], profile=profile,
+        )  # fmt: skip
         assert report["DPL", "facet", "d"].value == 0
         found = report["CDDL", "facet", "d"]
         assert (found.value, found.status) == (None, status)
@@ -382,15 +359,9 @@ MISSING = pd.DataFrame(
 
 def audit_missing(profile: str, missing: str = "exclude") -> fg.Report:
     return fg.audit(
-        MISSING,
-        label="y",
-        prediction="p",
-        positive=1,
-        sensitive="g",
-        metrics=["CI", "DPL", "DPPL", "AD"],
-        profile=profile,
-        missing=missing,
-    )
+        MISSING, label="y", prediction="p", positive=1, sensitive="g",
+        metrics=["CI", "DPL", "DPPL", "AD"], profile=profile, missing=missing,
+    )  # fmt: skip
 
 
 def test_missing_values_leave_out_a_row_only_where_it_is_needed() -> None:

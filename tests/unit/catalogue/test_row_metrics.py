@@ -41,12 +41,10 @@ def people(seed: int, n: int = 160) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     return pl.DataFrame(
         {
-            "g": rng.choice(["a", "b", "c"], n),
-            "x": rng.integers(0, 6, n),
-            "z": rng.integers(0, 4, n),
-            "p": rng.integers(0, 2, n),
+            "g": rng.choice(["a", "b", "c"], n), "x": rng.integers(0, 6, n),
+            "z": rng.integers(0, 4, n), "p": rng.integers(0, 2, n),
         }
-    )
+    )  # fmt: skip
 
 
 def votes(points: Any, decided: Any, at: Any, k: int) -> float:
@@ -62,13 +60,9 @@ def test_profile_documented_has_the_sign_of_the_page() -> None:
     rows = {"g": ["d"] * 5 + ["a"] * 12, "x": [1.0] * 17, "p": [0] * 5 + [1] * 12}
     for profile, value in (("documented", 1.0), ("clarify", -1.0)):
         report = fg.audit(
-            pl.DataFrame(rows),
-            prediction="p",
-            sensitive="g",
-            features="x",
-            metrics="FT",
+            pl.DataFrame(rows), prediction="p", sensitive="g", features="x", metrics="FT",
             profile=profile,
-        )
+        )  # fmt: skip
         assert report["FT", "g", "d"].value == value
 
 
@@ -88,13 +82,9 @@ def test_the_order_of_rows_changes_nothing(asked: dict[str, Any]) -> None:
 def test_consistency_by_brute_force() -> None:
     frame = people(7, n=60)
     report = fg.audit(
-        frame,
-        prediction="p",
-        sensitive="g",
-        features=["x", "z"],
-        metrics="consistency",
+        frame, prediction="p", sensitive="g", features=["x", "z"], metrics="consistency",
         profile="clarify",
-    )
+    )  # fmt: skip
     points, decided = frame.select("x", "z").to_numpy().astype(float), frame["p"].to_numpy()
     off = [abs(p - votes(points, decided, at, 5)) for at, p in zip(points, decided, strict=True)]
     assert report["consistency"].value == pytest.approx(1 - float(np.mean(off)), rel=1e-12)

@@ -478,20 +478,17 @@ def test_no_rule_passes_on_one_label_or_one_decision(rule):
 
 AMOUNTS = {
     "zero": (
-        np.where(np.arange(N) % 20 == 3, 0, PAY),
-        "mean_label.ratio >= 0.8",
-        "coded_numbers:pay",
+        np.where(np.arange(N) % 20 == 3, 0, PAY), "mean_label.ratio >= 0.8", "coded_numbers:pay",
     ),
     "constant": (
-        np.where(np.array(G) == "a", 3_000, PAY),
-        "-100 <= mean_label.difference <= 100",
+        np.where(np.array(G) == "a", 3_000, PAY), "-100 <= mean_label.difference <= 100",
         "group_of_one_outcome:g",
     ),
     "unit": (PAY * MONTHS, "mean_error.difference <= 1000", "unlike_amounts:g"),
     "reversed": (PAY, "mean_absolute_error.ratio <= 1.25", "reversed_predictions:p"),
     "copied": (PAY, "mean_prediction.ratio >= 0.8", "prediction_is_label:g"),
     "limit": (PAY / 10_000, "-50 <= mean_label.difference <= 50", "limits_the_better_off"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("mistake", AMOUNTS)
@@ -520,14 +517,11 @@ def test_zeros_that_meet_a_condition_are_scores_that_nobody_knows(column, where,
 DRAWN = np.random.default_rng(8)
 NUMBERS = {
     "attendance": (100 - DRAWN.gamma(2, 4, N)).clip(55).round(1),
-    "bmi": DRAWN.normal(27, 5, N).clip(14, 60).round(1),
-    "fee": PAY,
+    "bmi": DRAWN.normal(27, 5, N).clip(14, 60).round(1), "fee": PAY,
     "deductible": DRAWN.choice([250, 500, 1_000, 2_500], N),
-    "payout": DRAWN.choice([50, 75, 100], N),
-    "satisfaction": DRAWN.integers(1, 6, N),
-    "share": DRAWN.beta(5, 2, N),
-    "stay": (0.1 + DRAWN.gamma(2, 2, N)).round(1),
-}
+    "payout": DRAWN.choice([50, 75, 100], N), "satisfaction": DRAWN.integers(1, 6, N),
+    "share": DRAWN.beta(5, 2, N), "stay": (0.1 + DRAWN.gamma(2, 2, N)).round(1),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("column", "code", "uses"), [

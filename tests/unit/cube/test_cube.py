@@ -381,11 +381,8 @@ def test_what_is_no_count_and_no_cell(count: Any) -> None:
 
 # ---- clusters in counts: numbers that follow from what they hold, or hashes under a key
 ASKED_IDENTIFIERS = {
-    "prediction": "y",
-    "positive": 1,
-    "sensitive": ["sex", "race"],
-    "cluster": "who",
-}
+    "prediction": "y", "positive": 1, "sensitive": ["sex", "race"], "cluster": "who",
+}  # fmt: skip
 KEY = "FAIRGAUGE_CLUSTER_KEY"
 ROWS = st.lists(
     st.tuples(

@@ -76,12 +76,9 @@ def logit(low, high):
 
 
 SCALES = {
-    "GE": math.log,
-    "theil_index": math.log,
-    "CI": logit(-1, 1),
-    "CDDL": logit(-1, 1),
+    "GE": math.log, "theil_index": math.log, "CI": logit(-1, 1), "CDDL": logit(-1, 1),
     "CDDPL": logit(-1, 1),
-}
+}  # fmt: skip
 
 
 def wanted(each):
@@ -189,14 +186,10 @@ ALL = {"metrics": "all" if EVERY_CASE else NAMES[::3], "strata": "s"}
 def comparable(report):
     return {
         (e.metric, e.group, e.scope, e.class_scope): (
-            e.low,
-            e.high,
-            e.p_value,
-            e.interval and e.interval.methods,
-            e.reason,
+            e.low, e.high, e.p_value, e.interval and e.interval.methods, e.reason,
         )
         for e in report.estimates
-    }
+    }  # fmt: skip
 
 
 def close(one, other):

@@ -105,11 +105,9 @@ def test_pairs_agree_with_the_largest_gap(options):
     table = pl.DataFrame(
         {
             "p": (rng.random(size) < 1 / (1 + np.exp(-mood - group / 2))).astype(int),
-            "g": group.astype(str),
-            "c": cluster,
-            "w": rng.lognormal(0, 0.7, size),
+            "g": group.astype(str), "c": cluster, "w": rng.lognormal(0, 0.7, size),
         }
-    )
+    )  # fmt: skip
     metrics = ["selection_rate.largest_gap", "selection_rate.smallest_ratio"]
     report = fg.audit(table, prediction="p", sensitive="g", metrics=metrics, **options)
     gap, ratio = report.estimates
@@ -242,13 +240,9 @@ def test_a_single_stratum_has_no_simultaneous_interval(metric: str) -> None:
         for i in range(1_200)
     ]
     report = fg.audit(
-        pl.DataFrame(rows),
-        prediction="hired",
-        positive=1,
-        sensitive="g",
-        strata="day",
+        pl.DataFrame(rows), prediction="hired", positive=1, sensitive="g", strata="day",
         metrics=[metric],
-    )
+    )  # fmt: skip
     for each in report.estimates:
         assert each.interval is not None
         if each.scope.kind is ScopeKind.STRATUM:

@@ -141,12 +141,10 @@ def rows(n: int = 600, seed: int = 0) -> pl.DataFrame:
     off = rng.normal(1, 2, n)
     return pl.DataFrame(
         {
-            "g": np.where(np.arange(n) % 3 == 0, "a", "b"),
-            "y": y,
-            "p": y + off,
+            "g": np.where(np.arange(n) % 3 == 0, "a", "b"), "y": y, "p": y + off,
             "w": np.exp(0.5 * rng.normal(size=n) + 0.2 * off),
         }
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", [1.0, 0.3, 7000.0])

@@ -26,13 +26,10 @@ def audited(method, metric="DPPL", who=("g", "a"), **options):
 def test_the_bootstrap_of_cells_is_that_of_rows():
     found = audited("bootstrap")
     made = bootstrap(
-        (REST, GROUP),
-        lambda x, y, axis: x.mean(axis) - y.mean(axis),
-        n_resamples=20_000,
-        method="percentile",
-        vectorized=True,
+        (REST, GROUP), lambda x, y, axis: x.mean(axis) - y.mean(axis), n_resamples=20_000,
+        method="percentile", vectorized=True,
         random_state=np.random.default_rng(1),  # `rng` from SciPy 1.15 on
-    )
+    )  # fmt: skip
     assert (found.low, found.high) == pytest.approx(tuple(made.confidence_interval), abs=0.011)
     assert found.interval.methods == (M.BOOTSTRAP,)
 

@@ -36,11 +36,9 @@ def score(metric, sensitive="sex", **options):
 
 
 REPORT = fg.audit(
-    label=LABEL,
-    prediction=FITTED.predict(NUMBERS),
-    sensitive={"sex": SEX},
+    label=LABEL, prediction=FITTED.predict(NUMBERS), sensitive={"sex": SEX},
     metrics=["selection_rate", "accuracy", "false_positive_rate"],
-)
+)  # fmt: skip
 
 
 def test_greater_is_better():

@@ -23,14 +23,11 @@ def scored(n=6_000, gap=0.5, seed=0):
     score = (1 / (1 + np.exp(-signal))).round(3)
     return pl.DataFrame(
         {
-            "sex": sex,
-            "region": rng.choice(["north", "south", "west"], n),
-            "person": rng.integers(0, n, n),
-            "weight": rng.uniform(0.5, 2.0, n),
-            "repaid": repaid,
+            "sex": sex, "region": rng.choice(["north", "south", "west"], n),
+            "person": rng.integers(0, n, n), "weight": rng.uniform(0.5, 2.0, n), "repaid": repaid,
             "score": score,
         }
-    )
+    )  # fmt: skip
 
 
 PEOPLE = scored()

@@ -166,10 +166,8 @@ def test_a_group_of_which_hardly_a_row_is_left_is_no_green_light():
 
 def test_rows_that_only_one_report_leaves_out_are_no_green_light():
     rows = {
-        "sex": ["F", "M"] * 400,
-        "p": [1, 1, 0, 1] * 200,
-        "site": ["a", "b", "b"] * 266 + ["a"] * 2,
-    }
+        "sex": ["F", "M"] * 400, "p": [1, 1, 0, 1] * 200, "site": ["a", "b", "b"] * 266 + ["a"] * 2,
+    }  # fmt: skip
     by = [
         fg.audit(pl.DataFrame(rows), prediction="p", positive=1, sensitive="sex", where=where,
                  accept="group_of_one_outcome:sex")
@@ -231,22 +229,16 @@ def test_strata_are_compared_each_with_itself():
     def audit(shares):
         rows = [
             {
-                "y": 1,
-                "p": int(i % 2 == 1 or (i // 2) % 10 < share),
-                "sex": "FM"[i % 2],
+                "y": 1, "p": int(i % 2 == 1 or (i // 2) % 10 < share), "sex": "FM"[i % 2],
                 "dept": dept,
             }
             for dept, share in shares.items()
             for i in range(400)
-        ]
+        ]  # fmt: skip
         return fg.audit(
-            pl.DataFrame(rows),
-            label="y",
-            prediction="p",
-            sensitive="sex",
-            strata="dept",
+            pl.DataFrame(rows), label="y", prediction="p", sensitive="sex", strata="dept",
             metrics="RD",
-        )
+        )  # fmt: skip
 
     found = fg.compare(audit({"A": 9, "B": 9}), audit({"B": 9, "C": 1, "A": 1}), same_rows=False)
     women = {each.after.scope: each for each in found.changes if each.group == "F"}
@@ -406,13 +398,9 @@ def test_a_direction_is_family_wise_too():
 
 CLASSES = ("urgent", "soon", "routine")
 OF_CLASSES = {
-    "prediction": "p",
-    "task": "multiclass",
-    "count": "n",
-    "sensitive": "g",
-    "reference": {"g": "m"},
-    "metrics": ["selection_rate.ratio"],
-}
+    "prediction": "p", "task": "multiclass", "count": "n", "sensitive": "g",
+    "reference": {"g": "m"}, "metrics": ["selection_rate.ratio"],
+}  # fmt: skip
 
 
 def _of_classes(f, m=(1_000, 2_000, 1_000), classes=CLASSES, **more):

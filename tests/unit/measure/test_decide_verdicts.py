@@ -180,16 +180,11 @@ def test_rules_hold_for_the_named_features_and_groups_alone():
     rule = fg.rule("selection_rate.difference", at_most=0.2, features="g", groups="b")
     assert judge(every, [rule]) == (
         Verdict(
-            rule="selection_rate.difference <= 0.2",
-            metric="selection_rate.difference",
-            feature="g",
-            group="b",
-            outcome=Outcome.PASS,
-            reason=Reason.of(ReasonCode.INSIDE),
-            value=0.1,
-            interval=Interval(0.05, 0.15, 0.95),
+            rule="selection_rate.difference <= 0.2", metric="selection_rate.difference",
+            feature="g", group="b", outcome=Outcome.PASS, reason=Reason.of(ReasonCode.INSIDE),
+            value=0.1, interval=Interval(0.05, 0.15, 0.95),
         ),
-    )
+    )  # fmt: skip
 
 
 def test_the_worst_class_decides_and_is_named():
@@ -418,10 +413,8 @@ def test_rows_are_read_as_often_as_without_adjustment(monkeypatch, rules, option
     group = random.integers(0, 4, 400)
     rows = pl.DataFrame({
         "g": [f"g{k}" for k in group],
-        "y": random.integers(0, 2, 400),
-        "p": (random.random(400) < 0.2 + 0.2 * group).astype(int),
-        "s": (random.random(400) * 0.5 + 0.1 * group).round(4),
-        "x": random.random(400),
+        "y": random.integers(0, 2, 400), "p": (random.random(400) < 0.2 + 0.2 * group).astype(int),
+        "s": (random.random(400) * 0.5 + 0.1 * group).round(4), "x": random.random(400),
     })  # fmt: skip
     reads, levels = [], []
 
@@ -459,14 +452,11 @@ random = np.random.default_rng(3)
 ROWS = 300
 TABLE = pl.DataFrame(
     {
-        "y": random.integers(0, 2, ROWS),
-        "p": random.integers(0, 2, ROWS),
-        "s": random.random(ROWS).round(3),
-        "g": random.choice(["a", "b", "c"], ROWS),
-        "k": random.choice(["x", "y", "z"], ROWS),
-        "one": ["only"] * ROWS,
+        "y": random.integers(0, 2, ROWS), "p": random.integers(0, 2, ROWS),
+        "s": random.random(ROWS).round(3), "g": random.choice(["a", "b", "c"], ROWS),
+        "k": random.choice(["x", "y", "z"], ROWS), "one": ["only"] * ROWS,
     }
-)
+)  # fmt: skip
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g"}
 
 
@@ -549,11 +539,9 @@ def test_a_rule_of_which_no_comparison_has_a_value_never_passes():
         pl.col("g") != "c"
     )
     report = fg.audit(
-        data,
-        **ASKED,
-        rules=["TPR.difference >= -0.1", "selection_rate.difference >= -0.9"],
+        data, **ASKED, rules=["TPR.difference >= -0.1", "selection_rate.difference >= -0.9"],
         inconclusive="pass",
-    )
+    )  # fmt: skip
     by_rule = {v.rule: v.outcome for v in report.verdicts}
     assert set(by_rule.values()) == {Outcome.NOT_EVALUATED, Outcome.PASS}
     assert report.exit_code == 3

@@ -54,14 +54,11 @@ def test_means_of_a_column_are_of_all_rows_that_have_it(column, other, more):
     wage = (90 + i % 21).astype(float)
     rows = pd.DataFrame(
         {
-            "site": np.where(i < 200, "A", "B"),
-            other: np.where(new, np.nan, wage + i % 5),
-            column: wage - 50 * new,
-            "w": 1 + i % 3,
-            "k": i // 2,
+            "site": np.where(i < 200, "A", "B"), other: np.where(new, np.nan, wage + i % 5),
+            column: wage - 50 * new, "w": 1 + i % 3, "k": i // 2,
             "s": np.where(i % 5 < 2, "x", "y"),
         }
-    )
+    )  # fmt: skip
     metrics = [f"mean_{column}.ratio", f"mean_{column}.difference"]
     asked = {"sensitive": "site", "task": "regression", "metrics": metrics, **more}
     alone = fg.audit(rows, **{column: column}, **asked)

@@ -33,10 +33,8 @@ def audited(data, rules=(), reference="White", metrics="selection_rate.differenc
         data,
         sensitive={"race": fg.probabilities(GROUPS, **feature)},
         reference={"race": reference} if reference else "others",
-        metrics=metrics,
-        rules=list(rules),
-        **asked,
-    )
+        metrics=metrics, rules=list(rules), **asked,
+    )  # fmt: skip
 
 
 LIMIT = "selection_rate.difference >= -0.05"
@@ -351,15 +349,12 @@ def of_places(rows=20_000, places=8, seed=0, share=0.04):
     is_black = rng.random(rows) < black
     rate = level - 0.1 * is_black
     data = {
-        "p_black": black,
-        "p_white": 1 - black,
-        "chosen": (rng.random(rows) < rate).astype(int),
-        "place": place,
-        "race": np.where(is_black, "Black", "White"),
+        "p_black": black, "p_white": 1 - black, "chosen": (rng.random(rows) < rate).astype(int),
+        "place": place, "race": np.where(is_black, "Black", "White"),
         "asked": [
             g if rng.random() < share else None for g in np.where(is_black, "Black", "White")
         ],
-    }
+    }  # fmt: skip
     truth = rate[is_black].mean() - rate[~is_black].mean()
     return pl.DataFrame(data), float(truth)
 

@@ -24,12 +24,9 @@ def people(of_probable, of_others, seed=0, n=6_000, answered=(0.3, 0.3), others=
             "b": [None if m else each for m, each in zip(missing, p.tolist(), strict=True)],
             "w": [None if m else 1 - each for m, each in zip(missing, p.tolist(), strict=True)],
             "known": [g if k else None for g, k in zip(names.tolist(), known, strict=True)],
-            "group": names,
-            "one": np.ones(n),
-            "row": np.arange(n),
-            "place": rng.integers(0, 3, n),
+            "group": names, "one": np.ones(n), "row": np.arange(n), "place": rng.integers(0, 3, n),
         }
-    )
+    )  # fmt: skip
 
 
 def audited(data, how="unknown", **asked):

@@ -163,11 +163,9 @@ start = "2026-11-01"
 rules = [{metric = "selection_rate.ratio", at_least = 0.8, groups = ["F"]}, "DPPL <= 0.1"]
 """
 WRONG = {
-    "horizon = 100": "horizon = 0",
-    "labels_within = 7": "labels_within = 0",
-    "at_least = 0.8": "at_leat = 0.8",
-    "start =": "begin =",
-}
+    "horizon = 100": "horizon = 0", "labels_within = 7": "labels_within = 0",
+    "at_least = 0.8": "at_leat = 0.8", "start =": "begin =",
+}  # fmt: skip
 
 
 def validated(tmp_path, text):

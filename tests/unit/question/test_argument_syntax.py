@@ -22,8 +22,7 @@ UNESCAPED = {
     r"a\\=b": r"a\=b", "": "",
 }  # fmt: skip
 SENSITIVE = {
-    "sex": "sex",
-    "race=Black,Hispanic": {"column": "race", "values": ["Black", "Hispanic"]},
+    "sex": "sex", "race=Black,Hispanic": {"column": "race", "values": ["Black", "Hispanic"]},
     r"race=Black\, other,Asian": {"column": "race", "values": ["Black, other", "Asian"]},
     "race=a=b": {"column": "race", "values": ["a=b"]},
     "race=a:b": {"column": "race", "values": ["a:b"]},
@@ -31,10 +30,9 @@ SENSITIVE = {
     "age:40:left": {"column": "age", "cuts": [40.0], "closed": "left"},
     "age:40:midle": {"column": "age", "cuts": [40.0], "closed": "midle"},
     "age:40,60.5": {"column": "age", "cuts": [40.0, 60.5]},
-    "t:-1e3": {"column": "t", "cuts": [-1000.0]},
-    r"t\:x:1": {"column": "t:x", "cuts": [1.0]},
+    "t:-1e3": {"column": "t", "cuts": [-1000.0]}, r"t\:x:1": {"column": "t:x", "cuts": [1.0]},
     "a,b": "a,b",
-}
+}  # fmt: skip
 POSITIVE = {
     ("1",): ["1"], ("a,b", "c"): ["a", "b", "c"], (r"a\,b",): ["a,b"], ("",): [""],
     (">50000",): {"above": 50000.0}, ("> -0.5",): {"above": -0.5}, (">50K",): [">50K"],

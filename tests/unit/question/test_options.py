@@ -53,15 +53,13 @@ UNRECORDED = st.fixed_dictionaries(
               "tolerance": st.floats(0.001, 0.1)},
 )  # fmt: skip
 OF_TYPE = {
-    types.COLUMN: NAME,
-    types.COLUMNS: st.lists(NAME, min_size=1, max_size=3),
+    types.COLUMN: NAME, types.COLUMNS: st.lists(NAME, min_size=1, max_size=3),
     types.REPLICATES: st.sampled_from(["w1-w4; acs", "a,b; fay 0.3", "r01-r12; jkn 0.5"]),
     types.ACCEPTED: st.lists(
         st.sampled_from(["same_names", "one_label:y", "reversed_scores:s"]), min_size=1, max_size=3
     ),
     types.NAMES: st.lists(NAME, min_size=1, max_size=3),
-    types.GROUPS: st.lists(NAME, min_size=1, max_size=3),
-    types.VALUE: SCALAR,
+    types.GROUPS: st.lists(NAME, min_size=1, max_size=3), types.VALUE: SCALAR,
     types.VALUES: st.lists(SCALAR, min_size=1, max_size=3),
     types.RANGE: st.tuples(st.floats(-9, -1), st.floats(2, 9)),
     types.THRESHOLD: st.lists(st.floats(0, 1), min_size=1, max_size=3) | st.just("median"),
@@ -96,7 +94,7 @@ OF_TYPE = {
         {}, optional={"words": st.just({"total": ["todos"], "undecided": ["a, b", "c = d"]})}
     ),
     types.DOCUMENT: st.dictionaries(st.sampled_from(list(DOCUMENT_KEYS)), NAME, max_size=3),
-}
+}  # fmt: skip
 """Values of every type of option; of numbers and words, `values` knows them by their schema."""
 
 

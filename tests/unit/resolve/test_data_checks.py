@@ -58,13 +58,10 @@ def test_it_is_reported_just_where_the_other_outcome_gives_other_numbers(metric)
     score, outcome = rng.random(400).round(3), rng.random(400)
     data = pl.DataFrame(
         {
-            "y": (outcome < score).astype(int),
-            "p": (score > 0.4).astype(int),
-            "score": score,
-            "g": rng.choice([*"abc"], 400),
-            "s": rng.choice([*"uv"], 400),
+            "y": (outcome < score).astype(int), "p": (score > 0.4).astype(int), "score": score,
+            "g": rng.choice([*"abc"], 400), "s": rng.choice([*"uv"], 400),
         }
-    )
+    )  # fmt: skip
     decided = {"score": "score"} if "score" in metric.needs else {"prediction": "p"}
     asked = {"metrics": [metric.name], "label": "y", "sensitive": "g"} | decided
     asked |= {"strata": "s"} if isinstance(metric, ConditionalDisparity) else {}
@@ -297,10 +294,8 @@ def test_strata_that_are_missing_with_one_outcome_are_warned_of(lacking):
     """A gap of 2.6 points "remained" at 0.8 after the product of most refusals had been lost."""
     rng = np.random.default_rng(8)
     rows = pl.DataFrame({
-        "g": rng.choice(["a", "b"], 4_000),
-        "approved": rng.choice([0, 1], 4_000, p=[0.3, 0.7]),
-        "product": rng.choice(["loan", "card"], 4_000),
-        "lost": rng.random(4_000),
+        "g": rng.choice(["a", "b"], 4_000), "approved": rng.choice([0, 1], 4_000, p=[0.3, 0.7]),
+        "product": rng.choice(["loan", "card"], 4_000), "lost": rng.random(4_000),
     })  # fmt: skip
     lost = pl.col("lost") < (0.3 if lacking == 1 else 0.8 * (1 - pl.col("approved")))
     if lacking:

@@ -17,12 +17,10 @@ OTHERS = Reference(ReferenceKind.OTHERS)
 TABLE = pd.DataFrame(
     {
         "race": ["B", "B", "W", "W", "H", "A", None, "W"],
-        "sex": ["f", "m", "f", "m", "f", None, "m", "m"],
-        "age": [20, 40, 41, 60, 61, None, 30, 90],
-        "y": [1, 0, 1, 1, 0, 1, 1, 0],
-        "dept": ["x", "x", "x", "y", "y", None, "y", "x"],
+        "sex": ["f", "m", "f", "m", "f", None, "m", "m"], "age": [20, 40, 41, 60, 61, None, 30, 90],
+        "y": [1, 0, 1, 1, 0, 1, 1, 0], "dept": ["x", "x", "x", "y", "y", None, "y", "x"],
     }
-)
+)  # fmt: skip
 
 
 def audit(**options: Any) -> fg.Report:
@@ -89,15 +87,9 @@ def test_best_is_the_best_by_the_metric() -> None:
     assert {e.group: e.reference for e in report.estimates} == {"B": best, "H": best}
     table = TABLE.assign(p=[1, 1, 1, 0, 0, 0, 0, 0])
     report = fg.audit(
-        table,
-        label="y",
-        prediction="p",
-        positive=1,
-        sensitive="race",
-        reference="best",
-        metrics="DPPL",
-        min_n=1,
-    )
+        table, label="y", prediction="p", positive=1, sensitive="race", reference="best",
+        metrics="DPPL", min_n=1,
+    )  # fmt: skip
     assert {e.reference for e in report.estimates} == {Reference(ReferenceKind.BEST, "B")}
 
 
@@ -195,13 +187,10 @@ def test_a_group_of_an_intersection_can_be_excluded() -> None:
 
 
 DAY = {
-    "sex": ["F"] * 150 + ["M"] * 150 + ["withheld"] * 60,
-    "y": [1, 0] * 180,
-    "p": ([1, 0, 0] * 50) + ([1, 1, 0] * 50) + [0, 1] * 30,
-    "s": [0.1, 0.7, 0.3, 0.9, 0.6] * 72,
-    "t": [0.2, 0.6, 0.4, 0.9, 0.3] * 72,
-    "k": ["x", "y", "z"] * 120,
-}
+    "sex": ["F"] * 150 + ["M"] * 150 + ["withheld"] * 60, "y": [1, 0] * 180,
+    "p": ([1, 0, 0] * 50) + ([1, 1, 0] * 50) + [0, 1] * 30, "s": [0.1, 0.7, 0.3, 0.9, 0.6] * 72,
+    "t": [0.2, 0.6, 0.4, 0.9, 0.3] * 72, "k": ["x", "y", "z"] * 120,
+}  # fmt: skip
 LABELLED = {"label": "y", "positive": 1, "sensitive": "sex"}
 RULE = "|selection_rate.difference| <= 0.4"
 

@@ -154,10 +154,8 @@ def test_the_worst_class_of_a_group_is_one_of_its_own():
 RNG = np.random.default_rng(11)
 ROWS = 900
 FRAME = pl.DataFrame({
-    "sex": RNG.choice(["F", "M"], ROWS),
-    "race": RNG.choice(["A & B", "B", "A"], ROWS),
-    "age": RNG.integers(18, 90, ROWS),
-    "p": RNG.integers(0, 2, ROWS),
+    "sex": RNG.choice(["F", "M"], ROWS), "race": RNG.choice(["A & B", "B", "A"], ROWS),
+    "age": RNG.integers(18, 90, ROWS), "p": RNG.integers(0, 2, ROWS),
 })  # fmt: skip
 ASKED = {
     "prediction": "p", "sensitive": ["sex", "race"], "intersections": "sex*race",
@@ -173,10 +171,8 @@ def references_intersections(report):
 def test_only_the_intersection_has_it(group, tmp_path):
     report = fg.audit(FRAME, **ASKED, reference={"sex*race": group})
     assert references_intersections(report) == {
-        ("sex", None),
-        ("race", None),
-        ("sex*race", "F & B"),
-    }
+        ("sex", None), ("race", None), ("sex*race", "F & B"),
+    }  # fmt: skip
     from_counts = fg.audit(fg.count(FRAME, **ASKED), reference={"sex*race": group})
     assert from_counts.estimates == report.estimates
     path = tmp_path / "audit.toml"

@@ -178,12 +178,9 @@ class Drift(ShownResult):
     """A kind of result that only this test has."""
 
     KIND: ClassVar = ResultKind(
-        name="drift",
-        schema="fairgauge.drift/2",
-        title="Drift",
-        called="a drift of fairgauge",
+        name="drift", schema="fairgauge.drift/2", title="Drift", called="a drift of fairgauge",
         brief=f"{__name__}:drift_brief",
-    )
+    )  # fmt: skip
     DERIVED: ClassVar = ("widest",)
 
     feature: str
@@ -207,12 +204,9 @@ def drift_brief(drift):
 
 def test_a_new_kind_of_result_is_one_class_and_one_function_for_its_page(tmp_path):
     drift = Drift(
-        version="1",
-        created="2026-11-30",
-        feature="<b>",
-        interval=Interval(-math.inf, 1, 0.9),
+        version="1", created="2026-11-30", feature="<b>", interval=Interval(-math.inf, 1, 0.9),
         shares=(0.5,),
-    )
+    )  # fmt: skip
     for suffix in ("json", "txt", "md", "html"):
         drift.save(tmp_path / f"drift.{suffix}")
     written = json.loads((tmp_path / "drift.json").read_text())

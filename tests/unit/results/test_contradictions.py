@@ -41,14 +41,9 @@ def test_a_class_of_any_name_is_judged(name: str) -> None:
     outcomes = []
     for class_ in (name, "c"):
         report = fg.audit(
-            recalled(class_),
-            label="y",
-            prediction="p",
-            sensitive="g",
-            task="multiclass",
-            metrics=["true_positive_rate.difference"],
-            rules=[rule],
-        )
+            recalled(class_), label="y", prediction="p", sensitive="g", task="multiclass",
+            metrics=["true_positive_rate.difference"], rules=[rule],
+        )  # fmt: skip
         found = report.to_dict()
         outcomes.append((found["verdict"], [(v["group"], v["outcome"]) for v in found["verdicts"]]))
     assert outcomes[0] == outcomes[1]
@@ -95,14 +90,9 @@ WAYS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_metrics_of_counts_and_of_rows_have_one_reference(way: str) -> None:
     report = fg.audit(
-        PEOPLE,
-        prediction="p",
-        score="s",
-        positive=1,
-        features=["x"],
-        metrics=["DPPL", "FT", "exposure_ratio"],
-        **WAYS[way],
-    )
+        PEOPLE, prediction="p", score="s", positive=1, features=["x"],
+        metrics=["DPPL", "FT", "exposure_ratio"], **WAYS[way],
+    )  # fmt: skip
     pairs: dict[str, set[tuple[str, str]]] = {}
     for row in report.to_dict()["estimates"]:
         pairs.setdefault(row["metric"], set()).add((row["group"], row["reference"]))

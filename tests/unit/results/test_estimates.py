@@ -120,14 +120,12 @@ random = np.random.default_rng(5)
 ROWS = 400
 TABLE = pl.DataFrame(
     {
-        "y": random.integers(0, 2, ROWS),
-        "s": random.random(ROWS).round(2),
+        "y": random.integers(0, 2, ROWS), "s": random.random(ROWS).round(2),
         "kind": random.choice(["cat", "dog", "macro"], ROWS),
         "guess": random.choice(["cat", "dog", "macro"], ROWS),
-        "sex": random.choice(["Female", "Male"], ROWS),
-        "st": random.choice(["A", "B"], ROWS),
+        "sex": random.choice(["Female", "Male"], ROWS), "st": random.choice(["A", "B"], ROWS),
     }
-)
+)  # fmt: skip
 SCORED = fg.audit(
     TABLE, label="y", score="s", threshold=[0.3, 0.6], sensitive="sex", strata="st",
     metrics=["TPR", "roc_auc.difference", "GE"],

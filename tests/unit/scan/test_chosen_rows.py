@@ -18,15 +18,11 @@ from fairgauge.question.readers import Location
 RNG = np.random.default_rng(3)
 ROWS = 1_200
 FRAME = pl.DataFrame({
-    "sex": RNG.choice(["F", "M"], ROWS),
-    "region": RNG.choice([1, 2, 3], ROWS),
+    "sex": RNG.choice(["F", "M"], ROWS), "region": RNG.choice([1, 2, 3], ROWS),
     "age": RNG.integers(18, 90, ROWS),
     "race": pl.Series(RNG.choice(["A", "B or C", None], ROWS), dtype=pl.String),
-    "y": RNG.integers(0, 2, ROWS),
-    "p": RNG.integers(0, 2, ROWS),
-    "s": RNG.random(ROWS).round(3),
-    "w": RNG.integers(1, 4, ROWS),
-    "id": RNG.integers(0, 300, ROWS),
+    "y": RNG.integers(0, 2, ROWS), "p": RNG.integers(0, 2, ROWS), "s": RNG.random(ROWS).round(3),
+    "w": RNG.integers(1, 4, ROWS), "id": RNG.integers(0, 300, ROWS),
     "day": pl.Series([
         None if i % 9 == 0 else dt.date(2026, 1, 1) + dt.timedelta(int(i))
         for i in RNG.integers(0, 120, ROWS)
@@ -37,15 +33,11 @@ FRAME = pl.DataFrame({
 })  # fmt: skip
 COL = pl.col
 CONDITIONS = {
-    "region = 2 or 3": COL("region").is_in([2, 3]),
-    'race = "B or C"': COL("race") == "B or C",
+    "region = 2 or 3": COL("region").is_in([2, 3]), 'race = "B or C"': COL("race") == "B or C",
     "race = A or (missing)": COL("race").is_null() | (COL("race") == "A"),
     "30 < age <= 60": (COL("age") > 30) & (COL("age") <= 60),
-    "30 <= age < 60": (COL("age") >= 30) & (COL("age") < 60),
-    "age > 40": COL("age") > 40,
-    "age >= 40": COL("age") >= 40,
-    "age <= 40": COL("age") <= 40,
-    "age < 40": COL("age") < 40,
+    "30 <= age < 60": (COL("age") >= 30) & (COL("age") < 60), "age > 40": COL("age") > 40,
+    "age >= 40": COL("age") >= 40, "age <= 40": COL("age") <= 40, "age < 40": COL("age") < 40,
     "30 <= age <= 60": (COL("age") >= 30) & (COL("age") <= 60),
     "30 < age < 60": (COL("age") > 30) & (COL("age") < 60),
     "age < 30 or age >= 80": (COL("age") < 30) | (COL("age") >= 80),
@@ -60,12 +52,11 @@ CONDITIONS = {
     "at <= 2026-02-10": COL("at") < dt.datetime(2026, 2, 11),
     "at > 2026-02-10": COL("at") >= dt.datetime(2026, 2, 11),
     "at >= 2026-02-10T12:00:00": COL("at") >= dt.datetime(2026, 2, 10, 12),
-    "sex = F": COL("sex") == "F",
-    "sex != F": COL("sex") != "F",
+    "sex = F": COL("sex") == "F", "sex != F": COL("sex") != "F",
     "region != 2 or 3": ~COL("region").is_in([2, 3]),
     'race != "B or C"': COL("race").is_null() | (COL("race") != "B or C"),  # as != in Python
     "race != A or (missing)": COL("race") == "B or C",
-}
+}  # fmt: skip
 BASIC = {"label": "y", "prediction": "p", "sensitive": "sex"}
 
 
@@ -225,13 +216,11 @@ def late(column, value):
 
 
 CASES = {
-    "whole numbers": ([], {}),
-    "some without a decision": ([late("c01", None)], {}),
+    "whole numbers": ([], {}), "some without a decision": ([late("c01", None)], {}),
     "texts": ([pl.col(NAMES).cast(pl.String), pl.col("y", "current").cast(pl.String)], {}),
     "truth values": ([pl.col("y", "current", *NAMES).cast(pl.Boolean)], {"positive": True}),
     "a value that first rows do not show": ([late("c02", 2)], {}),
-    "all alike": ([pl.lit(1).alias("c03")], {}),
-    "weights": ([], {"weight": "w"}),
+    "all alike": ([pl.lit(1).alias("c03")], {}), "weights": ([], {"weight": "w"}),
     "scores": ([pl.col("current", *NAMES) * 0.5 + 0.2], {"score": "current", "prediction": None,
                                                         "threshold": 0.5}),
 }  # fmt: skip

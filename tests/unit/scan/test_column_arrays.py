@@ -16,16 +16,12 @@ SEX = ["F", "M", "M", "F", "F", None] * 10
 RACE = ["x", "x", "y", "y", "x", "y"] * 10
 FRAME = pd.DataFrame({"label": LABEL, "prediction": PREDICTION, "sex": SEX, "race": RACE})
 CONTAINERS = {
-    "list": list,
-    "tuple": tuple,
-    "numpy": np.array,
-    "numpy of objects": lambda values: np.array(values, dtype=object),
-    "pandas": pd.Series,
+    "list": list, "tuple": tuple, "numpy": np.array,
+    "numpy of objects": lambda values: np.array(values, dtype=object), "pandas": pd.Series,
     "pandas with an index": lambda values: pd.Series(values, index=range(7, 7 + len(values))),
-    "polars": pl.Series,
-    "Arrow": pa.array,
+    "polars": pl.Series, "Arrow": pa.array,
     "chunked Arrow": lambda values: pa.chunked_array([values[:7], values[7:]]),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(params=CONTAINERS.values(), ids=CONTAINERS)

@@ -35,11 +35,9 @@ def parquet(columns, folder):
 
 
 ENGINES = {
-    "csv": csv,
-    "parquet": parquet,
-    "pandas": lambda columns, _: pd.DataFrame(columns),
+    "csv": csv, "parquet": parquet, "pandas": lambda columns, _: pd.DataFrame(columns),
     "polars": lambda columns, _: pl.DataFrame(columns),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -153,13 +151,11 @@ N = 600
 RNG = np.random.default_rng(0)
 PEOPLE = pd.DataFrame(
     {
-        "dept": np.repeat(["A", "B"], N // 2),
-        "sex": RNG.choice(["F", "M"], N),
-        "hired": RNG.choice(["yes", "no"], N),
-        "score": RNG.choice([0.5, 0.7, np.nan], N),
+        "dept": np.repeat(["A", "B"], N // 2), "sex": RNG.choice(["F", "M"], N),
+        "hired": RNG.choice(["yes", "no"], N), "score": RNG.choice([0.5, 0.7, np.nan], N),
         "day": pd.to_datetime(RNG.choice(["2026-01-02", "2026-02-03"], N)),
     }
-)
+)  # fmt: skip
 CONDITIONS = {
     "dept != A": PEOPLE["dept"] != "A",
     "score != 0.5": PEOPLE["score"] != 0.5,

@@ -215,13 +215,11 @@ def test_other_questions_and_edges_are_refused():
     with pytest.raises(CubeError, match="count different things"):
         fg.protect(site(random), 10) + fg.protect(
             fg.count(
-                pl.DataFrame({"g": list("ab") * 40, "p": [1, 0, 0, 1] * 20}),
-                label="p",
-                sensitive="g",
-                positive=1,
+                pl.DataFrame({"g": list("ab") * 40, "p": [1, 0, 0, 1] * 20}), label="p",
+                sensitive="g", positive=1,
             ),
             10,
-        )
+        )  # fmt: skip
     ages = pl.DataFrame({"g": [20, 60] * 40, "p": [1, 0, 0, 1] * 20, "n": 1})
     bands = [
         fg.protect(fg.count(ages, **ASKED | {"sensitive": {"g": cut}}), 10) for cut in ([40], [50])

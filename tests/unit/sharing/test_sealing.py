@@ -32,12 +32,10 @@ from fairgauge.sharing.sealing import (
 
 ROWS = pl.DataFrame(
     {
-        "y": [1, 0, 1, 1, 0, 0, 1, 0] * 30,
-        "p": [1, 0, 0, 1, 1, 0, 1, 0] * 30,
-        "g": ["a", "a", "b", "b", "b", "c", "c", "c"] * 30,
-        "x": list(range(240)),
+        "y": [1, 0, 1, 1, 0, 0, 1, 0] * 30, "p": [1, 0, 0, 1, 1, 0, 1, 0] * 30,
+        "g": ["a", "a", "b", "b", "b", "c", "c", "c"] * 30, "x": list(range(240)),
     }
-)
+)  # fmt: skip
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "rules": ["DI >= 0.8"]}
 
 

@@ -40,12 +40,10 @@ def test_a_confidence_outside_0_and_1_is_refused(confidence):
 @pytest.mark.parametrize(
     ("x", "n", "low", "high"),
     [
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0, 0.1611),
+        (81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611),
         (1, 29, 0.0061, 0.1718),
     ],
-)
+)  # fmt: skip
 def test_wilson_as_published(x, n, low, high):
     """Newcombe (1998), Statistics in Medicine 17, 857-872, table I."""
     np.testing.assert_allclose(wilson(x, n, Z), (low, high), atol=6e-5)

@@ -94,11 +94,9 @@ def test_the_variance_is_that_of_the_influences():
 
 
 @given(
-    variance=st.floats(0.01, 4),
-    third=st.floats(-2, 2),
-    degrees=st.floats(3, 500),
+    variance=st.floats(0.01, 4), third=st.floats(-2, 2), degrees=st.floats(3, 500),
     z=st.floats(1, 3),
-)
+)  # fmt: skip
 def test_the_raised_end_solves_its_equation(variance, third, degrees, z):
     """(mean - end)^2 = t^2 (variance + third / variance (end - mean)) where the tail is."""
     from scipy.stats import norm, t

@@ -70,13 +70,11 @@ def test_every_format_on_standard_output(run, loans, format_):
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
     opens = {
-        "text": lambda text: text.index("Fairness audit"),
-        "json": json.loads,
+        "text": lambda text: text.index("Fairness audit"), "json": json.loads,
         "csv": lambda text: next(csv.DictReader(io.StringIO(text)))["metric"],
-        "markdown": lambda text: text.index("#"),
-        "html": lambda text: text.index("<!"),
+        "markdown": lambda text: text.index("#"), "html": lambda text: text.index("<!"),
         "junit": ET.fromstring,
-    }
+    }  # fmt: skip
     opens[format_](result.stdout)
     assert result.stdout.endswith("\n")
     assert not result.stdout.endswith("\n\n")

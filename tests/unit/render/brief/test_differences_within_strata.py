@@ -168,17 +168,15 @@ IN_B = "in dept B (74 of 100 women, 64 of 100 men) the reverse is shown"
     [
         (SHOWN_IN_A, "no difference is shown on average", f"{IN_A} (all 2"),
         (
-            SHOWN_IN_BOTH,
-            "no difference is shown on average",
+            SHOWN_IN_BOTH, "no difference is shown on average",
             f"{IN_A}; {IN_B}; in the other 2 no difference is shown (all 4",
         ),
         (
-            REVERSED,
-            "the difference is the reverse",
+            REVERSED, "the difference is the reverse",
             f"{IN_A}; in the other the reverse is shown (all 2",
         ),
     ],
-)
+)  # fmt: skip
 def test_strata_in_which_the_difference_is_shown_are_named_as_those_of_the_reverse_are(
     cells, adjusted, stated
 ):
@@ -196,11 +194,8 @@ def test_strata_in_which_a_ratio_or_a_mean_is_shown_to_differ_are_named():
     assert shown in str(report.brief().found[1])
     rng = np.random.default_rng(0)
     pay = {
-        ("F", "A"): (84, 100),
-        ("M", "A"): (90, 800),
-        ("F", "B"): (63, 400),
-        ("M", "B"): (60, 300),
-    }
+        ("F", "A"): (84, 100), ("M", "A"): (90, 800), ("F", "B"): (63, 400), ("M", "B"): (60, 300),
+    }  # fmt: skip
     rows = [(*cell, each) for cell, (m, n) in pay.items() for each in rng.normal(m, 10, n)]
     table = pl.DataFrame(rows, schema=["sex", "dept", "pay"], orient="row")
     report = fg.audit(table, label="pay", task="regression", sensitive="sex", strata="dept")
