@@ -373,12 +373,10 @@ OF_ARROW = {
 """Columns of types that not every engine groups by itself, each with the values that it has."""
 NOT_HELD = {
     "bool8": {"pandas_default", "parquet"},  # a whole number there
-    "missing by code": {"pandas_default", "parquet"},
-    "float16": {"duckdb_relation"},
-    "views by code": {"parquet"},
-    "runs": {"polars_frame", "polars_lazy", "parquet", "dask_frame"},
+    "missing by code": {"pandas_default", "parquet"}, "float16": {"duckdb_relation"},
+    "views by code": {"parquet"}, "runs": {"polars_frame", "polars_lazy", "parquet", "dask_frame"},
     "runs of numbers": {"polars_frame", "polars_lazy", "parquet", "dask_frame"},
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OF_ARROW)

@@ -111,20 +111,15 @@ MONTHS = pd.Series(pd.to_datetime(RNG.choice(["2025-12-03", "2026-01-01", "2026-
 SIZES = ["small", "medium", "large"]
 MOMENTS = pd.DataFrame(
     {
-        "wait": HOURS,
-        "month": MONTHS.dt.strftime("%Y-%m"),
-        "week": MONTHS.dt.date,
+        "wait": HOURS, "month": MONTHS.dt.strftime("%Y-%m"), "week": MONTHS.dt.date,
         "size": pd.Categorical(RNG.choice(SIZES, N), SIZES, ordered=True),
-        "score": RNG.choice([0.25, 0.5, np.nan], N),
-        "ok": RNG.choice([1, 0], N),
+        "score": RNG.choice([0.25, 0.5, np.nan], N), "ok": RNG.choice([1, 0], N),
     }
-)
+)  # fmt: skip
 SECONDS = MOMENTS["wait"].dt.total_seconds()
 TEXTS = MOMENTS.assign(
-    wait=WAITED,
-    week=MOMENTS["week"].astype(str),
-    size=MOMENTS["size"].astype(str),
-)
+    wait=WAITED, week=MOMENTS["week"].astype(str), size=MOMENTS["size"].astype(str),
+)  # fmt: skip
 CODED = MOMENTS.assign(size=MOMENTS["size"].cat.codes.astype(float), ok=MOMENTS["ok"].astype(float))
 OF_MOMENTS = {
     "prediction": "ok", "positive": 1, "sensitive": ["wait", "month", "week", "size", "score"],
@@ -179,17 +174,14 @@ def write_sheet(path, **options):
 
 
 MADE = {
-    "a.sav": write_sav,
-    "a.dta": write_dta,
-    "a.xpt": write_xpt,
-    "a.xlsx": write_sheet,
+    "a.sav": write_sav, "a.dta": write_dta, "a.xpt": write_xpt, "a.xlsx": write_sheet,
     "a.feather": lambda p: MOMENTS.to_feather(p),
     "a.arrow": lambda p: pl.from_pandas(MOMENTS).write_ipc(p),  # sizes as views, by code
     "a.parquet": lambda p: MOMENTS.to_parquet(p),
     "b.parquet": lambda p: pl.from_pandas(MOMENTS).write_parquet(p),
     "c.parquet": lambda p: duckdb.sql("FROM MOMENTS").write_parquet(str(p)),
     "a.jsonl": lambda p: p.write_text("\n".join(map(json.dumps, TEXTS.to_dict("records")))),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*MADE, "relation"])
@@ -300,11 +292,9 @@ def test_numbers_of_which_a_few_have_labels_stay_numbers(tmp_path):
         rows, tmp_path / "a.sav", variable_value_labels={"age": {79: "79 or more"}}
     )
     report = fg.audit(
-        tmp_path / "a.sav",
-        prediction="ok",
-        positive=1,
+        tmp_path / "a.sav", prediction="ok", positive=1,
         sensitive={"column": "age", "cuts": [40, 60]},
-    )
+    )  # fmt: skip
     assert sum(each.n for each in report.groups) == 600
 
 
