@@ -294,6 +294,7 @@ def test_a_rule_is_not_the_four_fifths_rule_where_another_group_has_a_higher_rat
     report = fg.audit(table, reference=reference, rules=["selection_rate.ratio >= 0.8"])
     assert ("is not the four-fifths rule" in str(report)) is is_other
 
+
 def audit_pairs(table, **options):
     return fg.pairs(table, **{**ASKED, "reference": {"group": "White"}, **options})
 
