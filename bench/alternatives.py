@@ -1,8 +1,9 @@
 """How often a search names a wrong threshold or candidate, and how often a right one.
 
-``python -m bench.alternatives thresholds|candidates|surveys|retrainings|check [SETS]`` prints the
-tables of docs/coverage.md. Sets are judged many at a time by the intervals and the procedure of
-the product; ``check`` holds some of them against `fairgauge.thresholds` and
+``python -m bench.alternatives thresholds|candidates|surveys|retrainings|check [SETS NAME FIRST]``
+prints the tables of docs/coverage.md; of candidates and surveys only the designs whose name holds
+NAME, drawn from the seed FIRST on. Sets are judged many at a time by the intervals and the
+procedure of the product; ``check`` holds some of them against `fairgauge.thresholds` and
 `fairgauge.alternatives` themselves. ``cost`` states what counting 100 candidates costs.
 """
 
@@ -12,7 +13,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import duckdb
@@ -300,7 +301,7 @@ class Judged:
     """Of some sets: which claims are shown, and what holds of the candidate that gains most."""
 
     shown: np.ndarray  # (sets, candidates)
-    covered: np.ndarray  # (sets,)
+    covered: np.ndarray  # (sets, 2): of its gap, and of its performance
 
 
 def judged_sets(design: Models, seeds: range, kind: str = "") -> Judged:
@@ -388,15 +389,31 @@ def judged_sets(design: Models, seeds: range, kind: str = "") -> Judged:
     shown = holm(hold, len(sets), claims).reshape(len(sets), size, -1)
     first, at = changes[0], np.arange(len(sets)) * size
     chosen = first.shift.value.reshape(len(sets), size).argmax(axis=1)
-    before, after = (np.array([design.old, *design.models])[:, g] @ [0.4, 0.6] for g in (1, 0))
-    gap = np.log(before / after) if metric.by == "ratio" else before - after
-    low, high = (np.empty(n), np.empty(n))
-    for many in set(claims.tolist()):
-        ends = first.shift.at(np.full(n, critical(1 - (1 - _LEVEL) / max(many, 1))))
-        of = np.repeat(claims == many, size)
-        low[of], high[of] = (end[of] for end in ends)
-    truth = (gap[1:] - gap[0])[chosen]
-    return Judged(shown, (low[at + chosen] <= truth) & (truth <= high[at + chosen]))
+    ends_of = (lambda z: first.shift.at(np.full(n, z)),
+               (lambda z: np.array([e.change.difference.at(z) for e in areas])[..., 0].T)
+               if areas else (lambda z: accuracy.at(np.full(n, z))))  # fmt: skip
+    level = 1 - (1 - _LEVEL) / np.maximum(np.repeat(claims, size), 1)
+    covered = _covered(design, bool(areas), level, ends_of)
+    return Judged(shown, covered[at + chosen])
+
+
+def _covered(
+    design: Models, area: bool, level: np.ndarray, ends_of: Sequence[Callable[[float], np.ndarray]]
+) -> np.ndarray:
+    # whether the intervals of the first gap and of performance hold: (sets * candidates, 2)
+    rates = np.array([design.old, *design.models])
+    before, after = (rates[:, g] @ [0.4, 0.6] for g in (1, 0))
+    gap = np.log(before / after) if design.metric.endswith("ratio") else before - after
+    right = (rates * [-0.4, 0.6]).sum(axis=2) @ design.shares
+    if area:
+        right = np.array([_area(model) for model in rates.tolist()])
+    covered = np.zeros((len(level), 2), dtype=bool)
+    for each in set(level.tolist()):
+        for m, truth in enumerate((gap, right)):
+            low, high = ends_of[m](critical(each))
+            true = np.resize(truth[1:] - truth[0], len(level))
+            covered[level == each, m] = ((low <= true) & (true <= high))[level == each]
+    return covered
 
 
 def _clustered(
@@ -569,7 +586,7 @@ def _cost(rows: int = 1_000_000, candidates: int = 100) -> None:
     print(f"bare scan {bare:.2f} s, counting {ours / bare:.1f} of it; at most {peak:.0f} MB")
 
 
-def main(what: str, sets: int) -> None:
+def main(what: str, sets: int = 2_000, only: str = "", seed: int = 0) -> None:
     """Print a table."""
     if what in ("check", "cost"):
         {"check": _check, "cost": _cost}[what]()
@@ -578,29 +595,27 @@ def main(what: str, sets: int) -> None:
         print(f"| {design.name} | {sets:,} | {' | '.join(found)} |", flush=True)
     for n in (5_000, 1_000) if what == "thresholds" else ():
         print(f"today's exactly at the goal, {n:,} rows, summed exactly: {chance_today(n):.2%}")
-    for of in MODELS if what == "candidates" else ():
+    designs = [("", of) for of in MODELS] if what == "candidates" else []
+    for kind in SURVEYS if what == "surveys" else ():
+        designs += [(f"{kind}, K = {size}, ", of)
+                    for size in (1, 2, 10, 100) for of in surveys(kind, size)]  # fmt: skip
+    for kind, of in designs:
+        if only not in f"{kind}{of.name},":
+            continue
         many = sets if len(of.models) < 20 else max(sets // 10, 1)
-        parts = [range(k, min(k + _CHUNK, many)) for k in range(0, many, _CHUNK)]
-        shown = np.concatenate([judged_sets(of, part).shown for part in parts]).any(axis=2)
+        seeds = range(seed, seed + many)
+        parts = [seeds[k : k + _CHUNK] for k in range(0, many, _CHUNK)]
+        found = [judged_sets(of, part, kind.partition(", K")[0]) for part in parts]
+        shown = np.concatenate([each.shown for each in found]).any(axis=2)
         wrong, right = shown[:, of.true :].any(axis=1), shown[:, : of.true].any(axis=1)
         power = _share(right) if of.true else ""
-        print(f"| {of.name} | {many:,} | {_share(wrong)} | {power} |", flush=True)
-    for kind in SURVEYS if what == "surveys" else ():
-        for size in (1, 2, 10, 100):
-            many, found = sets if size < 20 else max(sets // 10, 1), []
-            for of in surveys(kind, size):
-                parts = [range(k, min(k + _CHUNK, many)) for k in range(0, many, _CHUNK)]
-                each = [judged_sets(of, part, kind) for part in parts]
-                shown = np.concatenate([e.shown for e in each]).any(axis=2)
-                found += [shown[:, of.true :].any(axis=1), shown[:, : of.true].any(axis=1)]
-                found.append(np.concatenate([e.covered for e in each]))
-            wrong, _, covered, other, right, of_right = map(_share, found)
-            texts = f"{wrong}, {other} | {right} | {covered}, {of_right}"
-            print(f"| {kind}, K = {size} | {many:,} | {texts} |", flush=True)
+        covered = map(_share, np.concatenate([each.covered for each in found]).T)
+        texts = f"{_share(wrong)} ({wrong.sum()}) | {power} | {' | '.join(covered)}"
+        print(f"| {kind}{of.name} | {many:,} | {texts} |", flush=True)
     for name, draw in GAPS.items() if what == "retrainings" else ():
         ever, fixed = exceeded(draw, sets)
         print(f"| {name} | {sets:,} | {100 * ever:.1f} | {100 * fixed:.1f} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int((sys.argv[2:] or [2_000])[0]))
+    main(sys.argv[1], *map(int, sys.argv[2:3]), *sys.argv[3:4], *map(int, sys.argv[4:5]))
