@@ -112,15 +112,15 @@ def changed_disparities(
     low, high, new_low, new_high = map(scaled, (*shift, *made.models[1].at(np.full(len(bases), z))))
     for i, base in enumerate(bases):
         old, new, change = (as_number(of[i]) for of in (*made.values, made.shift.value))
+        rows = [float(each[i]) for each in made.rows]
+        status, reason_of_few = _sufficiency(min(rows))
         if old is None or new is None or change is None:
             reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
             if old is None or new is None:
                 when = "before" if old is None else "after"
-                reason = Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, when=when)
+                reason = reason_of_few or Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, when=when)
             yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=reason)
             continue
-        rows = [float(each[i]) for each in made.rows]
-        status, reason_of_few = _sufficiency(min(rows))
         far, direction = as_number(away[i]), None
         if far is not None:
             direction = Direction.FURTHER if far > 0 else Direction.CLOSER

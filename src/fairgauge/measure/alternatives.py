@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,14 +21,13 @@ from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.views import candidate_axes
-from fairgauge.enums import Favourable, Outcome, ReferenceRule, Status, Task
+from fairgauge.enums import Favourable, ReferenceRule, Status, Task
 from fairgauge.inference.paired_changes import shown_claims
 from fairgauge.measure import _changes
 from fairgauge.measure._changes import MeasuredDisparities, MeasuredMargins, interval_of
-from fairgauge.measure.choose_thresholds import Excluded
 from fairgauge.measure.compare_models import PairedModels
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import Reason
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.outcomes import one_decision
 from fairgauge.results.alternatives import Alternative, Assumed, GapChange, KeptRate, Search
 from fairgauge.results.estimates import RateChange
@@ -91,7 +90,10 @@ class _TestedCandidate:
         self.favourable = self.spec.favourable or Favourable.POSITIVE
         self.harm = _changes.margin_distance(harm, metric.by)
         alike = one_decision(models.cubes.candidate, models.other.outcomes, Task.BINARY)
-        self.reasons = [alike or each.reason for each in self.records]
+        unbounded = Reason.of(ReasonCode.UNBOUNDED)
+        self.reasons = [
+            alike or e.reason or (None if e.distance_interval else unbounded) for e in self.records
+        ]
         self.rates: list[RateChange] = []
         for feature in range(len(models.resolution.features)):
             (sliced,) = models.slices(feature)
@@ -156,8 +158,9 @@ class _TestedCandidate:
         parts = len(self.records) + len(self.margins)
         of_one = critical(1 - (1 - self.spec.confidence) / max(parts, 1))
         least, _ = self._distances(of_one)
-        lost = any(is_lost for _, is_lost in self._kept(of_one))
+        kept, lost = ([of[k] for of in self._kept(z)] for k, z in enumerate((strict, of_one)))
         larger = least > self.harm
+        withheld = counted.any() and not shown.any()
         limits = [(batch, i) for batch in self.batches for i in range(len(batch.records))]
         far = [each.new for each in self.records if each.new is not None]
         if self.metric.by == "ratio":
@@ -165,58 +168,52 @@ class _TestedCandidate:
         return Alternative(
             name=self.models.name,
             rows=int(self.models.cubes.joint.tables[0].cases.sum()),
-            performance=tuple(
-                self._kept_rate(batch, kept, strict)
-                for batch, (kept, _) in zip(self.margins, self._kept(strict), strict=True)
-            ),
+            performance=tuple(map(self._kept_rate, self.margins, kept, lost, repeat(strict))),
             gaps=tuple(
                 self._gap(place, bool(shown[place]), bool(larger[place]), *limits[place], strict)
                 for place in range(len(self.records))
             ),
             rates=tuple(self.rates),
-            worse=bool(lost or larger.any()),
+            worse=any(lost) or bool(larger.any()),
             leads=bool((shown & self.hold(level)).any()),
             greatest_gap=max(map(abs, far), default=None),
-            withheld_because=self._excluded() if counted.any() and not shown.any() else None,
+            withheld_because=self.models.lacking() if withheld or not self.records else None,
         )
 
-    def _excluded(self) -> Reason | None:
-        # which rows could change what the others show, most of them of any feature
-        features, of = self.models.resolution.features, self.metric.of
-        rest = [Excluded(each, of, self.spec, self.models.uncounted) for each in features]
-        most = max(rest, key=lambda each: each.rows)
-        return most.passing(Outcome.PASS, most.reason(Outcome.PASS))[1]
-
-    def _kept_rate(self, batch: MeasuredMargins, shown: bool, strict: float) -> KeptRate:
+    def _kept_rate(self, batch: MeasuredMargins, shown: bool, worse: bool, z: float) -> KeptRate:
         (test,) = batch.tests
         change, joint = test.change, None
         if batch.change is not None and change.interval is not None:
-            low, high = batch.change.difference.at(np.array([strict]))
+            low, high = batch.change.difference.at(np.array([z]))
             joint = interval_of(low[0], high[0], self.spec.confidence, change.interval.methods)
         return KeptRate(
             rate=test.rate, margin=test.margin, old=change.old, new=change.new,
             change=change.change, interval=change.interval, simultaneous=joint, shown=shown,
+            worse=worse, lower=batch.lower,
         )  # fmt: skip
 
     def _gap(
-        self, place: int, shown: bool, larger: bool, batch: MeasuredDisparities, i: int,
-        strict: float,
-    ) -> GapChange:  # fmt: skip
-        each, joint = self.records[place], None
+        self, place: int, shown: bool, larger: bool, batch: MeasuredDisparities, i: int, z: float
+    ) -> GapChange:
+        each, joint, far = self.records[place], None, None
         assert each.feature is not None
         assert each.group is not None
         if batch.shift_at is not None and each.interval is not None:
-            ends = [end[i] for end in batch.shift_at(np.full(len(batch.records), strict))]
-            low, high = np.exp(ends) if each.by == "ratio" else ends
-            joint = interval_of(low, high, self.spec.confidence, each.interval.methods)
+            assert batch.distance_at is not None
+            at, methods = np.full(len(batch.records), z), each.interval.methods
+            (low, high), (least, most) = batch.shift_at(at), batch.distance_at(at)
+            if each.by == "ratio":
+                low, high = np.exp(low), np.exp(high)
+            joint = interval_of(low[i], high[i], self.spec.confidence, methods)
+            far = interval_of(least[i], most[i], self.spec.confidence, methods)
         own = next(r for r in self.rates if (r.feature, r.group) == (each.feature, each.group))
         shrinks = each.distance is not None and each.distance < 0
+        adverse = directions.adverse_sign(self.metric.of, self.favourable)
         return GapChange(
             feature=each.feature, group=each.group, reference=each.reference,
             old=each.old, new=each.new, change=each.change, interval=each.interval,
-            simultaneous=joint, shown=shown, larger=larger,
-            levelled=shrinks
-            and directions.adverse_sign(self.metric.of, self.favourable) * (own.change or 0) >= 0,
+            simultaneous=joint, distance=far, shown=shown, larger=larger,
+            levelled=shrinks and adverse != 0 and adverse * (own.change or 0) >= 0,
             reason=self.reasons[place],
         )  # fmt: skip
 

@@ -41,7 +41,7 @@ from fairgauge.resolve.references import add_others, large_groups, sides_of_unkn
 from fairgauge.resolve.resolution import asked_metrics, resolve
 from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
-from fairgauge.results.scopes import NO_CLASS, ClassScope
+from fairgauge.results.scopes import NO_CLASS, ClassScope, not_counted
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.paired import ClusterCounts, PairedTable
@@ -255,6 +255,28 @@ class PairedModels:
         many = unknown > 0 and unknown >= self.tolerated * large.min(initial=np.inf)
         of_any = ((lacking >= self.tolerated * n) & (lacking > 0)).any()
         return bool(of_any or (counts.feature != "" and many))
+
+    def lacking(self) -> Reason | None:
+        """Return which rows could change what the others show, of the feature that most lack."""
+        if uncounted := not_counted(self.uncounted, self.spec.unit.get("unit")):
+            return uncounted
+        outcome, most = self.slices(0)[0].current.outcome, (0, 0)
+        open_ = outcome.open_labels, outcome.open_predictions, outcome.open_predictions
+        for counts in self.resolution.features:
+            _, _, rows = self._cells(counts)
+            known = [
+                np.append(np.ones(size - 1, dtype=bool) if of is None else ~of, False)
+                for size, of in zip(rows.shape[1:], open_, strict=True)
+            ]
+            complete = rows[np.ix_(np.ones(len(rows), dtype=bool), *known)].sum(axis=(1, 2, 3))
+            most = max(most, (round(rows.sum() - complete.sum()), round(complete[-1])), key=sum)
+        incomplete, groupless = most
+        if not incomplete and not groupless:
+            return None
+        code, of = ReasonCode.MISSING_OUTCOMES, {"rows": incomplete, "groupless": groupless or None}
+        if not incomplete:
+            code, of = ReasonCode.MISSING_GROUPS, {"rows": groupless}
+        return Reason.of(code, **of, **self.spec.unit)
 
     def _cells(self, counts: GroupCounts) -> tuple[Array, Array, Array]:
         if counts.feature not in self._missing:

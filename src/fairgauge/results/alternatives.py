@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, Literal, Self
 
 from fairgauge.catalogue.comparisons import Metric
@@ -36,16 +37,29 @@ class _PairedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRate(_PairedChange):
-    """A rate of all rows; ``shown``: whether it is shown to be worse by less than the margin."""
+    """A rate of all rows; ``shown``: whether it is shown to be worse by less than the margin.
+
+    ``worse``: whether it is shown to be worse by more. ``lower``: whether lower numbers are better.
+    """
 
     rate: str
     margin: Finite
+    worse: bool
+    lower: bool
+
+    @property
+    def is_kept(self) -> bool:
+        """Return whether it is worse by no more than the margin, as measured."""
+        lost = None if self.change is None else self.change if self.lower else -self.change
+        return lost is not None and lost <= self.margin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapChange(_PairedChange):
     """The disparity of a group; of a ratio the change is the factor.
 
+    ``distance``: the simultaneous interval of how much further it is from no difference, of ratios
+    of their logarithms.
     ``shown``: whether the candidate is shown to be as good and less discriminatory for this group,
     and no other group worse off by as much as the harm that was stated.
     ``larger``: whether the gap is shown to be greater by more than that.
@@ -56,6 +70,7 @@ class GapChange(_PairedChange):
     feature: str
     group: str
     reference: Inline[Reference | None]
+    distance: Interval | None
     larger: bool
     levelled: bool
     reason: Reason | None = None
@@ -70,6 +85,7 @@ class Alternative:
     more than the harm that was stated.
     ``leads``: whether its own simultaneous intervals show it.
     ``greatest_gap``: of any group, as measured; a distance from no difference.
+    ``withheld_because``: which rows, or what doubt, could undo what would be shown otherwise.
     """
 
     name: str
@@ -100,8 +116,7 @@ class Alternative:
     @property
     def is_as_good(self) -> bool:
         """Return whether every rate is within its margin as measured."""
-        changes = [(each.change, each.margin) for each in self.performance]
-        return all(change is not None and change >= -margin for change, margin in changes)
+        return all(each.is_kept for each in self.performance)
 
     @property
     def lifts(self) -> bool:
@@ -167,6 +182,7 @@ class Alternatives(CountedResult):
         if any(one.shown_for for one in self.candidates):
             return AlternativesVerdict.SHOWN
         judged = any(gap.reason is None for one in self.candidates for gap in one.gaps)
+        judged |= all(one.worse for one in self.candidates)
         return AlternativesVerdict.NONE_SHOWN if judged else AlternativesVerdict.NOT_JUDGED
 
     @property
@@ -183,7 +199,7 @@ class Alternatives(CountedResult):
         known = [g for g in one.gaps if g.shown or not one.shown_for]
         sizes = [abs(g.old - neutral) - abs(g.new - neutral) for g in known
                  if g.old is not None and g.new is not None]  # fmt: skip
-        return max(sizes, default=0.0)
+        return max(sizes, default=-math.inf)
 
     def closer(self, gap: GapChange) -> tuple[float | None, float | None, float | None]:
         """Return by how much a gap is smaller, of a ratio by what factor, for all candidates."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,7 +34,8 @@ class _Alternatives(PageStatements):
         self.found = result
         self.row: Any = directions.compared_number(result.metric)
         every = result.candidates
-        nearest = max(every, key=lambda one: (one.is_as_good, result.reduction(one)))
+        nearest = max(every, key=lambda one: (
+            one.withheld_because is not None, one.is_as_good, result.reduction(one)))  # fmt: skip
         self.one = nearest if result.best is None else result[result.best]
         self.place = f"candidates[{result.candidates.index(self.one)}]"
         self.by: By = "ratio" if directions.is_ratio(result.metric) else "difference"
@@ -46,7 +48,7 @@ class _Alternatives(PageStatements):
             "current": found.current, "best": found.best, "rows": one.rows,
             "source": found.data.source, "chosen_on": found.chosen_on,
             "among": found.chosen_among, "worse": all(e.worse for e in found.candidates),
-            "person": found.spec.get("person"), "withheld": one.withheld_because is not None,
+            "person": found.spec.get("person"), "withheld": one.withheld_because or not one.gaps,
         }  # fmt: skip
         verdict = {0: "pass", 1: "fail", 3: "inconclusive"}[found.exit_code]
         yield Statement(code="alternatives_headline", verdict=verdict,
@@ -60,9 +62,11 @@ class _Alternatives(PageStatements):
         yield fact("alternatives_asked", "candidates", "harm", **facts, harm=found.harm, margins=[
             (row.title, row.is_share, e.margin) for e in one.performance
             for row in (self.result.catalogue.rate_row(e.rate),)
-        ], metric=self.row.title, by=self.by)  # fmt: skip
+        ], metric=self.row.title, by=self.by, directed=bool(end),
+            different=sorted({e.rows for e in found.candidates}))  # fmt: skip
         yield from (*excluded_rows(found.diagnostics), *self.counted_values())
-        gaps = sorted(one.gaps, key=lambda gap: not gap.shown)[:_MOST_GAPS]
+        known = [gap for gap in one.gaps if (gap.old, gap.new) != (None, None)]
+        gaps = sorted(known, key=lambda gap: not gap.shown)[:_MOST_GAPS]
         yield from map(self.gap, gaps)
         yield from self.performance()
         if found.search is not None:
@@ -72,7 +76,7 @@ class _Alternatives(PageStatements):
         if shown:
             yield step("audit_it", name=one.name)
         else:
-            yield step("complete_values" if one.withheld_because else "look_further")
+            yield step("complete_rows" if one.withheld_because and one.gaps else "look_further")
 
     def verdict(self) -> Iterator[Statement]:
         one, parts = self.one, ("levelled", "larger", "not_judged")
@@ -88,7 +92,8 @@ class _Alternatives(PageStatements):
                 yield Statement(code=f"gap_{name}", parts=tuple(sides), sources=(self.place,),
                     facts={"name": one.name, "reasons": sorted(reasons, key=str)})  # fmt: skip
         if one.withheld_because is not None:
-            yield fact("alternatives_withheld", self.place, reason=one.withheld_because)
+            yield fact("alternatives_withheld", self.place, reason=one.withheld_because,
+                name=one.name, compared=bool(one.gaps))  # fmt: skip
 
     def gap(self, gap: GapChange) -> Statement:
         rates = {(r.feature, r.group): r for r in self.one.rates}
@@ -100,18 +105,20 @@ class _Alternatives(PageStatements):
             group=gap.group, reference=gap.reference,
         )  # fmt: skip
         who, than = self.side(gap.feature, gap.group), self.reference(place)
-        shift = Range.of(gap.simultaneous or gap.interval)  # of one that was picked
-        if shift and self.by == "difference" and (gap.old or 0.0) < 0:  # upwards is smaller
-            shift = replace(shift, low=-shift.high, high=-shift.low)
+        ratio, harm = self.by == "ratio", self.found.harm
+        allowed = -math.log1p(-harm) if ratio else harm
+        in_the_way = len(self.one.gaps) > 1 and not self.one.shown_for and not gap.larger
         known = mine is not None and theirs is not None
         return Statement(
-            code="alternative_gap", of=self.measure(self.row), by=self.by, interval=shift,
+            code="alternative_gap", of=self.measure(self.row), by=self.by,
+            interval=Range.of(gap.simultaneous if ratio else gap.distance),  # of one that is picked
             who=replace(who, **mine[1]) if mine and known else who,
             than=replace(than, **theirs[1]) if theirs and known else than,
             was=(replace(who, **mine[0]), replace(than, **theirs[0])) if mine and theirs else None,
             shown=gap.shown, value=gap.new, sources=(f"{self.place}.gaps", f"{self.place}.rates"),
             facts=self.times() | {"old_value": gap.old, "new_value": gap.new,
-                "metric": self.found.metric.title, "smaller": gap.shown},
+                "metric": self.found.metric.title, "smaller": gap.shown, "harm": harm,
+                "open": in_the_way and (gap.distance is None or gap.distance.high >= allowed)},
         )  # fmt: skip
 
     def times(self) -> dict[str, Any]:
@@ -125,25 +132,28 @@ class _Alternatives(PageStatements):
                 rate=each.rate, definition=row, feature=None, group=EVERYONE, old=each.old,
                 new=each.new, change=each.change, interval=each.simultaneous, n=self.one.rows,
             )  # fmt: skip
-            outcome = Performance.NON_INFERIOR if each.shown else Performance.CANNOT_TELL
+            outcome = Performance.INFERIOR if each.worse else Performance.CANNOT_TELL
+            outcome, ends = Performance.NON_INFERIOR if each.shown else outcome, each.simultaneous
+            excluded = ends is not None and (ends.high if each.lower else -ends.low) < each.margin
             yield self.shifted(
-                change, "shifted", interval=Range.of(each.simultaneous),
-                sources=(f"{self.place}.performance",),
+                change, "shifted", interval=Range.of(ends), sources=(f"{self.place}.performance",),
                 facts=self.times() | {"share": row.is_share, "outcome": str(outcome),
-                    "margin": each.margin, "by": "difference"},
+                    "margin": each.margin, "by": "difference",
+                    "overturned": excluded and not each.shown},
             )  # fmt: skip
 
     def search(self) -> Iterator[Statement]:
         search = self.found.search
         assert search is not None
-        level = {"confidence": self.found.confidence}
+        facts = {"confidence": self.found.confidence, "by": self.by, "n": search.n}
+        size = math.exp if self.by == "ratio" else float  # distances of ratios are of logarithms
         if search.records_p <= _ORDER_MATTERS:
-            yield fact("order_matters", "search.records_p", p=search.records_p, **level)
+            yield fact("order_matters", "search.records_p", p=search.records_p, **facts)
         half = len(search.curve) // 2
-        yield fact("search_chance", "search.chance_of_better", "search.curve", n=search.n,
-            as_good=search.as_good, chances=search.chance_of_better, half=half,
-            least=search.curve[-1], doubling=search.curve[half - 1] - search.curve[-1] if half
-            else None)  # fmt: skip
-        yield fact("search_bound", "search.bound", bound=search.bound, ten=search.bound_of_ten,
-            regret=search.regret, assumes=search.assumes, n=search.n, **level)  # fmt: skip
+        yield fact("search_chance", "search.chance_of_better", "search.curve", **facts, half=half,
+            as_good=search.as_good, chances=search.chance_of_better, least=size(search.curve[-1]),
+            doubling=size(search.curve[half - 1] - search.curve[-1]) if half else None)  # fmt: skip
+        yield fact("search_bound", "search.bound", bound=size(search.bound), **facts,
+            ten=size(search.bound_of_ten), regret=search.regret and size(search.regret),
+            assumes=search.assumes)  # fmt: skip
         yield step("search_limits")

@@ -1,5 +1,6 @@
 """Candidates that are as good as the model in use and less discriminatory."""
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -8,6 +9,9 @@ import pytest
 from scipy.special import ndtri
 
 import fairgauge as fg
+from fairgauge.render import render
+from fairgauge.render._document_tree import TimeChart
+from fairgauge.render.document import document
 from fairgauge.stats.retrainings import better_share, mean_least, records_p
 
 # the shares that are selected, by group (M, F) and label
@@ -55,17 +59,125 @@ def test_one_candidate_has_the_changes_and_intervals_of_compare_models():
     assert tuple(gap.simultaneous) == pytest.approx(tuple(gap.interval))
 
 
-def test_rows_without_a_group_are_stated_as_the_reason_where_they_are():
+def words_of(found, **more):
+    """Return the first page and the tables on one line."""
+    return " ".join(render(found, "text", **more).split())
+
+
+@pytest.mark.parametrize(("column", "lacking"), [
+    ("g", "group"), ("y", "label or decision"), ("c0", "label or decision"),
+    ("current", "label or decision"),
+])  # fmt: skip
+def test_rows_without_a_value_are_stated_as_the_reason_where_they_are(column, lacking):
     """The page said that rows may be too few, of a candidate that all counted rows show."""
     data, unknown = rows(BETTER, n=20_000), np.random.default_rng(1).random(20_000) < 0.1
-    group = pl.when(pl.Series(unknown)).then(None).otherwise(pl.col("g"))
     assert judged(data)["c0"].withheld_because is None
-    found = judged(data.with_columns(g=group))
+    holes = pl.when(pl.Series(unknown)).then(None).otherwise(pl.col(column))
+    found = judged(data.with_columns(holes.alias(column)))
     why = found["c0"].withheld_because
-    assert (str(why.code), why["rows"]) == ("missing_groups", unknown.sum())
-    stated = " ".join(map(str, found.brief().verdict))
-    assert f"the {unknown.sum():,} rows without a group could change that" in stated
+    code = "missing_groups" if column == "g" else "missing_outcomes"
+    assert (str(why.code), why["rows"]) == (code, unknown.sum())
+    stated = words_of(found)
+    assert f"the {unknown.sum():,} rows without a {lacking} could change that" in stated
+    assert "complete what is excluded" in stated
     assert "too few" not in stated
+    (kept,) = found["c0"].performance
+    open_ = kept.simultaneous.low > -kept.margin and not kept.shown
+    assert ("because of rows that are excluded" in stated) == open_
+    assert "Zeilen ohne" in words_of(found, lang="de")
+
+
+def test_a_claim_in_doubt_is_withheld_for_what_is_in_doubt():
+    """The page asked for values that are missing, where none are."""
+    data = rows(BETTER, n=20_000).with_columns(c0="y")  # a copy of the outcome
+    stated = words_of(judged(data))
+    assert "By the rows that are counted c0 would be shown, and is not" in stated
+    assert "complete what is excluded, or what a warning puts in doubt" in stated
+    assert "more rows of this kind" not in stated
+
+
+def test_a_performance_of_which_less_is_better_is_kept_where_it_does_not_grow():
+    """More errors counted as better, so a worse candidate was as good, and its search a gain."""
+    worse = [[0.4, 0.8], [0.35, 0.75]]
+    fewer = [[0.2, 0.8], [0.1, 0.7]]
+    asked = {"margins": {"false_positive_rate": 0.01}, "retrained": True}
+    data = rows(worse, fewer, n=20_000)
+    found = judged(data, **asked)
+    assert [one.is_as_good for one in found.candidates] == [False, True]
+    assert [one.performance[0].worse for one in found.candidates] == [True, False]
+    assert found.search.as_good == 1
+    chart = next(
+        each for each in document(found, full=True).exhibits if isinstance(each, TimeChart)
+    )
+    assert chart.allowed == (-math.inf, 0.01)
+    alone = judged(data.drop("c1"), **asked)
+    assert (alone.exit_code, alone.search) == (1, None)
+    assert "worse by more than 1 of 100" in words_of(alone)
+
+
+def test_a_gap_that_is_turned_round_is_as_much_smaller_as_it_is():
+    """The change of a gap that crosses no difference was stated as by how much it is smaller."""
+    found = judged(rows([[0.3, 0.8], [0.42, 0.89]], n=40_000))
+    (gap,) = found["c0"].gaps
+    assert gap.change > 0.2
+    low, high = gap.distance.low, gap.distance.high
+    assert low < abs(gap.new) - abs(gap.old) < high
+    assert high < 0
+    assert f"{-100 * high:.0f} to {-100 * low:.0f} of 100 closer together" in words_of(found)
+
+
+def test_a_gap_without_a_worse_side_is_not_levelled():
+    """Every smaller gap of such a rate was called levelled down."""
+    old, new = [[0.2, 0.8], [0.35, 0.65]], [[0.2, 0.8], [0.22, 0.8]]
+    found = judged(rows(new, n=40_000, old=old), disparity="PPV")
+    assert (found["c0"].shown_for, found["c0"].lifts) == (("B",), True)
+    assert "where a group has a smaller gap in" in words_of(found)
+
+
+def test_a_ratio_is_stated_as_factors():
+    found = judged(rows(*[BETTER, OLD] * 2, n=20_000), disparity="selection_rate.ratio",
+                   retrained=True)  # fmt: skip
+    search, stated = found.search, words_of(found)
+    assert f"the smallest gap is a factor of {math.exp(search.curve[-1]):.3g}." in stated
+    assert f"lowers the gap by at most a factor of {math.exp(search.bound):.3g}," in stated
+    low, high = found[found.best].gaps[0].simultaneous
+    assert f"{low:.3g} to {high:.3g} times what it was" in stated
+    assert "den Faktor" in words_of(found, lang="de")
+    *_, curve = (e for e in document(found, full=True).exhibits if isinstance(e, TimeChart))
+    assert curve.marks[-1].value == pytest.approx(math.exp(search.curve[-1]))
+
+
+def test_candidates_that_are_shown_to_be_worse_are_none_that_could_not_be_judged():
+    """Every candidate is worse, and the page said that rows may be too few."""
+    data = rows([[0.6, 0.4], [0.6, 0.4]], n=600, shares=(0.98, 0.02))
+    found = judged(data)
+    assert found["c0"].not_judged == ("B",)
+    assert (found.verdict, found.exit_code) == ("none shown", 1)
+    assert "too few" not in words_of(found)
+    one_group = judged(data.with_columns(g=pl.lit("A"), c0="current"))
+    assert one_group.verdict == "not judged"
+    assert "too few" not in words_of(one_group)
+
+
+def test_candidates_that_decide_other_rows_are_compared_where_both_decide():
+    data = rows(OLD, OLD, n=6_000)
+    assert "decide the same 6,000 rows" in words_of(judged(data))
+    fewer = data.with_columns(c1=pl.when(pl.int_range(pl.len()) >= 40).then("c1"))
+    assert "are compared in what both decide of a table: 5,960 to 6,000" in words_of(judged(fewer))
+
+
+def test_a_group_that_may_be_harmed_is_stated_as_what_stands_in_the_way():
+    data = rows([*BETTER, [0.3, 0.8]], old=[*OLD, [0.3, 0.8]], n=4_000, shares=(0.5, 0.4, 0.1))
+    found = judged(data)
+    assert not found["c0"].shown_for
+    assert found["c0"].gaps[1].distance.high > 0.02
+    assert words_of(found).count("larger by 2 of 100 or more is not excluded") == 1
+
+
+def test_a_candidate_without_a_gap_is_not_the_nearest():
+    nobody = pl.when(pl.col("g") == "A").then("c0")
+    data = rows(BETTER, [[0.3, 0.8], [0.13, 0.63]], n=6_000).with_columns(c0=nobody)
+    assert "The nearest, as measured, is c1" in words_of(judged(data))
 
 
 @pytest.mark.parametrize(
@@ -166,6 +278,22 @@ def test_a_group_of_few_rows_is_named_and_not_judged():
     assert (found.verdict, found["c0"].not_judged, found.exit_code) == ("not judged", ("B",), 3)
 
 
+def test_a_group_without_rows_of_the_rate_has_too_few_and_no_gap():
+    """Both gaps are undefined: the page stated one as undefined under the model in use."""
+    none_due = rows(BETTER).with_columns(y=pl.when(pl.col("g") == "A").then("y").otherwise(0))
+    stated = words_of(judged(none_due, disparity="FNR"))
+    assert "Not judged: people with g B (n = 0, below 20)." in stated
+    assert "undefined" not in stated
+
+
+def test_a_ratio_that_was_zero_has_no_endless_number():
+    data = rows(BETTER, n=6_000, old=[OLD[0], [0.0, 0.0]])
+    found = judged(data, disparity="selection_rate.ratio")
+    stated = words_of(found)
+    assert "times what it was" in stated
+    assert "inf" not in stated.split()
+
+
 @pytest.mark.parametrize("column", ["g", "y", "c0"])
 def test_no_claim_stands_that_rows_without_a_value_could_undo(column):
     data = rows(BETTER, n=6_000)
@@ -238,6 +366,8 @@ def test_the_area_under_the_curve_changes_as_delong_has_it(n, digits, close):
 
 def test_rows_without_a_score_or_an_outcome_may_undo_an_area():
     data = scores(3_000, 2)
+    stated = words_of(judged(data, **OF_SCORES))
+    assert "a change of 0.047 to 0.062 (95% CI); not worse by more than 0.01." in stated
     few, many = (
         data.with_columns(pl.when(pl.int_range(pl.len()) >= n).then("c0").alias("c0"))
         for n in (5, 150)

@@ -65,7 +65,7 @@ def _candidates(found: Alternatives) -> Iterator[dict[str, object]]:
                 "change": _change(found, gap, gap.interval),
                 "performance": "; ".join(_change(found, e, e.interval) for e in one.performance),
                 "state": words["gap" if gap.shown else state],
-                "reason": describe_reason(gap.reason),
+                "reason": describe_reason(gap.reason or one.withheld_because),
             }
 
 
@@ -100,7 +100,8 @@ def _against_performance(found: Alternatives) -> Iterator[tree.Block]:
     yield tree.TimeChart(
         f"{texts['chart']}: {who}, {metrics.titled(row.title)}",
         tuple(one.name for one in shown), tuple(upwards),
-        tree.Unit.POINTS if row.is_share else tree.Unit.NUMBER, (-kept.margin, math.inf),
+        tree.Unit.POINTS if row.is_share else tree.Unit.NUMBER,
+        (-math.inf, kept.margin) if kept.lower else (-kept.margin, math.inf),
         notes=(texts["chart_note"],), across=tuple(across), across_unit=metrics.unit(found.metric),
         across_allowed=found.reach_of(largest), strong=0 if shown[0].name == found.best else None,
     )  # fmt: skip
@@ -110,7 +111,8 @@ def _drawn(found: Alternatives) -> Iterator[tree.Block]:
     texts = spoken().terms["alternatives"]
     yield from _against_performance(found)
     if found.search is not None and len(found.search.curve) > 1:
-        marks = tuple(tree.Mark(value) for value in found.search.curve)
+        size = math.exp if is_ratio(found.metric) else float
+        marks = tuple(tree.Mark(size(value)) for value in found.search.curve)
         times = tuple(str(j + 1) for j in range(len(marks)))
         unit = metrics.unit(found.metric)
         yield tree.TimeChart(texts["curve"], times, marks, unit, notes=(texts["curve_note"],))
