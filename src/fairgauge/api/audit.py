@@ -88,7 +88,7 @@ from fairgauge.resolve.resolution import (
     resolve_groups,
     used_rows,
 )
-from fairgauge.results.report import Data, Report
+from fairgauge.results.report import COUNTS, Data, Report
 from fairgauge.results.scopes import Diagnostic, defined_by
 from fairgauge.results.shown_result import CountedData, CountedResult, CountedValue, made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall, reasons_of
@@ -661,7 +661,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        return self.source.name if self.source else "counts"
+        return self.source.name if self.source else COUNTS
 
     def stated(self, rows: int) -> dict[str, Any]:
         """Return what a result states of any verb: when it was made, and of how many rows."""

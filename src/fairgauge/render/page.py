@@ -13,6 +13,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import LANGUAGES, Grammar, english
 from fairgauge.render.words import ASKED
 from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.results.report import COUNTS, Report
 from fairgauge.results.scopes import function_at
 from fairgauge.results.shown_result import Brief, Sentence, ShownResult
 from fairgauge.results.statement import Event, Page, Side, Statement
@@ -70,11 +71,16 @@ def rows_read(worded: WordedPage) -> str:
     return (worded.language.say("rows", "looked", s) or "").removesuffix(".")
 
 
-def left_out(result: ShownResult) -> list[str]:
-    """Return what a first page states of values and rows that no group or outcome has."""
-    looked = first_page(result).texts["looked"]
-    states = ("excluded", "missing")
-    return [text for text, s in looked if s.code == "ignorable" or s.facts.get("state") in states]
+def stated_by_author(report: Report) -> list[str]:
+    """Return what the first page states of rows left out, groups merged and, of counts, asked."""
+    of_counts = ("question", "taken_as_better") if report.data.source == COUNTS else ()
+    states = ("excluded", "missing", "named")
+    looked = first_page(report).texts["looked"]
+    return [
+        text
+        for text, s in looked
+        if s.code in ("ignorable", *of_counts) or s.facts.get("state") in states
+    ]
 
 
 def counts_of(g: Grammar, s: Statement) -> str:

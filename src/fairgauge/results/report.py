@@ -22,6 +22,8 @@ from fairgauge.values import Saved, is_one_of
 Key: TypeAlias = "str | tuple[object, ...]"
 """A metric; a feature; a group, by its name or its value; a stratum; a mapping of choices."""
 
+COUNTS = "counts"
+"""The source of rows that were counted before."""
 _SUBJECT = 3
 _NAMED = {name: attrgetter(name) for name in ("feature", "group")}
 _CHOICES = {name: attrgetter(path) for name, path in {

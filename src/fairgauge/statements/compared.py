@@ -182,11 +182,11 @@ def _place_of(group: Group) -> tuple[object, ...]:
 _DECIDED = ("label", "prediction")
 _SIDES = ("positive", "negative", "undecided")
 _LEFT_OUT = (CountedAs.MISSING, CountedAs.EXCLUDED)
-_STATED_SIDES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(_DECIDED, (*_SIDES, *_LEFT_OUT)),
-    **dict.fromkeys(("sensitive", "strata", "where"), _LEFT_OUT),
+_UNSTATED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(_DECIDED, (CountedAs.NUMBER, CountedAs.UNCOUNTED, CountedAs.FURTHER)),
+    "where": (CountedAs.COUNTED, CountedAs.UNCOUNTED, CountedAs.FURTHER),
 }
-"""What values became that the first page lists, where a side of an outcome has several."""
+"""What values became that the first page never lists; groups and classes are listed by name."""
 _MOST_VALUES = 6
 
 
@@ -222,7 +222,7 @@ class PageStatements:
         return event(self.spec, kind, positive)
 
     def counted_values(self) -> Iterator[Statement]:
-        """Yield the values of an outcome, where a side has several, and those excluded."""
+        """Yield the values of outcomes and groups made of several, and those excluded."""
         held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
         every = self.result.counted
         partly = {(e.role, e.column, e.value) for e in every if e.as_ not in _LEFT_OUT}
@@ -232,23 +232,26 @@ class PageStatements:
             apart = column_of not in amounts and (*column_of, each.value) not in partly
             if each.as_ in _LEFT_OUT and not apart:
                 continue  # of rows that something else leaves out
-            if each.value is not None and each.as_ in _STATED_SIDES.get(each.role, ()):
-                key = each.role, each.column, each.as_
-                held.setdefault(key, []).append((each.value, each.cases))
-        known, found = list[tuple[str, set[str]]](), []
+            if each.value is not None and each.as_ and each.as_ not in _UNSTATED.get(each.role, ()):
+                held.setdefault((*column_of, each.as_), []).append((each.value, each.cases))
+        known, found = list[object](), []
         for (role, column, state), values in held.items():
-            side = state, {value for value, _ in values}
-            if (len(values) > 1 or state not in ("positive", "negative")) and side not in known:
+            # a group or class; of one value, where another is called so: names may be swapped
+            named = state not in (_SIDES if role in _DECIDED else ()) and state not in _LEFT_OUT
+            side = state, named and column, {value for value, _ in values}
+            swapped = named and values[0][0] != state and (role, column, state) in partly
+            one_is_stated = swapped if named else state not in ("positive", "negative")
+            if (len(values) > 1 or one_is_stated) and side not in known:
                 known.append(side)
-                found.append((role, column, state, values))
+                found.append((role, column, state, values, named))
         several = len({column for role, column, *_ in found if role in _DECIDED}) > 1
-        for role, column, state, values in found:
+        for role, column, state, values, named in found:
             kind: EventKind = "outcome" if role == "label" else "decision"
             of = replace(self.event(kind, state == "positive"), once=False)
-            yield fact("counted_as", "counted", column=column, state=state,
-                event=of if state in ("positive", "negative") else None,
-                values=values[:_MOST_VALUES], more=max(0, len(values) - _MOST_VALUES),
-                several=several or state in _LEFT_OUT)  # fmt: skip
+            yield fact("counted_as", "counted", column=column, state="named" if named else state,
+                event=of if not named and state in ("positive", "negative") else None,
+                name=state, values=values[:_MOST_VALUES], more=max(0, len(values) - _MOST_VALUES),
+                several=several or named or state in _LEFT_OUT)  # fmt: skip
 
     def measure(
         self, row: Statistic, scope: ClassScope | None = None, threshold: float | None = None

@@ -273,6 +273,9 @@ def test_rules_beside_counts_are_judged_as_is_stated_beside_them():
     ({"unknown": "D"}, "fail", "Counted as missing (g): D 300."),
     ({"where": "g != D"}, "pass", "Excluded (g): D 300."),
     ({"recode": {"g": {"A": ["A"], "unknown": ["D"]}}}, "pass", "Counted as missing (g): D 300."),
+    ({"recode": {"g": {"A": ["A", "D"]}}}, "pass", "Counted as A (g): A 3,000, D 300."),
+    ({"recode": {"g": {"others": ["D", "A"]}}}, "pass", "Counted as others (g): A 3,000, D 300."),
+    ({"recode": {"g": {"C": ["A"], "A": ["C", "D"]}}}, "pass", "Counted as C (g): A 3,000."),
 ])  # fmt: skip
 def test_groups_are_left_out_of_rules_by_who_states_them_and_named(asked, verdict, left_out):
     """Counts of a stranger left out the group that failed one's own rule, and nothing said so."""
@@ -285,6 +288,21 @@ def test_groups_are_left_out_of_rules_by_who_states_them_and_named(asked, verdic
     assert str(stated.verdict) == "pass"
     shown = (str(stated), render(stated, "text", quiet=True), render(stated, "junit"))
     assert all(left_out in each for each in shown)
+
+
+@pytest.mark.parametrize(("given", "which"), [
+    ({"positive": 0}, "y = 0"), ({"positive": 0, "favourable": "neither"}, "y = 0"),
+    ({"label": None, "score": "y", "threshold": 0.25}, "y ≥ 0.25"),
+])  # fmt: skip
+def test_who_judges_counts_reads_which_outcome_is_theirs(given, which):
+    """Counts of a stranger took refusals as the better outcome, and one line did not show it."""
+    rows = {"y": [0, 1, 0] * 40, "g": ["A", "C"] * 60}
+    rule = {"rules": f"{'selection' if 'score' in given else 'base'}_rate.ratio >= 0.01"}
+    found = fg.audit(fg.count(rows, **ASKED | given), **rule)
+    for shown in (render(found, "text", quiet=True), render(found, "junit")):
+        assert f"({which}), by g" in shown
+        assert (f"“{which}”" in shown) is ("favourable" not in given)
+    assert which not in render(fg.audit(rows, **ASKED | given, **rule), "text", quiet=True)
 
 
 def test_who_states_rules_assumes_alone_that_groups_are_missing_at_random():

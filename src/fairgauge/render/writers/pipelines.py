@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape, quoteattr
 from fairgauge.enums import Outcome
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.documents.monitored import describe_unmatched
-from fairgauge.render.page import left_out
+from fairgauge.render.page import stated_by_author
 from fairgauge.render.words.display_names import file_of, printable, shorten
 from fairgauge.render.words.metric_words import monitored_rules
 from fairgauge.render.words.numbers import listing
@@ -44,7 +44,7 @@ def write_junit(report: Report | MonitorReport) -> str:
         name, undecided = file_of(report.data.source), "skipped"
         if rounded := rounded_counts(report):
             name += f": {rounded}"
-        name = " ".join((name, *left_out(report)))
+        name = " ".join((name, *stated_by_author(report)))
     return "\n".join(_suite_lines(name, report.created, cases, undecided)) + "\n"
 
 

@@ -13,7 +13,7 @@ from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Tone
 from fairgauge.render.grammar import in_words, spoken
-from fairgauge.render.page import left_out
+from fairgauge.render.page import stated_by_author
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import groups_called, printable, shorten, width
 from fairgauge.render.words.verdict_sentences import judged_groups, verdict_word
@@ -104,7 +104,7 @@ def _reasons(shown: object) -> Iterator[str]:
                 of = spoken().terms["more"].format(first=of, n=len(more))
             outcome = in_words(verdict_word(each.outcome)).upper() + f" ({of})" * bool(of)
             yield printable(f"  {each.rule}: {outcome}: {worst.says}")
-    yield from (f"  {each}" for each in (left_out(shown) if shown.by_rule else ()))
+    yield from (f"  {each}" for each in (stated_by_author(shown) if shown.by_rule else ()))
 
 
 def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> list[str]:

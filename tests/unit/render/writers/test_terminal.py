@@ -29,14 +29,18 @@ def test_full_prints_the_whole_record():
 
 
 def test_quiet_prints_the_verdict_and_the_reason_of_each_rule_that_does_not_pass():
-    first, reason = render(sample_reports.several(), "text", quiet=True).splitlines()
+    first, reason, *asked = render(sample_reports.several(), "text", quiet=True).splitlines()
+    assert asked == [
+        "  Decision (prediction = 1) and outcome (label = 1), by race.",
+        "  “prediction = 1” is the better outcome (stated).",
+    ]
     assert first == "INCONCLUSIVE: 1 of 1 rule  Fairness audit: counts"
     assert re.match(r"  DI >= 0.8: INCONCLUSIVE \(\w+ \(race\)\): .*0\.8", reason)
     cells = {"F": {"fp": 20, "tn": 10}, "M": {"fp": 30, "tn": 10}}
     rules = ["true_positive_rate.ratio >= 0.8", "selection_rate.ratio >= 0.1"]
     report = fg.audit(fg.confusion("sex", cells), rules=rules)
     _, *reasons = render(report, "text", quiet=True).splitlines()
-    (reason,) = reasons
+    reason = reasons[0]
     assert reason.startswith(
         "  true_positive_rate.ratio >= 0.8: NOT EVALUATED (F (sex)): the group"
     )
