@@ -9,6 +9,7 @@ import io
 import json
 import operator
 import os
+import random
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -22,6 +23,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 from tests.every_result import result
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -272,6 +274,40 @@ def test_no_list_is_read_as_a_text_or_a_truth(name, tmp_path, monkeypatch):
         assert "way it should not" not in done.stderr, (*where, last)
         refused += done.exit_code == 2
     assert refused
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_any_value_of_another_type_is_refused_in_words_or_shown(name):
+    """A null among the parameters of a note was an error of Python in HTML alone."""
+    saved, read = saved_kind(name)
+    saved, chance = json.loads(json.dumps(saved)), random.Random(name)
+    every = [p for p in leaves_in(saved) if p[0] != "statements"]
+    places = {pattern_of(path): path for path in chance.sample(every, len(every))}
+    noted = [path for path in places.values() if path[0] == "diagnostics"]
+    others = [path for path in places.values() if path[0] != "diagnostics"]
+    shown = refused = 0
+    for *where, last in noted + others[: len(others) if EVERY_CASE else 12]:
+        held = reduce(operator.getitem, where, saved)
+        stated, held[last] = held[last], chance.choice([None, "x", -1, 1, [], [[1]], {"x": 1}])
+        changed = json.loads(json.dumps(saved))
+        held[last] = stated
+        try:
+            found = read(changed)
+            for format_ in ("text", "html", "json", "markdown"):
+                written(found, format_)
+            shown += 1
+        except fg.FairgaugeError:
+            refused += 1
+    assert shown
+    assert refused
+
+
+def leaves_in(value: Any, path: Path = ()) -> Iterator[Path]:
+    every = value.items() if isinstance(value, dict) else ()
+    for key, each in enumerate(value) if isinstance(value, list) else every:
+        yield from leaves_in(each, (*path, key))
+    if not (isinstance(value, (dict, list)) and value):
+        yield path
 
 
 def values_in(value: Any, path: Path = ()) -> Iterator[Path]:

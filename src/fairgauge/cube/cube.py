@@ -610,12 +610,15 @@ def _read_cube(found: Saved) -> Cube:
         for positions, each in zip(plan.tables, found["tables"], strict=True)
     )
     sizes = {axis: axis.bins or len(held) for axis, held in levels.items()}
+    sampled = plan.axis(Role.SAMPLE_STRATUM) or not plan.asked.strata_of_sample
+    if not sampled or {axis for each in tables for axis in each.axes} != {*plan.axes}:
+        raise ValueError("a column of its question is in no table")
     for each in tables:
         if not ((each.codes >= -1) & (each.codes < [sizes[axis] for axis in each.axes])).all():
             raise ValueError("a cell has a value that is none of its column")
         if not (np.isfinite([*each.sums.values()]).all() and (each.sums["rows"] >= 0).all()):
             raise ValueError("a sum of a cell is no number")
-        if not {"rows", *(known & {*RANGE})} <= {*each.sums} - {"open"} <= known:
+        if not known - {"n"} | {plan.cases} <= {*each.sums} - {"open"} <= known:
             raise ValueError("its sums are not those of its question")
         of_rows = {m: of for m, of in each.sums.items() if m in ("rows", "open", *RANGE)}
         quarters = {m: of * 4 if m == RANGE[-1] else of for m, of in of_rows.items()}

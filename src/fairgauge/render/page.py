@@ -72,15 +72,11 @@ def rows_read(worded: WordedPage) -> str:
 
 
 def stated_by_author(report: Report) -> list[str]:
-    """Return what the first page states of rows left out, groups merged and, of counts, asked."""
+    """Return what a first page states of rows excluded, groups merged and, of counts, asked."""
     of_counts = ("question", "taken_as_better") if report.data.source == COUNTS else ()
-    states = ("excluded", "missing", "named")
+    states, codes = ("excluded", "missing", "named"), ("ignorable", *of_counts)
     looked = first_page(report).texts["looked"]
-    return [
-        text
-        for text, s in looked
-        if s.code in ("ignorable", *of_counts) or s.facts.get("state") in states
-    ]
+    return [text for text, s in looked if s.code in codes or s.facts.get("state") in states]
 
 
 def counts_of(g: Grammar, s: Statement) -> str:
