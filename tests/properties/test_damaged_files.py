@@ -47,6 +47,9 @@ KINDS = ("rows", "packed", "stores", "saved", "asked", "published")
 CASES = 1_000 if EVERY_CASE else 120
 SEEDS = ("1", "2", "3") if EVERY_CASE else ("2",)
 
+LIBRARIES = ("duckdb", "deltalake", "polars", "pandas", "pyreadstat", "openpyxl", "sqlalchemy",
+             "pyiceberg.catalog.sql", "pyiceberg.table")  # fmt: skip
+
 ROWS = {"y": [1, 0, 1, 0, 1] * 20, "p": [1, 1, 0, 0, 1] * 20, "sex": ["F", "F", "M", "M", "é"] * 20}
 ASKED = ["--label", "y", "--prediction", "p", "--sensitive", "sex"]
 PUBLISHED = [
@@ -59,7 +62,7 @@ PUBLISHED = [
 @POSIX
 @pytest.mark.parametrize("seed", SEEDS)
 def test_of_every_kind(seed):
-    need("deltalake", "duckdb", "pyreadstat", "sqlalchemy")
+    need("deltalake", "duckdb", "pyiceberg", "pyreadstat", "sqlalchemy")
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     asked = [sys.executable, __file__, seed, str(CASES)]
     done = subprocess.run(asked, env=env, capture_output=True, text=True, check=False)
@@ -199,6 +202,7 @@ def write_stores(table: Any) -> dict[str, list[str]]:
     """Write rows as databases, and as a table of a lakehouse."""
     import deltalake
     import duckdb
+    from pyiceberg.catalog import load_catalog
 
     with closing(sqlite3.connect("a.db")) as base, base:
         base.execute("CREATE TABLE rows (y, p, sex)")
@@ -208,10 +212,26 @@ def write_stores(table: Any) -> dict[str, list[str]]:
     deltalake.write_deltalake("delta", table.to_arrow())
     deltalake.write_deltalake("delta", table.to_arrow(), mode="append")
     (log,) = Path("delta/_delta_log").glob("*1.json")
+    part = min(Path("delta").glob("*.parquet"))
+    catalogue = load_catalog("bank")
+    catalogue.create_namespace("credit")
+    lake = catalogue.create_table("credit.rows", schema=table.to_arrow().schema)
+    lake.append(table.to_arrow())
+    location = Path(lake.location().removeprefix("file://")).relative_to(Path.cwd())
+    of_lake = [
+        max(location.glob(each))
+        for each in (
+            "metadata/*.json",
+            "metadata/snap-*.avro",
+            "metadata/*-m0.avro",
+            "data/*.parquet",
+        )
+    ]
     databases = {"a.db": "sqlite:///a.db", "a.duckdb": "duckdb:///a.duckdb"}
     return {
         **{name: ["audit", url, "--table", "rows", *ASKED] for name, url in databases.items()},
-        str(log): ["audit", "delta:delta", *ASKED],
+        **{str(each): ["audit", "delta:delta", *ASKED] for each in (log, part)},
+        **{str(each): ["audit", "iceberg:bank.credit.rows", *ASKED] for each in of_lake},
     }
 
 
@@ -246,16 +266,18 @@ def write_saved(table: Any) -> dict[str, list[str]]:
         "a.cube.json": ["audit", "a.cube.json"],
         "b.cube.json": ["merge", "b.cube.json", "a.cube.json"],
         "c.cube.json": ["explore", "c.cube.json", "-o", "c.html"],
-        "protected.cube.json": ["audit", "protected.cube.json"], "a.json": ["render", "a.json"],
+        "protected.cube.json": ["audit", "protected.cube.json"],
+        "a.json": ["render", "a.json"],
         "b.json": ["compare", "a.json", "b.json"],
         "compared.json": ["render", "compared.json", "--format", "html"],
         "monitored.json": ["render", "monitored.json", "--format", "html"],
         "a.fairgauge": ["verify", "a.fairgauge"],
         "b.fairgauge": ["render", "b.fairgauge", "--format", "junit"],
         "history/period=2026-01-01/counts.cube.json": ["monitor", "doctor", "history"],
-        "history/period=2026-01-02/counts.cube.json": status, "history/_monitor.json": status,
+        "history/period=2026-01-02/counts.cube.json": status,
+        "history/_monitor.json": status,
         str(baseline): status,
-    }  # fmt: skip
+    }
 
 
 def write_asked(table: Any) -> dict[str, list[str]]:
@@ -450,7 +472,12 @@ def main_of_process(seed: str, cases: str) -> None:
     for each in pkgutil.walk_packages(fairgauge.__path__, "fairgauge."):
         if not each.name.startswith(("fairgauge.integrations", "fairgauge.__main__")):
             importlib.import_module(each.name)  # once, and not in every process
-    for name in ("duckdb", "deltalake", "polars", "pandas", "pyreadstat", "openpyxl", "sqlalchemy"):
+    os.environ |= {
+        "PYICEBERG_CATALOG__BANK__TYPE": "sql",
+        "PYICEBERG_CATALOG__BANK__URI": f"sqlite:///{HERE}/stores/lake.db",
+        "PYICEBERG_CATALOG__BANK__WAREHOUSE": f"file://{HERE}/stores/warehouse",
+    }
+    for name in LIBRARIES:
         importlib.import_module(name)
     chance = random.Random(seed)
     code, errors, _ = apart(write_all)  # threads that it begins are none of the others' processes
@@ -464,7 +491,8 @@ def main_of_process(seed: str, cases: str) -> None:
         kind, name = key = list(readers)[case % len(readers)]
         path, content = Path(name), whole[key]
         with contextlib.chdir(kind):
-            if case < len(readers):  # each format once, and of 5 GB that take no place
+            # each format once, and of 5 GB that take no place; a lake's metadata are read whole
+            if case < len(readers) and "warehouse" not in name:
                 with path.open("r+b") as file:
                     file.truncate(5_000_000 if name.endswith(".gz") else 5_000_000_000)
             elif "_delta_log" in name and chance.random() < 0.7:
