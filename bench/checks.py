@@ -96,7 +96,7 @@ def switched_off(what: str) -> Iterator[None]:
 
     new: dict[str, tuple[Any, str, Any]] = {
         "codes": (_first_rows, "plan", without_codes(_first_rows.plan)),
-        "people": (audit, "columns_that_repeat_people", nothing),
+        "people": (_first_rows, "columns_that_repeat_people", nothing),
         "lists": (RowReader, "_rows_of_lists", nothing),
         **{name: (coded_numbers, name, nothing)
            for name in ("groups_that_overlap", "places_as_scores", "rates_with_counts",

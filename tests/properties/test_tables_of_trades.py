@@ -176,7 +176,10 @@ def subtotals(rng, planted):
 
 
 def rates(rng, planted):
-    """Rates of schools with their pupils, or how many; clean, ratings and pay with counts."""
+    """Rates of schools with their pupils, or how many; clean, ratings and pay with counts.
+
+    Rates that are whole numbers stand beside the names of their schools.
+    """
     asked = {"label": "rate", "task": "regression", "count": "n", "favourable": "lower"}
     rule, closed = "mean_label.ratio <= 9", {"label": None, "task": None, "successes": "held",
         "favourable": "negative", "rules": "base_rate.ratio <= 9"}  # fmt: skip
@@ -188,8 +191,12 @@ def rates(rng, planted):
         return rows, asked, rule, "rates_with_counts", closed, 1
     n, per = rng.integers(20, 900, 60), rng.choice([1, 100, 1_000])
     held = rng.binomial(n, rng.uniform(0.05, 0.15))
-    rate = (per * held / n).round(3 if per == 1 else 1)
+    whole = per > 1 and rng.random() < 0.5
+    rate = (per * held / n).round(3 if per == 1 else int(not whole))
     rows = pl.DataFrame({"g": [*"ab"] * 30, "n": n, "held": held, "rate": rate})
+    if whole:
+        rows = rows.with_columns(pl.Series("school", [f"School {i}" for i in range(60)]))
+        rows = rows.cast({"rate": pl.Int64})
     of_cases = rows.with_columns(share=col("held") / col("n"))
     if rng.random() < 0.5:
         asked |= {"label": "held"}

@@ -58,16 +58,24 @@ def _infer_regression(source: Source, spec: Spec) -> Spec:
 
 
 def means_of_cases(source: Source, spec: Spec) -> tuple[Observed, ...]:
-    """Return the label as one of means: of fractions, most of one row, of several cases each."""
+    """Return the label as one of means: of several cases each, with fractions, or of one place.
+
+    Whole numbers are the values of all cases of a row, unless each row has a name of its own.
+    """
     column = spec.label or spec.prediction
     if not (spec.count and column and spec.task is Task.REGRESSION and can_look_at_rows(source)):
         return ()
-    first = read_rows(source, (column, spec.count), _FIRST_ROWS, spec.recode)
-    x, n = map(numbers_of, first.values())
+    used = {name for _, name in spec.columns()}
+    others = [name for name in source.columns if name not in used]
+    first = read_rows(source, (column, spec.count, *others), _FIRST_ROWS, spec.recode)
+    x, n = (numbers_of(first.pop(name)) for name in (column, spec.count))
     x, n = x[known := np.isfinite(x) & (n > 0)], n[known]
-    is_mean = len(x) and 2 * len(np.unique(x)) > len(x) and np.median(n) >= _SEVERAL
-    found = is_mean and np.count_nonzero(x % 1) * 2 > len(x)
-    return (Observed(Observation.MEANS, column),) if found else ()
+    if not len(x) or np.median(n) < _SEVERAL:
+        return ()
+    fractions = np.count_nonzero(x % 1) * 2 > len(x) and 2 * len(np.unique(x)) > len(x)
+    texts = ([*compress(v, known)] for v in first.values() if all(isinstance(e, str) for e in v))
+    named = len(x) >= _FEWEST_PEOPLE and any(len({*v}) == len(x) for v in texts)
+    return (Observed(Observation.MEANS, column),) if fractions or named else ()
 
 
 def read_ahead(source: Source, asked: Plan, spec: Spec) -> None:
