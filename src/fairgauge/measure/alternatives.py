@@ -265,11 +265,8 @@ def _ends(gap: GapChange, neutral: float) -> tuple[float, float]:
     # of its change, which is paired: the gap under the model in use, which all share, drops out
     if gap.old is None or gap.simultaneous is None:
         return 0.0, np.inf
-    old = gap.old if neutral == 0 else np.log(gap.old)
-    low, high = gap.simultaneous.low, gap.simultaneous.high
-    new = sorted(
-        (old + low, old + high) if neutral == 0 else (old + np.log(low), old + np.log(high))
-    )
+    scaled = np.asarray if neutral == 0 else np.log
+    new = sorted((scaled(gap.old) + scaled([gap.simultaneous.low, gap.simultaneous.high])).tolist())
     return (0.0 if new[0] <= 0 <= new[1] else min(map(abs, new))), max(map(abs, new))
 
 
