@@ -276,7 +276,10 @@ def _actions(some: Sequence[tuple[Value, int]]) -> dict[str, Any]:
 
 
 def _describe_values(
-    axis: Axis, some: Sequence[tuple[Value, int]], spec: Spec, collect: Callable[..., Any] = tuple
+    axis: Axis,
+    some: Sequence[tuple[Value, int]],
+    spec: Spec,
+    collect: Callable[..., object] = tuple,
 ) -> dict[str, Any]:
     # the column, its values, and the rows of them, unless people are counted
     rows = None if spec.of_people else collect(rows for _, rows in some)

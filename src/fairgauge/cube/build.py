@@ -111,7 +111,7 @@ def build(
     together = len(counted) < len(plan.tables)
     held = [tuple(range(len(plan.axes)))] if together else plan.tables
     levels: dict[Axis, tuple[Value, ...]] = {}
-    codes: dict[tuple[int, int], Any] = {}
+    codes: dict[tuple[int, int], object] = {}
     unseen: list[tuple[str, str]] = []
     recoded: list[tuple[int, int, _Names, Codes]] = []
     for a, axis in enumerate(plan.axes):

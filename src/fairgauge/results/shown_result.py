@@ -186,7 +186,7 @@ class ShownResult:
         """
         function_at("fairgauge.render.formats:save")(self, path, lang=lang, words=words)
 
-    def plot(self, kind: str | None = None, ax: Any = None) -> Any:
+    def plot(self, kind: str | None = None, ax: object = None) -> Any:
         """Draw the charts that its HTML has, one ``Axes`` for each metric, rule or comparison.
 
         Parameters

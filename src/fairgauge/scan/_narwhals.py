@@ -99,7 +99,7 @@ class NarwhalsFrame:
 
 def _python_values(column: nw.Series[Any]) -> list[Any]:
     short = column.dtype in _SHORT
-    values: list[Any] = doubles(column.to_numpy()).tolist() if short else column.to_list()
+    values: list[object] = doubles(column.to_numpy()).tolist() if short else column.to_list()
     return values
 
 

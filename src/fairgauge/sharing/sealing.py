@@ -694,7 +694,7 @@ def _recompute(cube: Cube, sealed: Sealed, **options: object) -> Sealed:
             raise DataError(
                 "its candidate was chosen on other rows, which these counts do not hold"
             )
-        more: dict[str, Any] = {"disparity": sealed.disparity, "harm": sealed.harm}
+        more: dict[str, object] = {"disparity": sealed.disparity, "harm": sealed.harm}
         if (search := sealed.search) is not None:
             fixed = search.assumes == "fixed"
             more |= {"retrained": True, "looks": search.looks, "fixed_number": fixed}

@@ -49,7 +49,7 @@ else:
 
 
 def _compiled_when_called(kind: Any, name: str, frozen: bool) -> Any:
-    def first(self: Any, *arguments: Any, **keywords: Any) -> Any:
+    def first(self: object, *arguments: object, **keywords: object) -> Any:
         source, values = _initial(kind, frozen) if name == "__init__" else _comparison_source(kind)
         exec(source, values)  # noqa: S102 - made of the names of fields
         values[name].__qualname__ = f"{kind.__qualname__}.{name}"
@@ -60,7 +60,7 @@ def _compiled_when_called(kind: Any, name: str, frozen: bool) -> Any:
 
 
 def _initial(kind: Any, frozen: bool) -> tuple[str, dict[str, Any]]:
-    values: dict[str, Any] = {"_set": object.__setattr__, "_absent": MISSING}
+    values: dict[str, object] = {"_set": object.__setattr__, "_absent": MISSING}
     places: list[str] = ["self"]
     keywords: list[str] = []
     body = ["pass"]
