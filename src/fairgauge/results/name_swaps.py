@@ -41,7 +41,7 @@ class SwapNote:
 
     @property
     def message(self) -> str:
-        stated_by = "fairgauge.statements.swaps:note_statement"
+        stated_by = "fairgauge.statements.search:note_statement"
         return in_words("page:stated", stated_by, str(self.code), self)
 
 
@@ -143,7 +143,7 @@ class SwapDifference:
             return self
         return replace(self, verdict=SwapVerdict.CANNOT_TELL, reason=SwapReason.UNCLEAR_ANSWERS)
 
-    says = Worded("page:stated", "fairgauge.statements.swaps:swap_statement", "says")
+    says = Worded("page:stated", "fairgauge.statements.search:swap_statement", "says")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +198,7 @@ class PairsAudit(ResultOfRows):
 
     KIND: ClassVar = ResultKind(name="pairs", schema="fairgauge.pairs/2",
         title="Audit by swapped names", called="an audit by swapped names",
-        page="fairgauge.statements.swaps:swaps_page")  # fmt: skip
+        page="fairgauge.statements.search:swaps_page")  # fmt: skip
     DERIVED: ClassVar = ("counted", "verdict", "doubts", "_statements")
 
     data: AnswerCounts

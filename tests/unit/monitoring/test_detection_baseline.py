@@ -8,7 +8,7 @@ from scipy.stats import binom
 from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
-from fairgauge.monitoring._detection import first_now
+from fairgauge.monitoring._comparisons import first_now
 from fairgauge.results.monitor_results import AfterAlarm, MonitorState
 from fairgauge.statements.monitor import alarm_statements
 from fairgauge.stats.significance import exact_limits

@@ -16,7 +16,7 @@ import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.cli import main
 from fairgauge.errors import SpecError
-from fairgauge.monitoring._detection import divide_alpha
+from fairgauge.monitoring._comparisons import divide_alpha
 from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.question.specification import ask, unmet_need
 from fairgauge.stats.sequential import Tolerated, evidence_of_change

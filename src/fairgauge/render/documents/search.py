@@ -17,8 +17,7 @@ from fairgauge.results.codec import to_dict
 from fairgauge.results.name_swaps import PairsAudit, SwapVerdict
 from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
 from fairgauge.statements.compared import unit_of
-from fairgauge.statements.search import nearer_end
-from fairgauge.statements.swaps import spread_statement
+from fairgauge.statements.search import nearer_end, spread_statement
 
 
 def _columns(found: SubgroupSearch) -> dict[str, str]:
