@@ -271,7 +271,7 @@ def _check_table(
 
 def _compare_by_counts(
     table: PublishedTable, counted: Mapping[str, PublishedRow], asked: Check, named: str | None
-) -> tuple[PublishedRow, Mapping[str, Mapping[str, Any]], list[Fault]] | None:
+) -> tuple[PublishedRow, Mapping[str, Mapping[str, object]], list[Fault]] | None:
     # The reference is ``named``, or has the highest rate among large ones; None where there is
     # none. People of unknown category are rows without a group, as in an audit. Beside the
     # reference and what is computed are the categories that contain others.

@@ -214,7 +214,7 @@ def data_type(column: CodedColumn, values: Sequence[object] | None) -> DataType:
 
 def guess_type(
     column: CodedColumn, values: Sequence[Any] | None
-) -> tuple[DataType, CodedColumn, list[Any] | None]:
+) -> tuple[DataType, CodedColumn, list[object] | None]:
     """Guess the type of a column; return it, the column and the listed values in that type."""
     listed = None if values is None else list(values)
     found = data_type(column, values)
@@ -284,7 +284,7 @@ def matching(column: CodedColumn, values: Iterable[object]) -> Mask:
     return np.array(held, dtype=bool)
 
 
-def convert_listed(column: CodedColumn, values: Sequence[Any]) -> list[Any]:
+def convert_listed(column: CodedColumn, values: Sequence[Any]) -> list[object]:
     """Return listed values in the type of the column's first value."""
     of: type[Any] = type(column.first)
     # numbers are numpy's there, never Python's; a missing value is no type of its own

@@ -158,7 +158,7 @@ def _parse_json(text: str, name: str) -> object:
         raise DataError(f"{name} is not JSON: {error}") from None
 
 
-def compiled_path(path: str, where: str) -> Any:
+def compiled_path(path: str, where: str) -> object:
     """Compile a JMESPath; its ``search`` returns what it finds in a JSON value, or None."""
     with needing("cloud-formats", "reading JSON by JMESPath"):
         import jmespath

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Unpack, cast
+from typing import Unpack, cast
 
 from fairgauge.api.audit import start_run
 from fairgauge.catalogue.comparisons import Contrast
@@ -201,7 +201,7 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
 
 def _read_controls(
     data: object, given: object, asked: dict[str, object], at: Location
-) -> tuple[tuple[Feature, ...], dict[str, Any]]:
+) -> tuple[tuple[Feature, ...], dict[str, object]]:
     # the strata of counts, or the question of rows with controls among its strata
     of_file = asked.pop("controls", None)
     given = of_file if given is None else given

@@ -250,7 +250,7 @@ _EXAMPLE = {"Female": (20, 12, 37, 38), "Male": (65, 10, 15, 40), "Other": (9, 6
 """Counts by sex of who was approved and repaid, approved only, repaid only, and neither."""
 
 
-def _check() -> dict[str, Any]:
+def _check() -> dict[str, object]:
     # a small table with the numbers of Python, which the page computes on opening
     rows = [
         {"sex": sex, "approved": a, "repaid": r, "n": n}

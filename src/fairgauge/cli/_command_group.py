@@ -141,7 +141,9 @@ class Command(click.Command):
         parser = super().make_parser(ctx)
         parse = parser.parse_args
 
-        def parse_once(args: list[str]) -> tuple[dict[str, Any], list[str], list[click.Parameter]]:
+        def parse_once(
+            args: list[str],
+        ) -> tuple[dict[str, object], list[str], list[click.Parameter]]:
             values, rest, given = parse(args)
             for i, option in enumerate(given):
                 # --help and --version end the command, whatever stands beside them
@@ -175,7 +177,7 @@ def gather_options(record: type, keyword: str, *options: Decorator) -> Decorator
     def decorate(command: Callable[..., object]) -> Callable[..., Any]:
         @add_options(*options)
         @wraps(command)
-        def with_record(*args: object, **given: object) -> Any:
+        def with_record(*args: object, **given: object) -> object:
             found = record(**{name: given.pop(name) for name in named & given.keys()})
             return command(*args, **{keyword: found}, **given)
 

@@ -35,7 +35,7 @@ _opened: dict[str, Kit] = {}  # what was named by its path, in this process, by 
 _OF_SELECTION = (  # how the names of metrics begin that compare selections
     "selection_rate.", "selection_odds.", "denials_odds_ratio", "selection_smd", "rejection_share.",
 )  # fmt: skip
-_TYPES: dict[str, Any] = {
+_TYPES: dict[str, object] = {
     "str": str, "bool": bool, "float | None": (int, float), "dt.date": dt.date,
     "dt.date | None": dt.date, "tuple[str, ...]": list, "Mapping[str, str]": dict,
 }  # fmt: skip
@@ -68,8 +68,10 @@ class Kit:
     document: tuple[str, ...] = ()  # what a published report states: keys of `[document]`
     terms: Mapping[str, str]  # what the text, or practice, calls metrics, by their names
     words: Mapping[str, str]  # what a brief calls people and decisions, as keys of `[words]`
-    with_score: Mapping[str, Any]  # the options that hold as well where a score decides; of amounts
-    with_amounts: Mapping[str, Any]
+    with_score: Mapping[
+        str, object
+    ]  # the options that hold as well where a score decides; of amounts
+    with_amounts: Mapping[str, object]
     gaps: tuple[str, ...] = ()  # the metrics of a decomposition, in place of those of an audit
     intersect: bool = False  # whether all features together are a table of their own
     states_unknown: bool = False  # whether people of unknown category are stated apart
@@ -114,7 +116,7 @@ class Kit:
     def publishes_amounts(self) -> bool:
         return self.public and self.options.get("task") == "regression"
 
-    def options_for(self, given: Mapping[str, object]) -> dict[str, Any]:
+    def options_for(self, given: Mapping[str, object]) -> dict[str, object]:
         """Return the preset's options, as they are written, except those that the user gave."""
         found = dict(self.options)
         if given.get("score") is not None and given.get("prediction") is None:
@@ -146,7 +148,7 @@ def kit_names() -> tuple[str, ...]:
     return PRESET.words
 
 
-def _saved_options(options: Mapping[str, object]) -> dict[str, Any]:
+def _saved_options(options: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in options.items() if name in _SAVED}
 
 

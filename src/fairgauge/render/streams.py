@@ -189,7 +189,7 @@ def cell(value: Value) -> str:
     return text
 
 
-def to_pandas(shown: ShownResult, table: str | None = None) -> Any:
+def to_pandas(shown: ShownResult, table: str | None = None) -> object:
     """Return a table of a result, by default its first, as a `pandas.DataFrame`.
 
     Raises ``MissingExtra``: pandas is not installed.
@@ -214,7 +214,7 @@ def to_polars(shown: ShownResult, table: str | None = None) -> Any:
     return polars.DataFrame(list(found.rows), schema=schema, orient="row", strict=False)
 
 
-def contrasts(report: Report, by: str) -> Any:
+def contrasts(report: Report, by: str) -> object:
     """Return the differences or ratios of every group, group against reference, as a frame.
 
     Columns are rates; rows are as of `rate_frame`. Native metrics alone, so that one sign holds.
@@ -237,7 +237,7 @@ def contrasts(report: Report, by: str) -> Any:
     return _index_rows(at or rows)
 
 
-def rate_frame(report: Report, groups: Sequence[Group]) -> Any:
+def rate_frame(report: Report, groups: Sequence[Group]) -> object:
     """Return the rates of groups, a row each, as a `pandas.DataFrame`.
 
     The index is feature and group, with class and threshold where there are several; the column

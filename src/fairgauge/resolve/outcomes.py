@@ -173,7 +173,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     )
 
 
-def _open(cube: Cube, spec: Spec) -> dict[str, Any]:
+def _open(cube: Cube, spec: Spec) -> dict[str, object]:
     masks = [(axis, open_levels(cube, axis, spec)) for axis in cube.plan.outcomes]
     names = [(str(axis.role), name_of(level)) for axis, mask in masks if mask is not None
              for level in compress(cube.levels[axis], mask)]  # fmt: skip

@@ -170,7 +170,7 @@ def _values_of_columns(source: Source) -> dict[str, Sequence[object]]:
         return {}
 
 
-def _drop_row_numbers(columns: Mapping[str, Sequence[object]]) -> dict[str, Sequence[Any]]:
+def _drop_row_numbers(columns: Mapping[str, Sequence[object]]) -> dict[str, Sequence[object]]:
     return {name: of for name, of in columns.items() if not _numbers_rows(of)} or {**columns}
 
 

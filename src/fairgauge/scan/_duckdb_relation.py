@@ -89,7 +89,7 @@ def run(query: str, name: str, *, in_order: bool = False) -> Iterator[Record]:
             cursor.execute("SET preserve_insertion_order = false")
 
 
-def _record_batches(found: Any, rows: int) -> Iterator[Any]:
+def _record_batches(found: Any, rows: int) -> Iterator[object]:
     # without holding all of a result: a thread reads the next batch meanwhile
     make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 1.5
     read = partial(next, iter(make(rows)), None)

@@ -13,7 +13,6 @@ from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from fairgauge.errors import DataError, listing, quote, shown_address
 from fairgauge.object_stores import (
@@ -206,7 +205,7 @@ def open_lake_table(address: str) -> Source:
         return open_frame(frame, f"{parts['kind']}:{where} as of {read}")
 
 
-def _delta(where: str, version: int | None) -> tuple[Any, str]:
+def _delta(where: str, version: int | None) -> tuple[object, str]:
     import polars as pl
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError, TableNotFoundError
@@ -255,7 +254,7 @@ def _storage_options(where: str) -> dict[str, str]:
     return {name: value for name, value in options.items() if value}
 
 
-def _iceberg(where: str, version: int | None) -> tuple[Any, str]:
+def _iceberg(where: str, version: int | None) -> tuple[object, str]:
     import polars as pl
     from pyiceberg.catalog import load_catalog
 

@@ -505,7 +505,7 @@ def is_query(rows: str) -> bool:
     return len(rows.split()) > 1 and _QUERY.match(rows) is not None
 
 
-def _parse_source(rows: str, dialect: str) -> Any:
+def _parse_source(rows: str, dialect: str) -> object:
     from sqlglot import exp, parse_one
     from sqlglot.errors import SqlglotError
 

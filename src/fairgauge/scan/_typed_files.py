@@ -132,7 +132,7 @@ def _week_of_year(year: int, week: int) -> dt.date:
 
 
 def _label_values(
-    name: str, values: list[object], about: Any, record: FileRecord, kind: str
+    name: str, values: list[Any], about: Any, record: FileRecord, kind: str
 ) -> list[object]:
     labels = {
         _whole_as_int(k): str(v) for k, v in about.variable_value_labels.get(name, {}).items()
@@ -141,7 +141,7 @@ def _label_values(
     letters = set(about.missing_user_values.get(name, ()) if about.missing_user_values else ())
     if about.readstat_variable_types.get(name) == "float":  # of Stata, whose .7 is one of 32 bits
         values = [to_double(np.float32(v)) if isinstance(v, float) else v for v in values]
-    known: list[object] = [
+    known: list[Any] = [
         None if value is None or value != value or value == "" else _whole_as_int(value)
         for value in values
     ]

@@ -48,7 +48,7 @@ else:
         return kind
 
 
-def _compiled_when_called(kind: Any, name: str, frozen: bool) -> Any:
+def _compiled_when_called(kind: Any, name: str, frozen: bool) -> object:
     def first(self: object, *arguments: object, **keywords: object) -> Any:
         source, values = _initial(kind, frozen) if name == "__init__" else _comparison_source(kind)
         exec(source, values)  # noqa: S102 - made of the names of fields
@@ -104,7 +104,7 @@ def _refuse_assignment(_self: object, name: str, *_value: object) -> None:
     raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-def _field_values(self: Any) -> list[Any]:
+def _field_values(self: Any) -> list[object]:
     return [getattr(self, each.name) for each in fields(self)]
 
 

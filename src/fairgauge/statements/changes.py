@@ -470,7 +470,7 @@ class _Changes(PageStatements):
             yield from (step("audit_it", name=best.name), step("follow"))
 
 
-def for_any_decision(spec: Mapping[str, object]) -> dict[str, Any]:
+def for_any_decision(spec: Mapping[str, object]) -> dict[str, object]:
     """Return a question whose decisions are those of no column: two have made them."""
     called = {"prediction": "decision", "score": "score"}
     names = {key: name for key, name in called.items() if spec.get(key)}

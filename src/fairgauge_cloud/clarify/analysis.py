@@ -169,7 +169,7 @@ def write_json(value: object) -> str:
     return json.dumps(value, indent=4, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def read_results(path: Path) -> dict[str, Any]:
+def read_results(path: Path) -> dict[str, object]:
     """Read an ``analysis.json``."""
     found = json_document(path)
     if not isinstance(found, dict) or not any(stage in found for stage in STAGES):

@@ -199,7 +199,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "provenance": _repeat,
     "periods": _periods,
 }
-HISTORY: Mapping[str, Callable[..., Any]] = {
+HISTORY: Mapping[str, Callable[..., object]] = {
     "facts": lambda health: {
         "verdict": first_page(health).headline,
         "tone": "bad" if health.findings else "good" if health.periods else "unsure",

@@ -23,7 +23,7 @@ from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, 
 from fairgauge.statements.compared import unit_of
 from fairgauge.statements.why import described, gap_statements
 
-Row = dict[str, Any]
+Row = dict[str, object]
 
 
 class _Gap:

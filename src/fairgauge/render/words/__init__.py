@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 from fairgauge.errors import DataError, quote, suggest
 
 LANGUAGE_CODES = ("en", "de")
-ASKED: ContextVar[tuple[str, Mapping[str, Any]]] = ContextVar("ASKED", default=("en", {}))
+ASKED: ContextVar[tuple[str, Mapping[str, object]]] = ContextVar("ASKED", default=("en", {}))
 """The language, and the words of the user in it."""
 
 

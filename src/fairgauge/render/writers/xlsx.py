@@ -63,7 +63,7 @@ class _Workbook:
         self.head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
         self.words = book.add_format({"text_wrap": True, "valign": "top"})
         self.line = book.add_format({"bottom": 1})
-        self.formats: dict[str, Any] = {}
+        self.formats: dict[str, object] = {}
 
     def summary(self, document: tree.DocumentTree) -> None:
         sheet = self.book.add_worksheet("Summary")
