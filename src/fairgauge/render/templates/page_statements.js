@@ -10,7 +10,7 @@ const printable = (text) => {
 const withinQuotes = (name) => printable(name).replace(/^[ \u00a0]+|[ \u00a0]+$| {2,}/gu, (blanks) => "\u00a0".repeat(blanks.length));
 const shownName = (name) => {
   const shown = printable(name);
-  return /^[\s\u00a0]|[\s\u00a0]$|[\s\u00a0]{2}|\u00a0|[.:!?]\s|[\u2705\u274c\u2754\u2795\u2796]|\b(PASS|FAIL|INCONCLUSIVE|REPRODUCED)/u.test(shown) ? `\u201c${shown.replace(/^\s+|\s+$|\s{2,}|\u00a0/gu, (b) => "\u00a0".repeat(b.length))}\u201d` : shown;
+  return /^[\s\u00a0]|[\s\u00a0]$|[\s\u00a0]{2}|\u00a0|[.:!?]\s|[\u2705\u274c\u2754\u2795\u2796]|\b(PASS|FAIL|INCONCLUSIVE|REPRODUCED)/u.test(shown) ? `\u201c${withinQuotes(name)}\u201d` : shown;
 };
 const grammarOf = (language, asked) => {
   const { table, texts } = TEXTS[language], { terms, people } = table, words = { ...asked };

@@ -157,10 +157,12 @@ def script_texts(language: str, codes: Iterable[str]) -> str:
             made[code] = compiler.entry(table[code])
             asked += compiler.said
     made["found_title"] = compiler.entry({"audit": table["page"]["found"]["audit"]})
+    texts = ",".join(f"{json.dumps(code)}:{text}" for code, text in sorted(made.items()))
     tables = {name: table[name] for name in _TABLES}
+    read = {*re.findall(r"\w+", texts + scripts(*_SCRIPTS, "page_form.js"))}
+    tables["terms"] = {key: of for key, of in table["terms"].items() if key in read}
     places = ("looked", "found", "certain", "limits", "filled", "of_100")
     tables["page"] = {place: table["page"][place] for place in places if place != "found"}
-    texts = ",".join(f"{json.dumps(code)}:{text}" for code, text in sorted(made.items()))
     held = json.dumps(tables, ensure_ascii=False, separators=(",", ":"))
     return f"{{table:{held},texts:{{{texts}}}}}"
 
