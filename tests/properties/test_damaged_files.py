@@ -218,15 +218,8 @@ def write_stores(table: Any) -> dict[str, list[str]]:
     lake = catalogue.create_table("credit.rows", schema=table.to_arrow().schema)
     lake.append(table.to_arrow())
     location = Path(lake.location().removeprefix("file://")).relative_to(Path.cwd())
-    of_lake = [
-        max(location.glob(each))
-        for each in (
-            "metadata/*.json",
-            "metadata/snap-*.avro",
-            "metadata/*-m0.avro",
-            "data/*.parquet",
-        )
-    ]
+    parts = ("metadata/*.json", "metadata/snap-*.avro", "metadata/*-m0.avro", "data/*.parquet")
+    of_lake = [max(location.glob(each)) for each in parts]
     databases = {"a.db": "sqlite:///a.db", "a.duckdb": "duckdb:///a.duckdb"}
     return {
         **{name: ["audit", url, "--table", "rows", *ASKED] for name, url in databases.items()},
@@ -266,18 +259,16 @@ def write_saved(table: Any) -> dict[str, list[str]]:
         "a.cube.json": ["audit", "a.cube.json"],
         "b.cube.json": ["merge", "b.cube.json", "a.cube.json"],
         "c.cube.json": ["explore", "c.cube.json", "-o", "c.html"],
-        "protected.cube.json": ["audit", "protected.cube.json"],
-        "a.json": ["render", "a.json"],
+        "protected.cube.json": ["audit", "protected.cube.json"], "a.json": ["render", "a.json"],
         "b.json": ["compare", "a.json", "b.json"],
         "compared.json": ["render", "compared.json", "--format", "html"],
         "monitored.json": ["render", "monitored.json", "--format", "html"],
         "a.fairgauge": ["verify", "a.fairgauge"],
         "b.fairgauge": ["render", "b.fairgauge", "--format", "junit"],
         "history/period=2026-01-01/counts.cube.json": ["monitor", "doctor", "history"],
-        "history/period=2026-01-02/counts.cube.json": status,
-        "history/_monitor.json": status,
+        "history/period=2026-01-02/counts.cube.json": status, "history/_monitor.json": status,
         str(baseline): status,
-    }
+    }  # fmt: skip
 
 
 def write_asked(table: Any) -> dict[str, list[str]]:

@@ -163,7 +163,7 @@ class History:
             saved = read_json(text)[_SPEC_SCHEMA]
             refuse_named_files(saved)
             return read_monitor_spec(saved, self._baseline)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(
                 f"{quote(f'{self.name}/{_SPEC}')} cannot be read ({error}); "
                 "run the monitor with its specification again (-c)"

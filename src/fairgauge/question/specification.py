@@ -195,7 +195,7 @@ def _option(problem: Problem) -> str:
     return problem.path.split(".")[0].split("[")[0]
 
 
-_OF_RULES = ("inconclusive", "confidence", "accept", "exclude_groups", "unknown")
+_OF_RULES = ("inconclusive", "confidence", "accept", "exclude_groups", "unknown", "words")
 _LONG = ("document", "replicate_weights")  # texts of several sentences, and lists in one text
 
 

@@ -36,7 +36,7 @@ from fairgauge.question.rules import FOUR_FIFTHS, limits_of
 from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.results import estimates as measured
 from fairgauge.results.estimates import Estimate, Finding, Group, gap
-from fairgauge.results.report import Report
+from fairgauge.results.report import COUNTS, Report
 from fairgauge.results.scopes import OVERALL, UNSTATED, Diagnostic
 from fairgauge.results.statement import Harm, Page, Range, Statement, Table, fact
 from fairgauge.results.verdicts import (
@@ -534,10 +534,11 @@ class _Audit(PageStatements):
             yield fact("groups_left_out", "diagnostics", **facts)
         binary, labelled = task is Task.BINARY, bool(spec.get("label"))
         decided = bool(directions.decision_of(spec))
-        groups = self.report.groups
+        groups, of_counts = self.report.groups, self.report.data.source == COUNTS
         features = ((g.feature, g.feature_id and g.feature_id.columns) for g in groups)
         classes = (e.class_scope.name for e in groups if e.class_scope.kind is ClassKind.CLASS)
-        yield fact("question", "spec", task=str(task), features=list(dict.fromkeys(features)),
+        yield fact("question", "spec", task=str(task), of_counts=of_counts,
+            features=list(dict.fromkeys(features)),
             within=self.strata, weight=spec.get("weight"),
             decision=self.event("decision", True) if decided and binary else None,
             outcome=self.event("outcome", True) if labelled and binary else None,
@@ -548,7 +549,7 @@ class _Audit(PageStatements):
             yield fact("taken_as_better", "spec",
                 event=self.event("decision" if decided else "outcome", True),
                 assumed=bool(self.notes[DiagnosticCode.ASSUMED_POSITIVE]),
-                asked=bool(asked), side=side,
+                asked=bool(asked), side=side, of_counts=of_counts,
                 stated=bool(asked or spec.get("favourable")))  # fmt: skip
         if (spec.get("preset") or binary) and self.favourable in AMOUNTS:
             of = spec.get("score") or spec.get("label") or spec.get("prediction")

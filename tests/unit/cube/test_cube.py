@@ -293,6 +293,7 @@ def test_groups_are_left_out_of_rules_by_who_states_them_and_named(asked, verdic
 @pytest.mark.parametrize(("given", "which"), [
     ({"positive": 0}, "y = 0"), ({"positive": 0, "favourable": "neither"}, "y = 0"),
     ({"label": None, "score": "y", "threshold": 0.25}, "y ≥ 0.25"),
+    ({"positive": 0, "words": {"positive": "refused", "groups": {"g": {"A": "C"}}}}, "y = 0"),
 ])  # fmt: skip
 def test_who_judges_counts_reads_which_outcome_is_theirs(given, which):
     """Counts of a stranger took refusals as the better outcome, and one line did not show it."""
@@ -302,7 +303,11 @@ def test_who_judges_counts_reads_which_outcome_is_theirs(given, which):
     for shown in (render(found, "text", quiet=True), render(found, "junit")):
         assert f"({which}), by g" in shown
         assert (f"“{which}”" in shown) is ("favourable" not in given)
-    assert which not in render(fg.audit(rows, **ASKED | given, **rule), "text", quiet=True)
+    assert f"({which})" not in render(fg.audit(rows, **ASKED | given, **rule), "text", quiet=True)
+    if "words" in given:  # those of the author, beside the author's rules
+        own = render(fg.audit(fg.count(rows, **ASKED | given, **rule)), "text", quiet=True)
+        assert f"(refused or not, {which}), by g" in own
+        assert f"“{which}” is the better outcome (stated)" in own
 
 
 def test_who_states_rules_assumes_alone_that_groups_are_missing_at_random():

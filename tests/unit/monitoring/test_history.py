@@ -138,6 +138,12 @@ def test_what_is_asked_is_kept_with_its_baseline(tmp_path):
         (tmp_path / "history" / "_monitor.json").write_text(text.replace(digest, named))
         with pytest.raises(fg.FairgaugeError, match="holds no counts of the baseline"):
             _ = fg.History(tmp_path / "history").spec
+    for key in json.loads(text):  # a question that is a number, or a list
+        for value in (0.5, [1]):
+            changed = json.dumps(json.loads(text) | {key: value})
+            (tmp_path / "history" / "_monitor.json").write_text(changed)
+            with pytest.raises(fg.FairgaugeError, match="cannot be read"):
+                _ = fg.History(tmp_path / "history").spec
     (tmp_path / "history" / "_monitor.json").write_text(text)
     kept_in = tmp_path / "history" / f"_baseline={digest.removeprefix('sha256:')[:32]}"
     cube(40).save(kept_in / "counts.cube.json")
