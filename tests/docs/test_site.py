@@ -9,6 +9,7 @@ import pytest
 from page_blocks import DOCS
 
 import fairgauge as fg
+from fairgauge.catalogue.catalogue import METRICS, RATES
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +72,24 @@ def test_an_index_page_links_every_page_of_its_navigation(path):
         if f"({entry}.md)" not in text and f"({site}{page}.html)" not in text
     ]  # fmt: skip
     assert not missing
+
+
+_MADE = {"options", "peers", "reference/glossary", "metrics/index"}
+
+
+@pytest.mark.parametrize("path", [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))],
+                         ids=lambda path: path.name)  # fmt: skip
+def test_every_link_leads_to_a_file_or_to_a_page_of_the_site(path):
+    """Links to pages that exist in the built site alone led to no file of the repository."""
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    site = "https://fairgauge.github.io/fairgauge/"
+    made = _MADE | {f"metrics/{row.name}" for row in (*METRICS, *RATES)}
+    absent = []
+    for link in re.findall(r"\]\(([^)#\s]+)", text):
+        page = link.removeprefix(site).removesuffix(".html")
+        if link.startswith(site):
+            known = not page or page in made or (DOCS / f"{page}.md").exists()
+        else:
+            known = "://" in link or link.startswith("mailto:") or (path.parent / link).exists()
+        absent += [] if known else [link]
+    assert not absent

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import io
+import math
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,3 +203,48 @@ def test_simultaneous_intervals_stand_in_their_own_column_alone(name: str, tmp_p
     differ = {place for place in held[0] if held[0][place] != held[1].get(place)}
     columns = {(sheet, cell.rstrip("0123456789")) for sheet, cell in differ}
     assert {held[0][sheet, f"{letter}1"] for sheet, letter in columns} <= {title}
+
+
+_PRINTED = re.compile(r"CI,? \(?([−+]?[\d.]+)%? to ([−+]?(?:[\d.]+|infinity))")
+
+
+def _own_intervals(plain: Any) -> Iterator[tuple[float, float]]:
+    # those of numbers, not those of all comparisons together
+    if isinstance(plain, dict):
+        if {"low", "high"} <= plain.keys() and None not in (plain["low"], plain["high"]):
+            yield float(plain["low"]), float(plain["high"])
+        plain = [each for key, each in plain.items() if key != "simultaneous"]
+    for each in plain if isinstance(plain, list) else ():
+        yield from _own_intervals(each)
+
+
+def _printed_text(report: Report, format_: str, options: dict[str, Any], folder: Any) -> str:
+    if format_ == "xlsx":
+        report.save(folder / "report.xlsx")
+        book = openpyxl.load_workbook(folder / "report.xlsx")
+        cells = (cell.value for sheet in book for row in sheet for cell in row)
+        return " ".join(each for each in cells if isinstance(each, str))
+    text = re.sub("<style.*?</style>|<script.*?</script>", "", render(report, format_, **options))
+    text = text if format_ == "junit" else re.sub("<[a-z/][^>]*>", " ", text)
+    return " ".join(html.unescape(text).split())
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_interval_that_a_format_prints_is_one_of_json(name: str, tmp_path: Any) -> None:
+    """A gap has one interval in text, Markdown, HTML, CSV, XLSX, JUnit and JSON."""
+    report = REPORTS[name]()
+    known = [*_own_intervals(report.to_dict())]
+    known += [(-high, -low) for low, high in known]
+    known += [(1 / high, 1 / low if low else math.inf) for low, high in known if low >= 0 < high]
+    formats = [*FORMATS, ("html", {}), ("xlsx", {})]
+    for format_, options in formats:
+        printed = _PRINTED.findall(_printed_text(report, format_, options, tmp_path))
+        assert printed, format_
+        for pair in printed:
+            ends = [float(end.replace("−", "-").replace("infinity", "inf")) for end in pair]
+            units = [10 ** -len(end.partition(".")[2]) * 0.5001 for end in pair]
+            assert any(
+                all(n == end or abs(n * scale - end) <= unit
+                    for n, end, unit in zip(each, ends, units, strict=True))
+                for each in known for scale in (1, 100)
+            ), (format_, pair)  # fmt: skip

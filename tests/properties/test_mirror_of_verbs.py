@@ -5,7 +5,7 @@ changes its sign and a ratio is inverted, with their limits; p-values and verdic
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -374,3 +374,72 @@ def test_cases_of_a_count_are_repeated_rows() -> None:
         for each, asked in ((repeated, QUESTION), (days, QUESTION | {"count": "cases"}))
     )
     assert cases == rows
+
+
+# ---- a monitor and audits of the same rows
+LIMITS = {
+    "selection_rate.ratio": (0.8, np.inf),
+    "selection_rate.difference": (-0.1, 0.1),
+    "true_positive_rate.difference": (-0.1, 0.1),
+    "f1.difference": (-0.1, 0.1),
+}
+WHERE_NOW = {"tolerated": "pass", "outside": "fail", "both": "inconclusive"}
+"""What an audit of the same rows comes to, by where the interval of what is now lies."""
+
+
+def changed(last: int) -> dict[str, fg.Cube]:
+    """Return 40 days on which women are selected less often from the 21st on, until ``last``."""
+    rng, found = np.random.default_rng(3), {}
+    for i, name in enumerate(day_names(40)):
+        cells = {}
+        for group, n, rate in (("F", 200, 0.22 if 20 <= i < last else 0.4), ("M", 300, 0.4),
+                               ("X", 60, 0.38)):  # fmt: skip
+            selected = int(rng.binomial(n, rate))
+            tp, fn = int(rng.binomial(selected, 0.7)), int(rng.binomial(n - selected, 0.3))
+            cells[group] = {"tp": tp, "fp": selected - tp, "fn": fn, "tn": n - selected - fn}
+        found[name] = fg.confusion("sex", cells)
+    return found
+
+
+def audited(counts: fg.Cube, each: Any, reference: Any) -> tuple[Any, str]:
+    low, high = LIMITS[each.metric]
+    report = fg.audit(
+        counts, metrics=each.metric, reference=reference,
+        rules=fg.rule(each.metric, at_least=low, at_most=high if np.isfinite(high) else None),
+    )  # fmt: skip
+    (estimate,) = (e for e in report.estimates if e.group == each.group)
+    (verdict,) = (v for v in report.verdicts if v.group == each.group)
+    return estimate, str(verdict.outcome)
+
+
+@pytest.mark.parametrize("last", [30, 40])
+@pytest.mark.parametrize("reference", ["others", "overall", "largest", {"sex": "M"}], ids=str)
+def test_a_monitor_states_the_numbers_and_verdicts_of_audits_of_the_same_rows(
+    reference: Any, last: int
+) -> None:
+    """Those of the last day, and those of all days that state what is now after an alarm."""
+    history, judged = changed(last), 0
+    rules = [
+        {"metric": name, "between": ends} if np.isfinite(ends[1])
+        else {"metric": name, "at_least": ends[0]} for name, ends in LIMITS.items()
+    ]  # fmt: skip
+    asked = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
+    report = fg.monitor(history, asked | {"reference": reference, "monitor": {"rules": rules}})
+
+    def numbers(found: Any) -> tuple[float, ...]:
+        ends = getattr(found, "interval", found)
+        own = found.value, ends.low, ends.high, found.rate_group, found.rate_reference
+        return *own, found.n_group, found.n_reference
+
+    for each in report.comparisons:
+        point, now = each.points[-1], each.alarm and each.alarm.now
+        day, _ = audited(history[point.period], each, reference)
+        assert numbers(point) == numbers(day)
+        assert each.reference == str(day.reference)
+        if now is not None and each.alarm is not None:
+            days = [counts for name, counts in history.items() if now.first <= name <= now.last]
+            together, outcome = audited(reduce(fg.Cube.add, days), each, reference)
+            assert numbers(now) == numbers(together)
+            assert WHERE_NOW[str(each.alarm.currently)] == outcome
+            judged += 1
+    assert judged

@@ -277,28 +277,75 @@ def within(statements: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield from within(each.get("statements", []))
 
 
-def test_no_statement_contradicts_a_table_or_another_statement() -> None:
+def contradictions(plain: dict[str, Any]) -> list[object]:
+    """Return what of the statements a table or another statement contradicts."""
+    found: list[object] = []
+    stated: dict[str, set[object]] = {}
+    for s in within(plain["statements"]):
+        if (count := COUNTS.get(s["code"])) is not None:
+            both = {json.dumps(each, sort_keys=True) for each in count(s["facts"], plain)}
+            found += [s] * (len(both) > 1)
+        of, at, sides = s.get("of") or {}, s.get("facts") or {}, [s.get("who"), s.get("than")]
+        at = [s.get("adjusted_for"), *(at.get(key) for key in ("stratum", "new", "at"))]
+        values = [json.dumps(side and [side["kind"], side.get("values")]) for side in sides]
+        rate = json.dumps([of.get(key) for key in ("event", "among", "name", "class_")])
+        for side, key in zip(sides, (values[:1], values), strict=True):
+            if side and "hits" in side:
+                shares = stated.setdefault(f"{key} {rate} {at[1:]}", set())
+                shares.add((side["hits"], side["n"]))
+        if s.get("harm") and s["code"] != "stratum":
+            stated.setdefault(f"{values} {rate} {at}", set()).add(s["harm"])
+    return found + [(key, of) for key, of in stated.items() if len(of) > 1]
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_no_statement_contradicts_a_table_or_another_statement(name: str) -> None:
     """Counts are those of the tables; a side has one number of people and one that is worse off."""
-    counted = set()
-    for name in RESULTS:
-        plain = result(name).to_dict()
-        stated: dict[str, set[object]] = {}
-        for s in within(plain["statements"]):
-            if (count := COUNTS.get(s["code"])) is not None:
-                counted.add(s["code"])
-                assert (
-                    len({json.dumps(each, sort_keys=True) for each in count(s["facts"], plain)})
-                    == 1
-                ), s
-            of, at, sides = s.get("of") or {}, s.get("facts") or {}, [s.get("who"), s.get("than")]
-            at = [s.get("adjusted_for"), *(at.get(key) for key in ("stratum", "new", "at"))]
-            values = [json.dumps(side and [side["kind"], side.get("values")]) for side in sides]
-            rate = json.dumps([of.get(key) for key in ("event", "among", "name", "class_")])
-            for side, key in zip(sides, (values[:1], values), strict=True):
-                if side and "hits" in side:
-                    shares = stated.setdefault(f"{key} {rate} {at[1:]}", set())
-                    shares.add((side["hits"], side["n"]))
-            if s.get("harm") and s["code"] != "stratum":
-                stated.setdefault(f"{values} {rate} {at}", set()).add(s["harm"])
-        assert {key: of for key, of in stated.items() if len(of) > 1} == {}, name
-    assert counted == COUNTS.keys()
+    assert contradictions(result(name).to_dict()) == []
+
+
+def test_every_count_of_a_statement_is_of_some_result() -> None:
+    stated = {s["code"] for name in RESULTS for s in within(result(name).to_dict()["statements"])}
+    assert COUNTS.keys() <= stated
+
+
+def more(statement: dict[str, Any]) -> None:
+    key = next(key for key, n in statement["facts"].items() if type(n) is int)
+    statement["facts"][key] += 1
+
+
+def more_people(statement: dict[str, Any]) -> None:
+    statement["who"]["hits"] += 1
+
+
+def the_other_worse_off(statement: dict[str, Any]) -> None:
+    statement["harm"] = {"worse": "better", "better": "worse"}[statement["harm"]]
+
+
+def another_value(statement: dict[str, Any]) -> None:
+    statement["value"] += 0.01
+
+
+def wider(statement: dict[str, Any]) -> None:
+    statement["interval"]["high"] += 0.01
+
+
+PLANTED: dict[str, tuple[Callable[[dict[str, Any]], None], str, str]] = {
+    "a count of rules": (more, "loans", "rules"),
+    "a count of differences": (more, "models", "counted_changes"),
+    "a count of comparisons": (more, "alarm", "monitored"),
+    "how many were selected": (more_people, "loans", "headline"),
+    "who is worse off": (the_other_worse_off, "loans", "headline"),
+    "a value": (another_value, "loans", "differs"),
+    "an interval": (wider, "loans", "differs"),
+}
+"""A change of a statement, of a result, of the first statement of a code."""
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_planted_contradiction_is_found(kind: str) -> None:
+    change, name, code = PLANTED[kind]
+    plain = result(name).to_dict()
+    change(next(s for s in plain["statements"] if s["code"] == code))
+    unfounded = (each for s in plain["statements"] for each in without_source(plain, s, []))
+    assert [*contradictions(plain), *unfounded]

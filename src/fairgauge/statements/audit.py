@@ -645,10 +645,12 @@ class _Audit(PageStatements):
                 sources=(*self._place(whole), *self._place(pooled)),
                 parts=(self.statement(whole, "over_all"),),
                 facts={"among": self._shares_compared(whole, pooled)})  # fmt: skip
-        verdicts = [each for each in report.verdicts if each.outcome is Outcome.FAIL]
-        failed = {(each.metric, each.feature, each.group) for each in verdicts}
+        failed = {(v.metric, v.feature, v.group) for v in self._verdicts_of(Outcome.FAIL)}
         shown = [] if pairs or adjusted else self._significant
-        others = sorted(shown, key=lambda e: (e.metric, e.feature, e.group) not in failed)
+        sides = sorted(shown, key=lambda e: (e.metric, e.feature, e.group) not in failed)
+        # of two groups that mirror each other the first
+        one_of = {(*e.key[:2], e.mirror_of or e.group, *e.key[3:]): e for e in reversed(sides)}
+        others = [*one_of.values()][::-1]
         yield from map(self._comparison, others[:_MOST_FINDINGS])
         if (more := len(pairs or adjusted) - _MOST_FINDINGS) > 0:
             yield fact("more", "pairs", n=more)
@@ -827,7 +829,7 @@ class _Audit(PageStatements):
 
     def _missing_statements(self) -> Iterator[Statement]:
         # what nobody stated, without which it is not known who is worse off
-        spec = self.spec
+        spec, report = self.spec, self.report
         directed = self.favourable in AMOUNTS or self.favourable is enums.Favourable.NEITHER
         directed &= not self.notes[DiagnosticCode.UNFAVOURABLE_POSITIVE]
         if self.report.task is Task.REGRESSION and not directed:
@@ -839,7 +841,8 @@ class _Audit(PageStatements):
         unstated = set() if spec.get("preset") else {UNSTATED}  # which the user has no word for
         if doubted & unstated and self.report.task is not Task.REGRESSION:
             yield step("state_favourable")
-        if doubted - unstated or self.notes[DiagnosticCode.SAME_NAMES]:
+        of_data = {e.code for e in report.doubts if not e.accepted} - _OF_LIMITS
+        if doubted - unstated or of_data:
             yield step("heed_warnings")
         gaps = self.name is not None and self.name.publishes_amounts
         if gaps and not spec.get("strata"):
@@ -961,12 +964,9 @@ class _Audit(PageStatements):
             # more rows decide no rule that what rows lack leaves open, nor one of constant rates
             without = {*_BESIDE, *WITHOUT_METHOD, ReasonCode.ONE_VALUE}
             if not all(
-                any(
-                    r.code in without or r.get("open_rows") is not None or r.get("expected") == 0
-                    for r in reasons_of(each)
-                )
-                for each in of_rows
-            ):
+                any(r.code in without or r.get("open_rows") is not None or r.get("expected") == 0
+                    for r in reasons_of(each)) for each in of_rows
+            ):  # fmt: skip
                 plan = any(each.of_separate_rates for each in report.estimates)
                 found = self._cheapest() or Statement(code="more_rows")
                 few = [r for each in undecided for r in reasons_of(each)]
@@ -1007,6 +1007,9 @@ _SHARES = ("share", "fit", "misfit")
 _IN_WORDS = (*_SHARES, "mean")
 _NOT_BESIDE = (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
 _OF_ZERO = (ReasonCode.RATIO_MAY_BE_ZERO, ReasonCode.RATIO_NOT_ABOVE_ZERO)
+# doubts of what is asked, which have their own advice
+_OF_LIMITS = {DiagnosticCode.LIMITS_THE_BETTER_OFF, DiagnosticCode.REFERENCE_DECIDES,
+    DiagnosticCode.UNFAVOURABLE_POSITIVE}  # fmt: skip
 _NOT_COMPUTED = "not_computed"  # how far rows that lack something could move it
 _BESIDE = {*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES}
 

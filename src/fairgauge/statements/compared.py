@@ -238,7 +238,7 @@ class PageStatements:
         for (role, column, state), values in held.items():
             # a group or class; of one value, where another is called so: names may be swapped
             named = state not in (_SIDES if role in _DECIDED else ()) and state not in _LEFT_OUT
-            side = state, named and column, {value for value, _ in values}
+            side = state, (named or state in _LEFT_OUT) and column, {v for v, _ in values}
             swapped = named and values[0][0] != state and (role, column, state) in partly
             one_is_stated = swapped if named else state not in ("positive", "negative")
             if (len(values) > 1 or one_is_stated) and side not in known:

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.swapped_names import study
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
@@ -424,6 +425,32 @@ def test_commands_and_exit_codes(tmp_path, monkeypatch):
     assert changed.exit_code == 1
     assert "changed: report.json" in changed.output
     assert run("verify", "t.csv").exit_code == 2
+
+
+MODELS = ["--label=y", "--prediction=p", "--candidate=q", "--sensitive=g"]
+SEALED_BY = {
+    "audit": MODELS[:2] + MODELS[3:],
+    "compare-models": MODELS,
+    "alternatives": [*MODELS, "--reference=g=a"],
+    "pairs": ["--item=item", "--variant=name", "--sensitive=group", "--score=score",
+              "--reference=group=White", "--placebo=edit"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", SEALED_BY)
+def test_one_command_seals_what_names_its_data(verb, tmp_path, monkeypatch):
+    """The source and the number of its rows are in the bundle, which is reproduced."""
+    monkeypatch.chdir(tmp_path)
+    rows = study((4, 4), 8, 2, placebos=4) if verb == "pairs" else None
+    rows = ROWS.with_columns(q=1 - pl.col("p")) if rows is None else pl.DataFrame(rows)
+    rows.write_csv("t.csv")
+    made = CliRunner().invoke(main, [verb, "t.csv", *SEALED_BY[verb], "-o", "t.fairgauge", "-q"])
+    assert made.exit_code in (0, 1, 3), made.output
+    assert CliRunner().invoke(main, ["verify", "t.fairgauge"]).exit_code == 0
+    with zipfile.ZipFile("t.fairgauge") as archive:
+        report = json.loads(archive.read(REPORT))
+    data = report.get("data") or report["old"]
+    assert (data["source"], data.get("rows", data.get("answers"))) == ("t.csv", rows.height)
 
 
 BUNDLES = Path(__file__).with_name("bundles")

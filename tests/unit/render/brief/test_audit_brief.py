@@ -363,3 +363,47 @@ def test_a_workbook_markdown_and_html_begin_with_the_first_page(kind: str, tmp_p
     assert {str(each) for _, parts in brief.answers for each in parts} <= cells
     assert str(brief.headline).split()[0] in render(shown, "markdown").splitlines()[0]
     assert render(shown, "html").count('<header class="first">') == 1
+
+
+def test_values_counted_as_missing_are_named_of_each_column() -> None:
+    """Of two columns with the same word for unknown groups only the first was named."""
+    counts = {("F", "X", "yes"): 200, ("M", "Y", "no"): 220, ("F", "Y", "no"): 200,
+              ("M", "X", "yes"): 180, ("?", "X", "no"): 20, ("M", "?", "yes"): 30}  # fmt: skip
+    rows = [each for each, n in counts.items() for _ in range(n)]
+    table = pl.DataFrame(rows, ["sex", "race", "p"], orient="row")
+    asked: dict[str, Any] = {"prediction": "p", "positive": "yes", "sensitive": ["sex", "race"]}
+    stated = str(fg.audit(table, **asked, unknown="?"))
+    assert "Counted as missing (sex): ? 20." in stated
+    assert "Counted as missing (race): ? 30." in stated
+
+
+@pytest.mark.parametrize("open_", [True, False])
+def test_an_open_warning_is_heeded_before_a_gap_is_explained(open_: bool) -> None:
+    """A kit advised to find where the gap arises beside the warning of 90 pending rows."""
+    counts = {("F", "yes"): 200, ("F", "no"): 200, ("F", "pending"): 60,
+              ("M", "yes"): 320, ("M", "no"): 180, ("M", "pending"): 30}  # fmt: skip
+    rows = [each for each, n in counts.items() for _ in range(n)]
+    accepted = [] if open_ else ["undecided_outcomes"]
+    report = fg.audit(
+        pl.DataFrame(rows, ["sex", "p"], orient="row"), prediction="p", positive="yes",
+        sensitive="sex", preset="ugesp", accept=accepted,
+    )  # fmt: skip
+    steps = [s["code"] for s in report.to_dict()["statements"]]
+    advised = [code for code in steps if code in ("heed_warnings", "find_where")]
+    assert advised[0] == ("heed_warnings" if open_ else "find_where")
+
+
+def test_a_difference_of_scores_of_two_groups_is_stated_once() -> None:
+    """It stood from both sides, in place of the next largest."""
+    rng = np.random.default_rng(1)
+    sex, race = rng.choice(["F", "M"], 3000), rng.choice(["X", "Y", "Z"], 3000)
+    score = np.clip(
+        0.45 + 0.1 * (sex == "M") - 0.1 * (race == "X") + rng.normal(0, 0.1, 3000), 0, 1
+    )
+    table = pl.DataFrame({"sex": sex, "race": race, "s": score, "y": rng.random(3000) < score})
+    report = fg.audit(
+        table.with_columns(pl.col("y").cast(int)), label="y", score="s", positive=1,
+        sensitive=["sex", "race"], metrics=["mean_score", "mean_score.difference"],
+    )  # fmt: skip
+    found = [s for s in report.to_dict()["statements"] if s["code"] == "differs"]
+    assert [s["who"]["feature"] for s in found] == ["sex", "race"]
