@@ -222,7 +222,7 @@ class Grammar:
         """Join words as a sentence does, and count those that are too many to name."""
         items = [str(each) for each in items]
         joined = self.terms[{"between": "and_between"}.get(last, last)]
-        if (more := len(items) - most) > 0:
+        if (more := len(items) - most) > 1:  # one more is named
             return self.terms["more"].format(first=", ".join(items[:most]), n=self.count(more))
         return f" {joined} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 

@@ -841,8 +841,7 @@ class _Audit(PageStatements):
         unstated = set() if spec.get("preset") else {UNSTATED}  # which the user has no word for
         if doubted & unstated and self.report.task is not Task.REGRESSION:
             yield step("state_favourable")
-        of_data = {e.code for e in report.doubts if not e.accepted} - _OF_LIMITS
-        if doubted - unstated or of_data:
+        if doubted - unstated or {e.code for e in report.doubts if not e.accepted} - _OF_LIMITS:
             yield step("heed_warnings")
         gaps = self.name is not None and self.name.publishes_amounts
         if gaps and not spec.get("strata"):

@@ -272,3 +272,9 @@ def test_a_difference_that_rounds_to_none_is_stated_as_below_one():
     assert verdict.outcome == "inconclusive"
     assert 0 < verdict.reason["detectable"] < 0.001
     assert "below 0.1 pp" in verdict.says
+
+
+def test_a_list_that_is_longer_by_one_names_it() -> None:
+    """“A, B, C and 1 more” hid the group that the headline was about."""
+    assert ENGLISH.listing("abcd", most=3) == "a, b, c and d"
+    assert ENGLISH.listing("abcde", most=3) == "a, b, c and 2 more"
