@@ -218,3 +218,21 @@ def test_a_difference_of_medians_is_that_of_even_groups_too():
     weighted = fg.audit(data, **asked, weight="weight").estimates
     assert found.value == -250
     assert {(each.value, each.reason.code) for each in weighted} == {(None, "no_weights")}
+
+
+@pytest.mark.parametrize("words", [(0, 1), (0.0, 1.0), ("0", "1"), ("no", "yes")])
+def test_texts_and_a_missing_outcome_leave_a_difference(words):
+    """Elsewhere no text equals 1, and one missing outcome makes 1 a threshold: no difference."""
+    hired = [words[1]] * 40 + [words[0]] * 10 + [words[1]] * 20 + [words[0]] * 30
+    rows = pd.DataFrame({"sex": ["F"] * 50 + ["M"] * 50, "hired": hired})
+    asked = {"prediction": "hired", "sensitive": "sex", "reference": {"sex": "M"}}
+    asked["metrics"] = "selection_rate.difference"
+    if words == ("no", "yes"):  # a guess would be a number of the wrong direction
+        with pytest.raises(fg.SpecError, match="name the value of 'hired' that is positive"):
+            fg.audit(rows.replace({"hired": {"no": "bad", "yes": "good"}}), **asked)
+    one_missing = rows.assign(hired=rows["hired"].where(rows.index != 99))
+    for data, others, excluded in ((rows, 50, {}), (one_missing, 49, {"missing prediction": 1})):
+        report = fg.audit(data, **asked, positive=words[1])
+        (found,) = report.estimates
+        assert found.value == pytest.approx(40 / 50 - 20 / others)
+        assert report.data.excluded == excluded
