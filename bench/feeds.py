@@ -1,7 +1,7 @@
 """``python -m bench.feeds``: how often a monitor suspects feeds, and finds rows that are lost.
 
 Days are counts of groups, drawn anew in every feed; `fairgauge.monitor_doctor` checks them as a
-user would. docs/monitoring.md states what this prints; ``--part`` limits it.
+user would. docs/reference/monitoring.md states what this prints; ``--part`` limits it.
 """
 
 from __future__ import annotations

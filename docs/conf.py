@@ -145,10 +145,11 @@ def _write_reference(app: Sphinx) -> None:
 
 
 def _fill_tables(_app: Sphinx, docname: str, source: list[str]) -> None:
-    """Put the measurements of ``evidence`` between the marks of the pages that show them."""
-    if docname == "coverage":
-        import make_coverage_page
+    """Put the measurements of ``evidence`` where the pages that show them have a mark or a link."""
+    import make_coverage_page
 
+    source[0] = make_coverage_page.with_tables(source[0])
+    if docname == "coverage":
         source[0] = make_coverage_page.page(source[0], make_coverage_page.made())
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/coverage.md that come from measurements, filled in as the site is built.
+"""The tables of pages that come from measurements, filled in as the site is built.
 
 ``make coverage`` measures them, and writes the files of ``evidence`` that are named below.
 """
@@ -16,6 +16,7 @@ AUDITS = EVIDENCE / "coverage_of_audits.json"
 DECISIONS = EVIDENCE / "coverage_of_decisions.json"
 GAP_VERDICTS = EVIDENCE / "coverage_of_gap_verdicts.json"
 SWAPPED_NAMES = EVIDENCE / "coverage_of_swapped_names.json"
+TABLES = EVIDENCE / "tables.md"
 _SHOWN = 3
 _WIDE = 98.5
 _FEWEST = 100
@@ -125,6 +126,17 @@ def page(text: str, made: dict[str, str]) -> str:
         begin, end = f"<!-- made from {name} -->", f"<!-- end of what is made from {name} -->"
         before, rest = text.split(begin)
         text = f"{before}{begin}\n\n{tables_of}\n\n{end}{rest.split(end)[1]}"
+    return text
+
+
+def with_tables(text: str) -> str:
+    """Return a page with each measured table in place of the link to it, folded."""
+    at = "https://github.com/fairgauge/fairgauge/blob/main/evidence/tables.md#"
+    for section in TABLES.read_text(encoding="utf-8").split("\n## ")[1:]:
+        name, _, table = section.partition("\n\n")
+        link = f"[Table]({at}{name.casefold().replace(',', '').replace(' ', '-')})."
+        folded = f"<details><summary>{name}</summary>\n\n{table.strip()}\n\n</details>"
+        text = text.replace(link, f"\n\n{folded}\n")
     return text
 
 

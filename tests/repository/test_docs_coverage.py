@@ -12,16 +12,27 @@ from make_coverage_page import (  # noqa: E402 - a script beside the page
     AUDITS,
     DECISIONS,
     SWAPPED_NAMES,
+    TABLES,
     cells,
     made,
     page,
     read,
+    with_tables,
 )
 
 
 def test_the_page_has_a_place_for_all_tables_and_shows_them() -> None:
     text = (DOCS / "coverage.md").read_text(encoding="utf-8")
     assert all(tables in page(text, made()) for tables in made().values())
+
+
+def test_every_measured_table_stands_on_one_page_of_the_site_and_no_link_is_left() -> None:
+    pages = [path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")]
+    shown = list(map(with_tables, pages))
+    names = [s.split("\n")[0] for s in TABLES.read_text(encoding="utf-8").split("\n## ")[1:]]
+    for name in names:
+        assert sum(f"<summary>{name}</summary>" in each for each in shown) == 1, name
+    assert not any("evidence/tables.md#" in each for each in shown)
 
 
 def test_all_metrics_are_measured_in_every_design_and_none_covers_too_little() -> None:

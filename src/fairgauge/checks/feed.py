@@ -2,7 +2,7 @@
 
 Each check compares a period with what the periods before it lead to expect. The bounds are chosen
 so that a feed that does not change is hardly ever suspected, also where its volume has a weekly
-course (docs/monitoring.md). A suspected period is no measure of later ones, so that a lasting
+course (docs/reference/monitoring.md). A suspected period is no measure of later ones, so a lasting
 change remains a finding. Of each period the checks read ordinary counts of its values, which are
 pure functions of its counts and of the question.
 """

@@ -65,7 +65,7 @@ def monitor(
         A folder or URL, or the cubes themselves by the names of their periods.
     config : str, Path or mapping, optional
         A specification file with a table ``[monitor]``, or its keys; the default is what the
-        history was last asked. See docs/monitoring.md.
+        history was last asked. See docs/reference/monitoring.md.
     at : str, optional
         The last period to consider; the default is all. Of a longer period, such as a month of
         days, all are considered. Where the history ends before it, the periods up to it are a gap.

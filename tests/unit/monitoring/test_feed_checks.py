@@ -426,7 +426,7 @@ def outcomes_of(rng: np.random.Generator, days: int, fallen: float = 0.0) -> dic
 
 
 def test_feeds_whose_rates_drift_have_no_finding() -> None:
-    """Of 1,000 such feeds, none has any (docs/monitoring.md)."""
+    """Of 1,000 such feeds, none has any (docs/reference/monitoring.md)."""
     rules = [{"metric": "selection_rate.difference", "between": [-0.99, 0.99]}]
     spec = ASKED | {"sensitive": "sex", "monitor": {"rules": rules}}
     for seed in range(8):

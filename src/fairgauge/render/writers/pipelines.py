@@ -5,7 +5,7 @@ comparison is one, and an undecided one an error: nobody sees what it would be. 
 monitor undecided is one too, so that its exit code and this file agree.
 
 A file of OpenMetrics suits the textfile collector of Prometheus's node exporter, or a push gateway.
-docs/monitoring.md states what each gauge is, which every scrape would state again.
+docs/reference/monitoring.md states what each gauge is, which every scrape would state again.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _gauge(name: str, values: Iterable[tuple[dict[str, str], float | None]]) -> 
     # a gauge by the labels of its values; nothing where no value is known
     held = [(labels, value) for labels, value in values if value is not None]
     if held:
-        for kind, text in (("HELP", "docs/monitoring.md"), ("TYPE", "gauge")):
+        for kind, text in (("HELP", "docs/reference/monitoring.md"), ("TYPE", "gauge")):
             yield f"# {kind} fairgauge_{name} {text}"
     for labels, value in held:
         safe = ((key, printable(text).translate(_ESCAPES)) for key, text in labels.items())
