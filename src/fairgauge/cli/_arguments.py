@@ -104,29 +104,18 @@ def takes_data(tables: Sequence[str] = ()) -> Decorator:
         DataArguments,
         "data",
         click.argument("names", nargs=-1, metavar="DATA..."),
-        click.option(
-            "--table",
-            metavar="NAME",
+        click.option("--table", metavar="NAME",
             help="Table of a database, whose URL is DATA, or of Spark's catalog (--spark)"
-            f"{of_result if tables else ''}.",
-        ),
-        click.option(
-            "--query", metavar="SELECT", help="Query of a database, whose URL is DATA, or of Spark."
-        ),
+            f"{of_result if tables else ''}."),
+        click.option("--query", metavar="SELECT",
+            help="Query of a database, whose URL is DATA, or of Spark."),
         click.option("--sheet", metavar="NAME", help="Sheet of a workbook."),
-        click.option(
-            "--header-row",
-            metavar="N",
-            type=click.IntRange(1),
+        click.option("--header-row", metavar="N", type=click.IntRange(1),
             help="Line of a text file, or row of a sheet, that names the columns, if the one found "
-            "is wrong.",
-        ),
-        click.option(
-            "--spark",
-            metavar="MASTER",
-            help="Spark master that counts Parquet files, or holds the --table (local[*], sc://HOST).",
-        ),
-    )
+            "is wrong."),
+        click.option("--spark", metavar="MASTER", help="Spark master that counts Parquet files, or "
+            "holds the --table (local[*], sc://HOST)."),
+    )  # fmt: skip
 
 
 def is_url(data: str) -> bool:

@@ -29,7 +29,20 @@ Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 BAD_USAGE = 2
 INTERRUPTED = 130
 _LONGEST_CAUSE, _LONGEST_MESSAGE = 300, 1_900
-_NO_NOTES = "fairgauge: no notes"
+_NO_NOTES, _EVERY_OPTION, _MANY_OPTIONS = "fairgauge: no notes", "fairgauge: every option", 25
+_HEADINGS = {  # of the options of a question and of its result
+    "Data": "names table query sheet header_row spark where recode checks max_groups count "
+    "successes weight",
+    "Question": "config preset label prediction score score_of score_range threshold positive "
+    "negative favourable metrics features task profile margin list",
+    "Groups": "sensitive probabilities intersect strata reference unknown exclude_groups missing "
+    "min_group min_share person per_person",
+    "Uncertainty": "confidence method multiplicity seed replicates cluster strata_of_sample "
+    "replicate_weights lonely",
+    "Rules": "rule inconclusive accept",
+    "Output": "files format lang full quiet document word help",
+}
+_USUAL = "label prediction score positive sensitive reference confidence rule preset files help"
 # the modules of commands; all others of ours are rows of `fairgauge.cli.commands.verbs`
 _MODULES = {
     "counts": ("count", "merge", "protect"),
@@ -144,6 +157,9 @@ class Command(click.Command):
         def parse_once(
             args: list[str],
         ) -> tuple[dict[str, object], list[str], list[click.Parameter]]:
+            if "--all" in args and {"-h", "--help"}.intersection(args):
+                args = [each for each in args if each != "--all"]
+                ctx.meta[_EVERY_OPTION] = True
             values, rest, given = parse(args)
             for i, option in enumerate(given):
                 # --help and --version end the command, whatever stands beside them
@@ -157,6 +173,24 @@ class Command(click.Command):
 
         parser.parse_args = parse_once  # type: ignore[method-assign]
         return parser
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write options under headings; of many those to begin with, unless all are asked for."""
+        shown = [("help" if "--help" in e.opts else e.name or "", row)
+                 for e in self.get_params(ctx) if (row := e.get_help_record(ctx))]  # fmt: skip
+        if len(shown) < _MANY_OPTIONS:
+            return super().format_options(ctx, formatter)
+        rows = dict[str, list[tuple[str, str]]]((title, []) for title in ("Options", *_HEADINGS))
+        for name, row in shown:
+            title = next((t for t, names in _HEADINGS.items() if name in names.split()), "Options")
+            if title == "Options" or name in _USUAL.split() or _EVERY_OPTION in ctx.meta:
+                rows[title].append(row)
+        for title in filter(rows.get, rows):
+            with formatter.section(title):
+                formatter.write_dl(rows[title])
+        if _EVERY_OPTION not in ctx.meta:
+            formatter.write(f"\nEvery option: {ctx.command_path} --help --all\n")
+        return None
 
 
 def add_options(*options: Decorator) -> Decorator:

@@ -41,10 +41,7 @@ def shows_result(*of: str) -> Decorator:
     The command gets them as one `Output`, the keyword ``out``.
     """
 
-    def check(
-        context: click.Context, option: click.Parameter, paths: tuple[str, ...]
-    ) -> tuple[str, ...]:
-        del context, option
+    def check(_: object, __: object, paths: tuple[str, ...]) -> tuple[str, ...]:
         for path in filter(None, paths):
             format_of(path, *of)
         return paths
@@ -52,24 +49,13 @@ def shows_result(*of: str) -> Decorator:
     return gather_options(
         Output,
         "out",
-        click.option(
-            "--format",
-            type=click.Choice(names(*of, files=True)),
-            default="text",
-            help="Format of standard output (default text).",
-        ),
-        click.option(
-            "-o",
-            "--output",
-            "files",
-            metavar="FILE",
-            multiple=True,
-            callback=check,
+        click.option("--format", type=click.Choice(names(*of, files=True)), default="text",
+            help="Format of standard output (default text)."),
+        click.option("-o", "--output", "files", metavar="FILE", multiple=True, callback=check,
             help=f"File to write, with the result in full; its suffix chooses the format: "
-            f"{' '.join(suffixes(*of))}. Repeatable.",
-        ),
+            f"{' '.join(suffixes(*of))}. Repeatable."),
         *_AMOUNT,
-    )
+    )  # fmt: skip
 
 
 def prints_report(command: Callable[..., object]) -> Callable[..., object]:
@@ -78,24 +64,14 @@ def prints_report(command: Callable[..., object]) -> Callable[..., object]:
 
 
 _AMOUNT = (
-    click.option(
-        "--lang",
-        type=click.Choice(LANGUAGE_CODES),
-        default="en",
-        show_default=True,
-        help="Language of the first page and its verdicts.",
-    ),
-    click.option(
-        "--full", is_flag=True, help="Print the whole result, not a summary of it; in a PDF, too."
-    ),
-    click.option(
-        "-q",
-        "--quiet",
-        is_flag=True,
+    click.option("--lang", type=click.Choice(LANGUAGE_CODES), default="en", show_default=True,
+        help="Language of the first page and its verdicts."),
+    click.option("--full", is_flag=True,
+        help="Print the whole result, not a summary of it; in a PDF, too."),
+    click.option("-q", "--quiet", is_flag=True,
         help="Print one line with the verdict, and one for each rule that does not pass; with "
-        "rules, the values that are excluded.",
-    ),
-)
+        "rules, the values that are excluded."),
+)  # fmt: skip
 
 
 def print_lines(text: object) -> None:

@@ -58,6 +58,28 @@ def test_the_message_names_the_option(fails, loans):
     assert message == "--at is given twice, and holds one value"
 
 
+def flags_in(text):
+    text = re.split(r"^\w+:$", text, maxsplit=1, flags=re.MULTILINE)[1]
+    return re.findall(r"^  (?:-\w, )?(--[\w-]+)", text, re.MULTILINE)
+
+
+def test_help_of_an_audit_begins_with_the_usual_options_under_headings(run):
+    shown = run("audit", "--help").output
+    titles = ["Question", "Groups", "Uncertainty", "Rules", "Output"]
+    assert re.findall(r"^(\w+):$", shown, re.MULTILINE) == titles
+    assert len(flags_in(shown)) == 10 + len(["--help"])
+    assert shown.endswith("Every option: fairgauge audit --help --all\n")
+    assert "\nData:\n" in run("audit", "--all", "-h").output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_with_all_lists_every_option_once(name, run):
+    command = COMMANDS[name]
+    shown = flags_in(run(*name.split(), "--help", "--all").output)
+    every = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    assert sorted(shown) == sorted(["--help", *(max(each.opts, key=len) for each in every)])
+
+
 OTHERS = {
     ("clarify-monitor", "--metrics"),  # a file
     ("compare", "--candidate"),  # hidden, and refused
