@@ -532,11 +532,17 @@ WEIGHED = VERBS | {"audit": (of_f1, VERBS["audit"][1])}
     ("monitor", "g"),
 ])  # fmt: skip
 def test_few_missing_values_matter_by_what_they_weigh(verb, lacking):
-    """One row in 600, which weighs 400: exit 0, as though it were one in 600."""
+    """One row in 600, which weighs 400: exit 0, as though it were one in 600.
+
+    These are yes with a score below the threshold: a group of theirs would have lower rates.
+    """
     ask, passes = WEIGHED[verb]
-    of_few = pl.int_range(pl.len()) % 600 == 1
-    rows = table().with_columns(pl.when(~of_few).then(lacking), w=pl.lit(1.0))
-    heavy = rows.with_columns(w=pl.when(of_few).then(400.0).otherwise("w"))
+    missed = (pl.col("y") == "yes") & (pl.col("s") < 0.5)
+    lacks = pl.when(~(few := missed & (missed.cum_sum() % 7 == 1))).then(lacking)
+    rows, heavy = (
+        table().with_columns(lacks, w=pl.when(few).then(weight).otherwise(1.0))
+        for weight in (1.0, 400.0)
+    )
     assert passes(ask(rows, weight="w"))
     assert not passes(ask(heavy, weight="w"))
 
