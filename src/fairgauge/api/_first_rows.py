@@ -68,13 +68,13 @@ def means_of_cases(source: Source, spec: Spec) -> tuple[Observed, ...]:
     used = {name for _, name in spec.columns()}
     others = [name for name in source.columns if name not in used]
     first = read_rows(source, (column, spec.count, *others), _FIRST_ROWS, spec.recode)
-    x, n = (numbers_of(first.pop(name)) for name in (column, spec.count))
+    x, n = (numbers_of(first[name]) for name in (column, spec.count))
     x, n = x[known := np.isfinite(x) & (n > 0)], n[known]
     if not len(x) or np.median(n) < _SEVERAL:
         return ()
     fractions = np.count_nonzero(x % 1) * 2 > len(x) and 2 * len(np.unique(x)) > len(x)
-    texts = ([*compress(v, known)] for v in first.values() if all(isinstance(e, str) for e in v))
-    named = len(x) >= _FEWEST_PEOPLE and any(len({*v}) == len(x) for v in texts)
+    texts = [of for of in map(first.__getitem__, others) if all(isinstance(v, str) for v in of)]
+    named = len(x) >= _FEWEST_PEOPLE and any(len({*compress(of, known)}) == len(x) for of in texts)
     return (Observed(Observation.MEANS, column),) if fractions or named else ()
 
 

@@ -246,6 +246,7 @@ def further_search(
     best = int(gaps.argmin())
     held = {"any": None, "planned": len(looks), "fixed": 1}[assumes]
     share, least = better_share(size, 1 - confidence, held), float(gaps[best])
+    regret = min(_regret(candidates, best, neutral), _most(candidates[best], neutral))
     return Search(
         n=size,
         as_good=sum(good),
@@ -253,7 +254,7 @@ def further_search(
         curve=tuple(mean_least(gaps[np.isfinite(gaps)]).tolist()),
         bound=least * share,
         bound_of_ten=least * (1 - (1 - share) ** _MORE),
-        regret=min(_regret(candidates, best, neutral), _most(candidates[best], neutral)),
+        regret=regret if math.isfinite(regret) else None,
         records_p=records_p(gaps),
         assumes=assumes,
         looks=looks,
@@ -263,8 +264,8 @@ def further_search(
 def _ends(gap: GapChange, neutral: float) -> tuple[float, float]:
     # the least and the greatest distance of a gap from no difference, by the simultaneous interval
     # of its change, which is paired: the gap under the model in use, which all share, drops out
-    if gap.old is None or gap.simultaneous is None:
-        return 0.0, np.inf
+    if gap.old is None or gap.simultaneous is None or (neutral and not gap.old):
+        return 0.0, np.inf  # of a ratio that was 0, too, from which no change has an end
     scaled = np.asarray if neutral == 0 else np.log
     new = sorted((scaled(gap.old) + scaled([gap.simultaneous.low, gap.simultaneous.high])).tolist())
     return (0.0 if new[0] <= 0 <= new[1] else min(map(abs, new))), max(map(abs, new))

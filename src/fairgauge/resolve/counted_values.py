@@ -123,12 +123,12 @@ def _became(cube: Cube, axis: Axis, spec: Spec, groupings: Mapping[str, Grouping
     # of every level; the last is that of missing values
     levels, task = cube.levels[axis], decide_task(cube, spec)
     if axis.role is Role.STRATUM:
-        return [*axis.names(levels), CountedAs.MISSING]
+        return [*map(_named, axis.names(levels)), CountedAs.MISSING]
     if axis.role is Role.FEATURE:
         grouping = groupings.get(axis.column)
         if grouping is None:
-            return [*axis.names(levels), CountedAs.MISSING]
-        groups = [group.name() for group in grouping.groups]
+            return [*map(_named, axis.names(levels)), CountedAs.MISSING]
+        groups = [_named(group.name()) for group in grouping.groups]
         none = {OTHER: CountedAs.OTHERS, EXCLUDED: CountedAs.EXCLUDED}
         return [
             groups[g] if 0 <= g < len(groups) else none.get(g, CountedAs.MISSING)
@@ -138,7 +138,7 @@ def _became(cube: Cube, axis: Axis, spec: Spec, groupings: Mapping[str, Grouping
     if task is Task.REGRESSION or axis.role is Role.SCORE or (axis.bounds and len(axis.cuts) > 1):
         return [*(CountedAs.NUMBER for _ in levels), CountedAs.MISSING]
     if task is Task.MULTICLASS:
-        return [*map(name_of, levels), CountedAs.MISSING]
+        return [*(_named(name_of(level)) for level in levels), CountedAs.MISSING]
     asked = spec.positive_of(axis.column) or (1,)
     positive = [bool(v) if axis.bins else is_one_of(v, asked) for v in levels]
     of_label = spec.positive_of(spec.label) or (1,)
@@ -146,6 +146,11 @@ def _became(cube: Cube, axis: Axis, spec: Spec, groupings: Mapping[str, Grouping
     if axis.bounds and (other or spec.favourable is Favourable.LOWER):
         positive = [not each for each in positive]  # scores of the other outcome, or places
     return [*(CountedAs.POSITIVE if each else CountedAs.NEGATIVE for each in positive), missing]
+
+
+def _named(name: str) -> str:
+    # a group or class; in quotes where that is also what a value without one is counted as
+    return f"“{name}”" if name in [*CountedAs] else name
 
 
 def _range(cube: Cube, axis: Axis) -> str:

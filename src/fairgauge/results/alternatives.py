@@ -134,7 +134,8 @@ class Search:
     ``bound``: upper bound of the mean gain of one more retraining, as measured on these rows;
     ``bound_of_ten``: of the best of ten more. ``assumes``: when they hold; ``looks``: the numbers
     at which it was planned to look.
-    ``regret``: how much smaller the gap of another one measured may truly be than that of the best.
+    ``regret``: how much smaller the gap of another one measured may truly be than that of the best;
+    None where nothing bounds it.
     ``records_p``: p-value of as many records in the order of training, if the order means nothing.
     """
 
@@ -144,7 +145,7 @@ class Search:
     curve: tuple[Finite, ...]
     bound: Finite
     bound_of_ten: Finite
-    regret: Finite
+    regret: Finite | None
     records_p: Share
     assumes: Assumed
     looks: tuple[int, ...] = ()

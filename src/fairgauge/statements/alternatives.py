@@ -49,6 +49,7 @@ class _Alternatives(PageStatements):
             "source": found.data.source, "chosen_on": found.chosen_on,
             "among": found.chosen_among, "worse": all(e.worse for e in found.candidates),
             "person": found.spec.get("person"), "withheld": one.withheld_because or not one.gaps,
+            "compared": bool(one.gaps),
         }  # fmt: skip
         verdict = {0: "pass", 1: "fail", 3: "inconclusive"}[found.exit_code]
         yield Statement(code="alternatives_headline", verdict=verdict,
@@ -56,7 +57,7 @@ class _Alternatives(PageStatements):
         end, neutral = directions.adverse_end(found.metric, self.favourable), found.metric.neutral
         far = [(gap.feature, end if gap.old is None else gap.old - neutral) for gap in one.gaps]
         worse_off = {feature for feature, distance in far if end * distance > 0}
-        better = sorted({gap.feature for gap in one.gaps} - worse_off)
+        better = sorted({gap.feature for gap in one.gaps if end} - worse_off)
         yield fact("none_shown" if not shown else "named_first", "verdict", better=better, **facts)
         yield from self.verdict()
         yield fact("alternatives_asked", "candidates", "harm", **facts, harm=found.harm, margins=[
@@ -91,7 +92,7 @@ class _Alternatives(PageStatements):
                 reasons = {gap.reason for gap in one.gaps if gap.reason is not None}
                 yield Statement(code=f"gap_{name}", parts=tuple(sides), sources=(self.place,),
                     facts={"name": one.name, "reasons": sorted(reasons, key=str)})  # fmt: skip
-        if one.withheld_because is not None:
+        if one.withheld_because is not None or not one.gaps:
             yield fact("alternatives_withheld", self.place, reason=one.withheld_because,
                 name=one.name, compared=bool(one.gaps))  # fmt: skip
 

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.enums import CountedAs
 from fairgauge.render.formats import render
 
 RULE = "selection_rate.ratio >= 0.5"
@@ -232,3 +233,20 @@ def test_300_clean_tables_of_other_trades_have_one_doubt_at_most():
         if found:
             doubted[trade, i] = found
     assert len(doubted) <= 1, doubted
+
+
+@pytest.mark.parametrize("state", [*map(str, CountedAs)])
+def test_a_group_that_is_called_as_what_values_without_one_are_counted_as_is_a_group(state):
+    rows, asked = grouped({state: 300, "n/k": 200, "M": 0})
+    report = fg.audit(rows, **asked, recode={"group": {state: ["n/k"]}})
+    held = {each.value: each.as_ for each in report.counted if each.column == "group"}
+    assert held["n/k"] == held[state] == f"“{state}”"
+    page = render(report, "text")
+    assert f"Counted as “{state}” (group): {state} 300, n/k 200" in page.replace("\n    ", " ")
+
+
+def test_numbers_may_be_the_count_of_their_own_rows():
+    rows = {"sex": ["F", "M"] * 40, "cases": [*range(20, 100)]}
+    report = fg.audit(rows, label="cases", count="cases", sensitive="sex",
+                      task="regression", favourable="higher")  # fmt: skip
+    assert report.data.cases == sum(rows["cases"])

@@ -294,6 +294,25 @@ def test_a_ratio_that_was_zero_has_no_endless_number():
     assert "inf" not in stated.split()
 
 
+def test_a_search_from_a_ratio_of_zero_bounds_no_regret_and_is_read_again():
+    data = rows(BETTER, LESS_ACCURATE, BETTER, n=6_000, old=[OLD[0], [0.0, 0.0]])
+    found = judged(data, disparity="selection_rate.ratio", retrained=True)
+    assert found.search.regret is None
+    assert type(found).from_dict(found.to_dict()) == found
+    assert "may truly have a smaller gap, and nothing here bounds" in words_of(found)
+
+
+def test_of_one_group_it_is_stated_that_none_is_compared_and_no_candidate_is_the_nearest():
+    data = rows(BETTER, LESS_ACCURATE, n=600).with_columns(g=pl.lit("A"))
+    text = words_of(judged(data))
+    assert "No group is compared with another." in text
+    assert "nearest, as measured" not in text
+
+
+def test_without_a_worse_side_no_group_is_said_to_be_none_that_is_worse_off():
+    assert "is worse off than" not in words_of(judged(rows(OLD, n=900), disparity="ppv"))
+
+
 @pytest.mark.parametrize("column", ["g", "y", "c0"])
 def test_no_claim_stands_that_rows_without_a_value_could_undo(column):
     data = rows(BETTER, n=6_000)
