@@ -494,7 +494,7 @@ def _rate_charts(sections: Sequence[FeatureResults]) -> Iterator[tree.Chart]:
 def _score_charts(report: Report) -> dict[str, list[tree.Block]]:
     # charts by kind: one for each feature, with the curves of its gravest groups
     words, tenths = spoken().terms["score_chart"], tuple(f"{i / 10:g}" for i in range(1, 11))
-    note = words["note"].format(level=numbers.percent(report.spec["confidence"]))
+    note = words["note"].format(level=f"{100 * report.spec['confidence']:.4g}%")
     found = {(each.feature, each.group): each for each in report.score_curves}
     charts: dict[str, list[tree.Block]] = {"calibration": [], "roc": []}
     for section in {each.feature: each for each in reversed(sections_of(report))}.values():
@@ -509,9 +509,10 @@ def _score_charts(report: Report) -> dict[str, list[tree.Block]]:
             if of and of.true_positive_rates:
                 row = next(e for e in map(section.rate_row, group.rates) if isinstance(e, RocAuc))
                 ends = metrics.metric_ci(row, (area := group.rates[row.name]).interval)
-                text = f"{name}: {metrics.rate_heading(row)} {metrics.rate_value(row, area)} {ends}"
+                text = f"{name}: {metrics.rate_heading(row)} {metrics.rate_value(row, area)}"
                 marks = tuple(map(tree.Mark, of.true_positive_rates))
-                curves.append(tree.Curve(text.strip(), of.false_positive_rates, marks))
+                text += f" ({ends})" if ends else ""
+                curves.append(tree.Curve(text, of.false_positive_rates, marks))
         more = zip((calibrated, curves), (tenths, ()), (note, ""), strict=True)
         for kind, (drawn, columns, text) in zip(charts, more, strict=True):
             title, *axes = (each.format(feature=called(section.feature)) for each in words[kind])
