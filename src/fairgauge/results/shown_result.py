@@ -249,8 +249,8 @@ class CountedValue:
     whatever their value. ``as_``: "positive", "negative", "undecided", "missing", "excluded" (by
     conditions), "number", "counted" (by a condition), "others" (in no group of its own),
     "uncounted" (lacks a count or a weight), "further" (a row of a person whose outcome another row
-    decides), or the name of the class or group. ``others``: of so many further values together,
-    which have neither.
+    decides), or the name of the class or group, in quotes where it is one of these. ``others``: of
+    so many further values together, which have neither.
     """
 
     role: CountedRole

@@ -151,8 +151,14 @@ def test_html_draws_both_and_rows_with_weights_have_no_wilson_intervals(tmp_path
     assert page.count('<figure class="card time curves">') == 2
     first = found.score_curves[0].bins[0]
     assert f'cx="{100 * first.mean_score:.4g}%"' in page
-    bins = scored(weight="w").score_curves[0].bins
+    weighted = scored(weight="w")
+    bins = weighted.score_curves[0].bins
     assert {(each.low, each.high) for each in bins} == {(None, None)}
+    weighted.save(tmp_path / "weighted.html")
+    without = (tmp_path / "weighted.html").read_text(encoding="utf-8")
+    assert "observed as often as scored. Below" in without
+    assert "interval of each rate by itself" in page
+    assert "interval of each rate by itself" not in without
 
 
 def test_times_are_those_of_the_comparison():

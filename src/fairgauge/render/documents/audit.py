@@ -494,7 +494,7 @@ def _rate_charts(sections: Sequence[FeatureResults]) -> Iterator[tree.Chart]:
 def _score_charts(report: Report) -> dict[str, list[tree.Block]]:
     # charts by kind: one for each feature, with the curves of its gravest groups
     words, tenths = spoken().terms["score_chart"], tuple(f"{i / 10:g}" for i in range(1, 11))
-    note = words["note"].format(level=f"{100 * report.spec['confidence']:.4g}%")
+    intervals = words["intervals"].format(level=f"{100 * report.spec['confidence']:.4g}%")
     found = {(each.feature, each.group): each for each in report.score_curves}
     charts: dict[str, list[tree.Block]] = {"calibration": [], "roc": []}
     for section in {each.feature: each for each in reversed(sections_of(report))}.values():
@@ -513,6 +513,8 @@ def _score_charts(report: Report) -> dict[str, list[tree.Block]]:
                 marks = tuple(map(tree.Mark, of.true_positive_rates))
                 text += f" ({ends})" if ends else ""
                 curves.append(tree.Curve(text, of.false_positive_rates, marks))
+        with_ends = any(mark.low is not None for curve in calibrated for mark in curve.marks)
+        note = words["note"].format(intervals=intervals if with_ends else "")
         more = zip((calibrated, curves), (tenths, ()), (note, ""), strict=True)
         for kind, (drawn, columns, text) in zip(charts, more, strict=True):
             title, *axes = (each.format(feature=called(section.feature)) for each in words[kind])
