@@ -158,7 +158,10 @@ def spark_session(master: str, what: str) -> Iterator[SparkSession]:
     try:
         yield _start_session(master)
     except (PySparkException, RuntimeError, *_java_errors()) as error:
-        raise DataError(f"Spark cannot read {what}: {_cause(error).splitlines()[0]}") from None
+        cause = _cause(error).splitlines()[0]
+        if "FileSystem" in cause:
+            cause = "it has no file system for such addresses; give it its jars, or omit --spark"
+        raise DataError(f"Spark cannot read {what}: {cause}") from None
 
 
 def _start_session(master: str) -> SparkSession:

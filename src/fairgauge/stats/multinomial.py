@@ -62,7 +62,7 @@ class WeightedKappa(NamedTuple):
     ``power``: classes that are k places apart disagree k to this power: 0 of unordered classes.
 
     >>> float(WeightedKappa(2).of_table([[20, 5, 0], [4, 10, 6], [0, 3, 12]]).round(4))
-    0.7922
+    0.775
     """
 
     # Cohen (1968), Psychological Bulletin 70, 213-220; Fleiss, Cohen & Everitt (1969), ibid. 72,

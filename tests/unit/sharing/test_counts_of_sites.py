@@ -452,7 +452,7 @@ def test_other_verbs_refuse_counts_of_sites_in_words():
 
     held = total()
     for refused in (
-        lambda: fg.find(held, rate="selection_rate"),
+        lambda: fg.find(held, metrics="selection_rate"),
         lambda: fg.why(held),
         lambda: fg.explore(held),
         lambda: fg.compare_models(total(candidate="q")),
