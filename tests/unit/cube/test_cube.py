@@ -274,7 +274,7 @@ def test_rules_beside_counts_are_judged_as_is_stated_beside_them():
     ({"where": "g != D"}, "pass", "Excluded (g): D 300."),
     ({"recode": {"g": {"A": ["A"], "unknown": ["D"]}}}, "pass", "Counted as missing (g): D 300."),
     ({"recode": {"g": {"A": ["A", "D"]}}}, "pass", "Counted as A (g): A 3,000, D 300."),
-    ({"recode": {"g": {"others": ["D", "A"]}}}, "pass", "Counted as others (g): A 3,000, D 300."),
+    ({"recode": {"g": {"others": ["D", "A"]}}}, "pass", "Counted as “others” (g): A 3,000, D 300."),
     ({"recode": {"g": {"C": ["A"], "A": ["C", "D"]}}}, "pass", "Counted as C (g): A 3,000."),
 ])  # fmt: skip
 def test_groups_are_left_out_of_rules_by_who_states_them_and_named(asked, verdict, left_out):
