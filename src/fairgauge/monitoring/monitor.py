@@ -266,10 +266,9 @@ def _doubted_values(
     stand = {(frozenset(needs_of(each.definition)), each.feature) for each in comparisons}
     known, whole = set[str](), range(len(cubes))
     for some, checks in ((whole, CHECKS), (whole[-1:], OF_VALUES)):
-        # a period need not have what is recoded; what repeats in its rows is found in each
+        # a period need not have what is recoded; copies of its rows are found in each
         cube = cubes.together(some)
-        found_in_each = (Observation.UNSEEN, Observation.REPEATED)
-        observed = (e for e in cube.observed if e.code not in found_in_each)
+        observed = (e for e in cube.observed if e.code is not Observation.UNSEEN)
         cube = replace(cube, observed=tuple(observed), copies=())
         notes = [*likely_mistakes(cube, question, decide_task(cube, question), checks)]
         if some == whole:

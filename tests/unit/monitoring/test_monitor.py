@@ -5,6 +5,7 @@ import tomllib
 
 import jsonschema
 import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -50,6 +51,22 @@ def test_a_metric_of_the_other_order_has_the_evidence_of_its_mirror(shifted):
     first, second = (each.alarm for each in report.comparisons)
     assert first.after.value == pytest.approx(-second.after.value)
     assert (first.since, first.after.rate_group) == (second.since, second.after.rate_group)
+
+
+@pytest.mark.filterwarnings("ignore:.* rows have 60 different values:UserWarning")
+@pytest.mark.parametrize(("rows_of_each", "more", "code"), [
+    (20, {}, 3), (20, {"accept": ["rows_that_repeat_people:who"]}, 0), (1, {}, 0),
+])  # fmt: skip
+def test_rows_that_repeat_people_leave_no_pass(rows_of_each, more, code):
+    """As an audit of them leaves none: a monitor of such rows was said to pass."""
+    who = np.repeat(np.arange(1200 // rows_of_each), rows_of_each)
+    rows = pl.DataFrame({"who": who + 1000, "g": np.array([*"ab"])[who % 2]})
+    rows = rows.with_columns(y=np.random.default_rng(0).integers(0, 2, 1200))
+    better = {"positive": 1, "favourable": "positive"}
+    question = {"prediction": "y", "sensitive": "g"} | better | more
+    weeks = {f"2026-W{w}": fg.count(rows, **question) for w in (40, 41)}
+    monitored = question | {"monitor": {"rules": ["selection_rate.ratio >= 0.3"]}}
+    assert fg.monitor(weeks, monitored).exit_code == code
 
 
 @pytest.mark.parametrize("arrivals", [[0], [0] * 40, [-1, 0, 0, 3, 9, 9], list(range(50))])
