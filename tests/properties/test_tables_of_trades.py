@@ -284,6 +284,16 @@ def test_no_pass_before_a_doubt_is_closed_and_the_right_number_after(kind, seed,
     assert estimate.value == pytest.approx(truth)
 
 
+@pytest.mark.parametrize(("rows_of_each", "verdict"), [(1, "inconclusive"), (3, "pass")])
+def test_one_row_of_a_group_holds_what_many_cases_come_to(rows_of_each, verdict):
+    """A median of 1,000 waits had an interval of one number, and passed; a scale of pay may."""
+    days = [640, 741, 630, 720, 650, 730]
+    rows = pl.DataFrame({"g": [*"ab"] * rows_of_each, "n": 1000, "wait": days[: 2 * rows_of_each]})
+    asked = {"label": "wait", "count": "n", "task": "regression", "favourable": "lower"}
+    rule = {"reference": {"g": "a"}, "rules": "mean_label.ratio <= 1.2"}
+    assert str(fg.audit(rows, sensitive="g", **asked, **rule).verdict) == verdict
+
+
 @pytest.mark.parametrize("tenth", range(10))
 def test_clean_tables_of_ordinary_shapes_are_not_doubted(tenth):
     """A check that cries wolf is switched off."""

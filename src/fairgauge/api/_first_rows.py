@@ -60,14 +60,17 @@ def _infer_regression(source: Source, spec: Spec) -> Spec:
 def means_of_cases(source: Source, spec: Spec) -> tuple[Observed, ...]:
     """Return the label as one of means: of several cases each, with fractions, or of one place.
 
-    Whole numbers are the values of all cases of a row, unless each row has a name of its own.
+    Whole numbers are the values of all cases of a row, unless each row has a name of its own, or
+    is the only one of its group.
     """
     column = spec.label or spec.prediction
     if not (spec.count and column and spec.task is Task.REGRESSION and can_look_at_rows(source)):
         return ()
     used = {name for _, name in spec.columns()}
     others = [name for name in source.columns if name not in used]
-    first = read_rows(source, (column, spec.count, *others), _FIRST_ROWS, spec.recode)
+    grouped = [name for role, name in spec.columns() if role.startswith("sensitive")]
+    asked = dict.fromkeys((column, spec.count, *grouped, *others))
+    first = read_rows(source, [*asked], _FIRST_ROWS, spec.recode)
     x, n = (numbers_of(first[name]) for name in (column, spec.count))
     x, n = x[known := np.isfinite(x) & (n > 0)], n[known]
     if not len(x) or np.median(n) < _SEVERAL:
@@ -75,6 +78,8 @@ def means_of_cases(source: Source, spec: Spec) -> tuple[Observed, ...]:
     fractions = np.count_nonzero(x % 1) * 2 > len(x) and 2 * len(np.unique(x)) > len(x)
     texts = [of for of in map(first.__getitem__, others) if all(isinstance(v, str) for v in of)]
     named = len(x) >= _FEWEST_PEOPLE and any(len({*compress(of, known)}) == len(x) for of in texts)
+    groups = [*zip(*(first[name] for name in grouped), strict=True)]
+    named |= 1 < len({*groups}) == len(groups)
     return (Observed(Observation.MEANS, column),) if fractions or named else ()
 
 
