@@ -29,7 +29,6 @@ from fairgauge.results.scopes import POOLED
 COLUMNS = ["group", "stratum", "label", "prediction", "score", "n"]
 PROPERTY = settings(
     deadline=None,
-    derandomize=True,
     phases=[Phase.explicit, Phase.generate] if EVERY_CASE else [Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -94,6 +94,7 @@ ASKED_CONDITIONS = {"prediction": "p", "positive": 1}
 @FEW_EXAMPLES
 @given(values=st.lists(TEXTS, min_size=2, max_size=5, unique=True), column=TEXTS)
 @example(values=HOSTILE, column="odd")
+@example(values=["1", " "], column="1")
 @example(values=["not a", "null", "1 < x <= 2", "!= b"], column="a = b")
 def test_the_condition_of_a_found_subgroup_selects_its_rows(values, column):
     rng = np.random.default_rng(3)

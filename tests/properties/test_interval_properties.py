@@ -18,7 +18,7 @@ from fairgauge.enums import Status
 
 FEW = settings(
     max_examples=15 if EVERY_CASE else 5,
-    deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True,
+    deadline=None, suppress_health_check=[HealthCheck.too_slow],
 )  # fmt: skip
 COUNTS = st.tuples(*[st.integers(0, 60)] * 4)
 DRAWN = [

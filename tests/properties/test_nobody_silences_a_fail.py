@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import FEW_EXAMPLES
 from tests.model_rows import QUESTION as OF_MODELS
@@ -22,8 +22,6 @@ from tests.monitored_days import day_names
 
 import fairgauge as fg
 
-SEEDED = settings(FEW_EXAMPLES, deadline=None, derandomize=True)
-"""The same examples in every run; without derandomize, others."""
 Cells = dict[str, int]
 COUNTS: dict[str, Cells] = {
     "A": {"tp": 60, "fp": 20, "fn": 140, "tn": 180},
@@ -108,7 +106,7 @@ SOME = st.lists(st.integers(0, 10_000), min_size=20, max_size=20)
 
 @pytest.mark.parametrize("reference", range(len(REFERENCES)))
 @given(added=TINY, some=SOME)
-@SEEDED
+@FEW_EXAMPLES
 def test_tiny_groups_silence_no_rule_against_any_reference(
     reference: int, added: dict[str, Cells], some: list[int]
 ) -> None:
@@ -123,7 +121,7 @@ def test_tiny_groups_silence_no_rule_against_any_reference(
 
 
 @given(added=SMALLER, some=SOME)
-@SEEDED
+@FEW_EXAMPLES
 def test_no_group_changes_what_fails_against_a_named_reference(
     added: dict[str, Cells], some: list[int]
 ) -> None:
@@ -150,7 +148,7 @@ def test_no_group_changes_what_fails_against_a_named_reference(
     limits=st.lists(st.floats(0.01, 0.9), min_size=3, max_size=3),
     decide=st.sampled_from(["interval", "point", "significant"]),
 )
-@SEEDED
+@FEW_EXAMPLES
 def test_no_rule_silences_another(chosen: list[int], limits: list[float], decide: str) -> None:
     every = [rule for rule in failing(0) if rule.groups]
     rules = list({str(rule): rule for rule in (every[i % len(every)] for i in chosen)}.values())
@@ -183,7 +181,7 @@ def table(counts: dict[str, Cells], stratum: str) -> pl.DataFrame:
 
 
 @given(added=groups(40), unknown=st.integers(0, 12), unlabelled=st.integers(1, 200))
-@SEEDED
+@FEW_EXAMPLES
 def test_no_stratum_and_no_rows_elsewhere_silence_a_fail(
     added: dict[str, Cells], unknown: int, unlabelled: int
 ) -> None:
@@ -213,7 +211,7 @@ def test_no_stratum_and_no_rows_elsewhere_silence_a_fail(
 
 
 @given(added=SMALLER, further=st.sets(st.sampled_from(["accuracy.difference", "f1.ratio", "TVD"])))
-@SEEDED
+@FEW_EXAMPLES
 def test_nothing_added_to_both_reports_silences_what_got_worse(
     added: dict[str, Cells], further: set[str]
 ) -> None:
@@ -242,7 +240,7 @@ def test_nothing_added_to_both_reports_silences_what_got_worse(
     candidates=st.lists(st.sampled_from(["random", "fairer", "current_2"]), unique=True),
     seed=st.integers(0, 99),
 )
-@SEEDED
+@FEW_EXAMPLES
 def test_no_candidate_and_no_tiny_group_make_a_worse_candidate_better(
     tiny: int, candidates: list[str], seed: int
 ) -> None:
@@ -262,7 +260,7 @@ def test_no_candidate_and_no_tiny_group_make_a_worse_candidate_better(
 
 
 @given(added=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), max_size=60))
-@SEEDED
+@FEW_EXAMPLES
 def test_no_group_silences_what_thresholds_fail(added: list[tuple[float, int]]) -> None:
     rng = np.random.default_rng(4)
     group = np.repeat(["A", "B"], 600)
@@ -292,7 +290,7 @@ def test_no_group_silences_what_thresholds_fail(added: list[tuple[float, int]]) 
     tiny=st.lists(cells(4), min_size=1, max_size=4),
     further=st.sets(st.sampled_from(["accuracy.difference", "true_positive_rate.difference"])),
 )
-@SEEDED
+@FEW_EXAMPLES
 def test_nothing_added_to_a_history_silences_an_alarm(tiny: list[Cells], further: set[str]) -> None:
     """A further rule takes a share of the false alarms that are allowed, so that it may delay."""
     names = day_names(40)
@@ -312,7 +310,7 @@ def test_nothing_added_to_a_history_silences_an_alarm(tiny: list[Cells], further
 
 
 @given(tiny=st.lists(cells(4), min_size=1, max_size=4), since=st.integers(0, 35))
-@SEEDED
+@FEW_EXAMPLES
 def test_a_group_that_comes_later_takes_no_alarm_back(tiny: list[Cells], since: int) -> None:
     """Two groups that were one comparison become two, and neither loses the evidence so far."""
     names = day_names(40)

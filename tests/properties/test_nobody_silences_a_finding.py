@@ -19,10 +19,6 @@ import fairgauge as fg
 from swapped_names import ASKED as OF_ANSWERS
 from swapped_names import study
 
-SEEDED = settings(FEW_EXAMPLES, deadline=None, derandomize=True)
-"""The same examples in every run; without derandomize, others."""
-
-
 # find
 
 SEARCH: dict[str, Any] = {
@@ -47,7 +43,7 @@ APPLICANTS = pl.concat(
     tiny=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=4),
     columns=st.integers(0, 3), depth=st.integers(1, 3), seed=st.integers(0, 99),
 )  # fmt: skip
-@SEEDED
+@FEW_EXAMPLES
 def test_no_value_no_row_and_no_column_hides_a_subgroup_that_is_worse(
     tiny: list[tuple[int, int]], columns: int, depth: int, seed: int
 ) -> None:
@@ -78,7 +74,7 @@ def outcomes(lines: list[str]) -> tuple[dict[str, str], int]:
     unknown=st.integers(0, 20), rates=st.booleans(), total=st.booleans(),
     columns=st.lists(st.sampled_from(["year,2025", "note,x", "code,7"]), unique=True),
 )  # fmt: skip
-@SEEDED
+@FEW_EXAMPLES
 def test_no_category_and_no_column_of_a_published_table_silences_a_failed_ratio(
     categories: list[tuple[int, float]], unknown: int, rates: bool, total: bool, columns: list[str]
 ) -> None:
@@ -126,7 +122,7 @@ def of_a(data: pl.DataFrame, **asked: Any) -> str:
     ),
     column=st.sampled_from([None, "same", "of the group", "of its own"]),
 )  # fmt: skip
-@SEEDED
+@FEW_EXAMPLES
 def test_no_stratum_no_group_and_no_column_accounts_for_a_gap_that_remains(
     rows: list[tuple[str | None, str | None, int, int]], column: str | None
 ) -> None:
@@ -164,7 +160,7 @@ def differences(table: pd.DataFrame, **asked: Any) -> tuple[int, str]:
     seed=st.integers(0, 40),
     further=st.sampled_from(["group", "model", "few names", "an item"]),
 )
-@settings(SEEDED)
+@settings(FEW_EXAMPLES)
 def test_nothing_added_to_a_study_makes_a_difference_equivalent(
     delta: float, seed: int, further: str
 ) -> None:

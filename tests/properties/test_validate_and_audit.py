@@ -68,7 +68,7 @@ def refusal(call: Any) -> str | None:
     return None
 
 
-@settings(derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(decisions=DECISIONS, options=OPTIONS)
 def test_validate_accepts_what_audit_accepts(
     decisions: dict[str, Any], options: dict[str, Any]
@@ -83,7 +83,7 @@ def test_validate_accepts_what_audit_accepts(
     assert by_validate == by_audit
 
 
-@settings(derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(options=OPTIONS)
 def test_counts_are_resolved_as_in_an_audit(options: dict[str, Any]) -> None:
     counted = {"sensitive": ["g", "h"], "label": "y", "prediction": "p"}

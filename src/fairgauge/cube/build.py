@@ -118,7 +118,7 @@ def build(
         columns = {i: counted[i].keys[own.index(a)] for i, own in enumerate(held) if a in own}
         more = (known or {}).get(axis.column, ())
         plain = axis.limited or axis.bins or axis.recoding or more or axis.column in texts
-        if not plain and (found := _encode_identifiers([c.values for c in columns.values()])):
+        if not plain and (found := _encode_identifiers(axis, columns.values())):
             levels[axis], places = found
             for (i, each), place_of in zip(columns.items(), places, strict=True):
                 codes[i, a] = np.append(place_of, -1).astype(np.int32)[each.positions]
@@ -177,9 +177,10 @@ def _occurring(counted: Counted, of: str) -> Counted:
     return Counted(keys, {m: sums[held] for m, sums in counted.sums.items()})
 
 
-def _encode_identifiers(columns: Sequence[Sequence[Any]]) -> tuple[Any, list[Codes]] | None:
+def _encode_identifiers(axis: Axis, coded: Iterable[Coded]) -> tuple[Any, list[Codes]] | None:
     # the sorted levels of identifiers that are all whole numbers or all texts, and the codes of
-    # each; a hundredth of what it costs to look at every one. A blank identifies no one
+    # each; a hundredth of what it costs to look at every one
+    columns: list[Sequence[Any]] = [each.values for each in coded]
     if all(isinstance(each, array) for each in columns):
         numbers = np.concatenate([np.asarray(each) for each in columns])
         every, codes = np.unique(numbers, return_inverse=True)
@@ -187,7 +188,9 @@ def _encode_identifiers(columns: Sequence[Sequence[Any]]) -> tuple[Any, list[Cod
         return whole_array(every), parts
     if not {kind for each in columns for kind in {*map(type, each)}} <= {str, type(None)}:
         return None
-    levels = sorted({text for each in columns for text in each if text and text.strip()})
+    levels = sorted({text for each in columns for text in each if text is not None})
+    if axis.role is Role.CLUSTER:  # a blank identifies no one
+        levels = [text for text in levels if text.strip()]
     place = dict(zip(levels, range(len(levels)), strict=True))
     return tuple(levels), [np.array([place.get(v, -1) for v in each], np.int64) for each in columns]
 

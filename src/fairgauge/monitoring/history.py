@@ -118,11 +118,7 @@ class History:
         SpecError
             ``period`` names no period.
         """
-        if not isinstance(cube, Cube):
-            raise DataError(
-                f"a history holds counts, not {display(cube)}; count the rows first: "
-                "fg.count(DATA, label=..., sensitive=...)"
-            )
+        _check_counts(cube)
         period = period if isinstance(period, Period) else parse_period(period)
         self._check_fits(period, cube)
         name = _file(period)
@@ -199,6 +195,8 @@ class HeldHistory(History):
         self._cubes, self._base = cubes, base
         if base is not None:
             self._store = base
+        for cube in cubes.values():
+            _check_counts(cube)
         if len({period.length for period in self.periods}) > 1:
             raise DataError("the periods are of different lengths; monitor each length alone")
 
@@ -218,6 +216,14 @@ class HeldHistory(History):
         stored = [period for period in periods if period not in self._cubes]
         found = dict(zip(stored, super().cubes(stored) if stored else (), strict=True))
         return PeriodCubes(self._cubes.get(each) or found[each] for each in periods)
+
+
+def _check_counts(cube: object) -> None:
+    if not isinstance(cube, Cube):
+        raise DataError(
+            f"a history holds counts, not {display(cube)}; count the rows first: "
+            "fg.count(DATA, label=..., sensitive=...)"
+        )
 
 
 def refuse_unlike(history: str, known: tuple[Period, Cube], new: tuple[Period, Cube]) -> None:

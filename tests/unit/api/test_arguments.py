@@ -101,6 +101,8 @@ def test_a_frame_in_the_place_of_a_path_is_named_by_its_type(library: str, tmp_p
         "a pathlib.Path, not a value of type DataFrame": lambda: fg.verify(frame),
         "a value of type DataFrame is no report": lambda: fg.seal(frame, DAYS["2026-01-01"], to),
         "is no cube of counts; fairgauge count makes one": lambda: fg.seal(report, frame, to),
+        "not a value of type DataFrame; count the rows first: "
+        "fg.count(DATA, label=..., sensitive=...)": lambda: fg.monitor({"2026-01-01": frame}),
     }
     for message, call in calls.items():
         with pytest.raises(fg.DataError) as error:

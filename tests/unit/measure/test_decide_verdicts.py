@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -464,7 +464,6 @@ def verdicts(data=TABLE, **options):
     return fg.audit(data, **(ASKED | options)).verdicts
 
 
-@settings(derandomize=True)
 @given(
     metric=st.sampled_from(["selection_rate.ratio", "accuracy", "true_positive_rate.difference"]),
     groups=st.lists(st.sampled_from(["a", "b", "x", "only", "nobody"]), max_size=3, unique=True),
