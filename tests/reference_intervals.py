@@ -24,11 +24,6 @@ def odds(x: float, n: float) -> Ends:
     return low / (1 - low), math.inf if x == n else high / (1 - high)
 
 
-def clopper_pearson(x: int, n: int) -> Ends:
-    found = stats.binomtest(x, n).proportion_ci(method="exact")
-    return found.low, found.high
-
-
 def jeffreys(x: float, n: float) -> Ends:
     low, high = stats.beta.ppf([0.025, 0.975], x + 0.5, n - x + 0.5)
     return float(low), float(high)
@@ -124,42 +119,3 @@ def tango(better: int, worse: int, n: int) -> Ends:
         optimize.brentq(excess, -1 + 1e-9, estimate, args=(1,)),
         optimize.brentq(excess, estimate, 1 - 1e-9, args=(-1,)),
     )
-
-
-def delong(positive: np.ndarray, negative: np.ndarray) -> tuple[float, Ends]:
-    """DeLong et al. (1988), pair by pair; limits on the logit scale."""
-    wins = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
-    variance = wins.mean(1).var(ddof=1) / len(positive) + wins.mean(0).var(ddof=1) / len(negative)
-    area = float(wins.mean())
-    assert math.isclose(
-        area, stats.mannwhitneyu(positive, negative).statistic / wins.size, rel_tol=1e-12
-    )
-    step = Z * math.sqrt(variance) / (area * (1 - area))
-    logit = math.log(area / (1 - area))
-    return area, (1 / (1 + math.exp(step - logit)), 1 / (1 + math.exp(-step - logit)))
-
-
-def welch(a: np.ndarray, b: np.ndarray) -> tuple[Ends, float]:
-    found = stats.ttest_ind(a, b, equal_var=False)
-    ends = found.confidence_interval(0.95)
-    return (ends.low, ends.high), found.pvalue
-
-
-def weighted_share(weights: np.ndarray, outcome: np.ndarray) -> tuple[float, Ends]:
-    """Return a weighted share and Wilson's limits of the rows that its linearised variance gives.
-
-    Where Kish's number of rows is smaller, of the geometric mean of both; at Student's t with
-    Satterthwaite's degrees, of the spread of the squared weights of both outcomes.
-    """
-    total = weights.sum()
-    rate = weights @ outcome / total
-    parts, spread = [], 0.0
-    for value in (1, 0):
-        of = weights[outcome == value]
-        parts.append((value - rate) ** 2 * (of**2).sum() / total**2)
-        spread += 4 * parts[-1] ** 2 * of.var() / of.mean() ** 2 / len(of)
-    linearised = rate * (1 - rate) / sum(parts)
-    kish = total**2 / (weights @ weights)
-    n = linearised if linearised < kish else math.sqrt(linearised * kish)
-    t = stats.t.isf(0.025, 2 * sum(parts) ** 2 / spread)
-    return rate, wilson(rate * n, n, float(t))

@@ -36,18 +36,6 @@ def test_without_ties_it_is_the_one_by_all_pairs(seed: int, rows: int, dimension
     assert features.flip(inside, positive) == pytest.approx(expected, abs=1e-12)
 
 
-@given(seed=st.integers(0, 10**6))
-def test_the_order_of_rows_is_nothing_even_with_ties(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    points = rng.integers(0, 3, size=(60, 2))
-    inside, positive = rng.random(60) < 0.4, rng.random(60) < 0.5
-    inside[:2] = [True, False]
-    order = rng.permutation(60)
-    usual = Features(lambda: columns(points)).flip(inside, positive)
-    moved = Features(lambda: columns(points[order])).flip(inside[order], positive[order])
-    assert usual == moved
-
-
 def test_sign_and_columns_of_text() -> None:
     inside = np.repeat([True, False], 12)
     positive = np.repeat([True, False], 12)

@@ -213,18 +213,3 @@ def test_counting_imports_no_pandas(tmp_path):
         "assert 'pyarrow' in sys.modules; assert 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_shards_add_up_to_the_whole(both, tmp_path):
-    rows = people()
-    whole, _ = both(rows)
-    parts = []
-    for i in range(5):
-        path = tmp_path / f"part-{i}.parquet"
-        pq.write_table(rows.take(list(range(i, len(rows), 5))), path)
-        parts.append(fg.count(path, **ASKED))
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    assert total.digest == whole.digest
-    assert fg.count(str(tmp_path / "part-*.parquet"), **ASKED).digest == whole.digest

@@ -46,16 +46,6 @@ def test_the_digest_is_that_of_rows_recoded_before(rows_as):
     assert not found.seen(Observation.UNSEEN)
 
 
-def test_shards_recoded_while_counted_add_up_to_all_rows(rows_as):
-    rows = pa.table({"sex": SEXES, "y": [1, 0] * 5 + [1]})
-    asked = plan(ask(label="y", sensitive="sex", recode={"sex": RECODE["sex"]}))
-    whole, one, other = (
-        open_source(each).count(asked, 1_000)
-        for each in (rows_as(rows), rows.slice(0, 4), rows.slice(4))
-    )
-    assert (one + other).digest == whole.digest
-
-
 def test_ranges_of_numbers_are_categories(rows_as):
     ages = [17, 24.5, 25, 60, 61, None, 9999, 25, 33, 88, 18]
     rows = pa.table({"age": ages, "y": [1, 0] * 5 + [1]})

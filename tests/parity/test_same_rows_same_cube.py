@@ -504,10 +504,3 @@ def test_one_digest_for_every_kind(rows_as):
         sensitive=["a", "c", {"column": "age", "cuts": [40]}], weight="w",
     )  # fmt: skip
     assert cube.digest == "sha256:e7c6b33976bb308a93cc553ae66acd3c238195bd45aa59df1b9878f15b31e551"
-
-
-def test_the_order_of_rows_is_of_no_account(rows_as):
-    rows = _many(300)
-    options = {"label": "y", "score": "s", "threshold": 0.5, "sensitive": ["a", "b"], "weight": "w"}
-    turned = rows.take(list(range(len(rows)))[::-1])
-    assert count(rows_as(turned), **options) == count(rows, **options)

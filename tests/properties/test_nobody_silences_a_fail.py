@@ -15,8 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import FEW_EXAMPLES
-from tests.model_rows import QUESTION as OF_MODELS
-from tests.model_rows import rows as people
 from tests.monitored_days import QUESTION as OF_DAYS
 from tests.monitored_days import day_names
 
@@ -233,30 +231,6 @@ def test_nothing_added_to_both_reports_silences_what_got_worse(
     )
     judged = {metric: p for metric, p in one.items() if p is not None and other[metric] is not None}
     assert all(other[metric] >= p * (1 - 1e-9) for metric, p in judged.items())
-
-
-@given(
-    tiny=st.integers(1, 12),
-    candidates=st.lists(st.sampled_from(["random", "fairer", "current_2"]), unique=True),
-    seed=st.integers(0, 99),
-)
-@FEW_EXAMPLES
-def test_no_candidate_and_no_tiny_group_make_a_worse_candidate_better(
-    tiny: int, candidates: list[str], seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    own = people().with_columns(current_2=pl.col("current"))
-    flip = rng.integers(0, 2, (2, tiny))
-    few = own[:tiny].with_columns(
-        sex=pl.lit("X"), repaid=pl.Series(flip[0]), unfair=pl.Series(flip[1])
-    )
-    asked = OF_MODELS | {"margins": {"accuracy": 0.02}}
-    alone = fg.compare_models(own, candidate="unfair", **asked)["unfair"]
-    beside = fg.compare_models(pl.concat([own, few]), candidate=["unfair", *candidates], **asked)[
-        "unfair"
-    ]
-    assert str(alone.verdict) == "worse"
-    assert str(beside.verdict) == "worse"
 
 
 @given(added=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), max_size=60))

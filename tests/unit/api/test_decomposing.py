@@ -287,12 +287,6 @@ def test_counts_are_decomposed_by_the_cuts_that_they_hold(how):
             of(cube, given)
 
 
-def test_protected_counts_are_refused():
-    cube = fg.protect(fg.count(ROWS, **ASKED, strata="dept"), min_cell=5)
-    with pytest.raises(CubeError, match="decompose the exact counts"):
-        fg.why(cube)
-
-
 def survey(rows=1_200):
     """Return rows of persons with weights; each person is a cluster."""
     rng = np.random.default_rng(4)
@@ -706,21 +700,6 @@ ASKED_MEANS = {
     "label": "salary", "sensitive": "sex", "reference": {"sex": "M"}, "strata": "grade",
     "preset": "eu-pay-transparency",
 }  # fmt: skip
-
-
-def test_pay_transparency_shows_the_ratio_of_every_category_with_its_interval(pay):
-    report = fg.audit(pay, **ASKED_MEANS)
-    for grade in ("junior", "senior"):
-        mine = pay.filter(grade=grade)
-        ours, theirs = (mine.filter(sex=sex)["salary"].mean() for sex in "FM")
-        (each,) = (
-            e
-            for e in report.estimates
-            if (e.metric, e.group, e.stratum) == ("mean_label.ratio", "F", grade)
-        )
-        assert each.value == pytest.approx(ours / theirs)
-        assert each.interval.low < each.value < each.interval.high
-    assert not any("treated as" in each.message for each in report.diagnostics)
 
 
 def test_the_parts_of_a_ratio_of_means_are_ratios(pay):

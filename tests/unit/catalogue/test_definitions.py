@@ -211,27 +211,14 @@ def audit_strata(profile: str, **options: Any) -> fg.Report:
     )  # fmt: skip
 
 
-def test_c7_disparity_is_of_the_facet_within_the_stratum() -> None:
-    found = audit_strata(DOCUMENTED)["CDDL", "facet", "d"].value
-    assert found == pytest.approx(6 / 12 - 2 / 8)  # stratum x alone has both outcomes
-
-
-def test_c8_a_stratum_without_an_outcome_is_left_out_or_zero() -> None:
-    shown = audit_strata(DOCUMENTED)
+def test_c7_and_c8_disparity_within_strata_of_which_one_lacks_an_outcome() -> None:
+    shown = audit_strata(DOCUMENTED)  # stratum x alone has both outcomes
+    assert shown["CDDL", "facet", "d"].value == pytest.approx(6 / 12 - 2 / 8)
     (note,) = [d for d in shown.diagnostics if d.code == "coverage"]
     assert "66.7%" in note.message
     replayed = audit_strata(SMCLARIFY)["CDDL", "facet", "d"].value
     # in y the share of d among the rejected is 1/2, and among nobody accepted 0
     assert replayed == pytest.approx((20 * (6 / 12 - 2 / 8) + 10 * (5 / 10 - 0)) / 30)
-
-
-def test_c9_each_vendor_keeps_its_specificity() -> None:
-    report = audit(RD_D, RD_A)
-    assert value(report, "SD") == pytest.approx(8 / 69)
-    assert value(report, "vertex.specificity_difference") == pytest.approx(8 / 69)
-    swapped = audit(RD_A, RD_D)
-    assert value(swapped, "SD") == pytest.approx(-8 / 69)
-    assert "against" not in find_metric("vertex.specificity_difference").positive
 
 
 @pytest.mark.parametrize(
@@ -264,22 +251,6 @@ def test_c11_treatment_equality_is_fn_over_fp_d_minus_a() -> None:
     superseded = 6 / 8 - 2 / 5  # FP/FN, a - d: another size, the same sign
     assert value(report, "TE") == pytest.approx(7 / 6)
     assert (value(report, "TE") > 0) == (superseded > 0)
-
-
-def test_c14_a_half_over_six_tenths_passes_four_fifths() -> None:
-    report = fg.audit(
-        fg.confusion("facet", {"d": cells(500, 0, 0, 500), "a": cells(600, 0, 0, 400)}),
-        metrics="DI",
-        rules=[fg.rule("DI", at_least=0.8, groups="d", decide="point")],
-        accept="prediction_is_label:prediction",
-    )
-    assert value(report, "DI") == pytest.approx(5 / 6, rel=1e-15)
-    assert report.verdict == "pass"
-
-
-def test_c20_accuracy_is_of_its_own_facet() -> None:
-    found = audit(AD_D, AD_A)["AD", "facet", "d"]
-    assert (found.rate_group, found.rate_reference) == (0.5, 0.7)
 
 
 def test_c21_an_empty_facet() -> None:

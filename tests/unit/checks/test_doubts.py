@@ -395,11 +395,6 @@ def test_no_pass_stands_on_rows_that_a_join_repeated_for_every_group():
     check_withheld(both, "doubled_rows", **asked)
 
 
-def test_no_rule_on_predictions_that_are_the_label_passes():
-    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE}
-    check_withheld(table(y=P), "prediction_is_label:p", **asked)
-
-
 def test_predicted_classes_that_are_permuted_or_of_one_group_alike_leave_no_pass():
     y = ["abc"[i // 2 % 3] for i in range(N)]
     p = [each if i % 7 else "a" for i, each in enumerate(y)]
@@ -430,13 +425,6 @@ def test_the_control_group_of_a_preset_is_no_doubt():
     amounts = {"label": "limit", "task": "regression", "sensitive": "race", "preset": "us-lending"}
     rule = "mean_label.ratio <= 1.25"  # of the user's own
     assert fg.audit(limits[:-1], **amounts, rules=rule).verdict is Outcome.INCONCLUSIVE
-
-
-def test_alike_rows_of_one_cluster_are_no_copies():
-    rows = pl.concat([table(s=[i // 3 for i in range(N)], c=list(range(N)))] * 2)
-    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "rules": RULE}
-    assert fg.audit(rows, **asked).verdict is Outcome.INCONCLUSIVE
-    assert fg.audit(rows, **asked, cluster="c").verdict is Outcome.PASS
 
 
 def test_a_direction_that_is_stated_against_the_name_leaves_no_pass():

@@ -177,47 +177,6 @@ def test_counts_give_what_the_rows_give(rate, crossed):
         assert (float(low1), float(high1)) == limits(of_rate)
 
 
-def test_weighted_clusters():
-    rows = tied(4)
-    rows["w"] = np.random.default_rng(5).lognormal(0, 0.7, len(rows))
-    report = ask(rows, weight="w", metrics="AD")
-    for group in report.groups:
-        p, n, df = worth(rows[rows.g == group.group], "accuracy", "w", rows)
-        found = group.rates["accuracy"]
-        low, high = wilson(p * n, n, critical_t(0.95, df))
-        assert found.value == pytest.approx(p)
-        assert (float(low), float(high)) == limits(found)
-
-
-def test_clusters_of_one_row_are_rows_with_t():
-    rows = tied(8).iloc[:390].assign(u=range(390))
-    found = ask(rows, metrics="DPPL")["DPPL", "g", "a"]
-    (p, n), (q, m) = ((s.p.mean(), len(s) - 1) for s in (rows[rows.g == "a"], rows[rows.g != "a"]))
-    low1, high1 = wilson(p * n, n, critical_t(0.95, n))
-    low2, high2 = wilson(q * m, m, critical_t(0.95, m))
-    low = q - p - math.hypot(q - low2, high1 - p)
-    high = q - p + math.hypot(high2 - q, p - low1)
-    assert (low, high) == limits(found)
-    plain = fg.audit(rows, label="y", prediction="p", sensitive="g", metrics="DPPL")
-    assert tuple(found.interval) == pytest.approx(
-        tuple(plain["DPPL", "g", "a"].interval), abs=0.002
-    )
-
-
-def test_shards_add_up_to_all_rows(tmp_path, monkeypatch):
-    monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef")
-    rows = tied(11, crossed=True)
-    asked = {"label": "y", "prediction": "p", "sensitive": "g", "cluster": "u"}
-    whole = fg.count(rows, **asked)
-    shards = fg.count(rows.iloc[::3], **asked)
-    for start in (1, 2):
-        shards += fg.count(rows.iloc[start::3], **asked)
-    assert shards == whole
-    shards.save(tmp_path / "rows.cube.json")
-    kept = fg.load(tmp_path / "rows.cube.json")
-    assert fg.audit(kept).estimates == ask(rows).estimates
-
-
 def test_rows_without_a_cluster_are_told_and_left_out_of_intervals():
     rows = tied(12)
     rows.loc[:9, "u"] = None

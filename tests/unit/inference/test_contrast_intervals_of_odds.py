@@ -3,7 +3,6 @@
 from itertools import product
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,29 +11,12 @@ from tests import reference_intervals as reference
 from tests.selected_groups import selected
 
 import fairgauge as fg
-from fairgauge.enums import IntervalMethod, Status
+from fairgauge.enums import Status
 from fairgauge.stats.contrasts import mover_odds_ratio, mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.stratified import mantel_haenszel_odds_ratio
 
 Z = critical(0.95)
-BERKELEY = {
-    "M": [(512, 825), (353, 560), (120, 325), (138, 417), (53, 191), (22, 373)],
-    "F": [(89, 108), (17, 25), (202, 593), (131, 375), (94, 393), (24, 341)],
-}
-
-
-def admissions(**options):
-    rows = [
-        {"sex": sex, "department": "ABCDEF"[i], "admitted": outcome, "people": n}
-        for sex, departments in BERKELEY.items()
-        for i, (admitted, applied) in enumerate(departments)
-        for outcome, n in ((1, admitted), (0, applied - admitted))
-    ]
-    return fg.audit(
-        pl.DataFrame(rows), prediction="admitted", positive=1, sensitive="sex", count="people",
-        **{"metrics": ["odds ratio"], "reference": {"sex": "F"}, **options},
-    )  # fmt: skip
 
 
 def table(d, a, **options):
@@ -42,16 +24,6 @@ def table(d, a, **options):
     counts = selected({"d": d, "a": a})
     options = {"metrics": ["odds ratio"], "reference": {"g": "a"}, **options}
     return fg.audit(counts, **options)["selection_odds.ratio", "g", "d"]
-
-
-def test_berkeley_by_department_as_r_has_it():
-    """R 4.4, mantelhaen.test(UCBAdmissions): 0.9046968, 95% CI 0.7719074 to 1.0603298."""
-    found = [e for e in admissions(strata="department").estimates if str(e.scope.kind) == "pooled"]
-    (pooled,) = found
-    assert pooled.value == pytest.approx(0.9046968, abs=5e-8)
-    assert tuple(pooled.interval) == pytest.approx((0.7719074, 1.0603298), abs=5e-8)
-    assert pooled.interval.methods == (IntervalMethod.MANTEL_HAENSZEL,)
-    assert pooled.rate_group is None  # no two odds have this ratio
 
 
 @pytest.mark.parametrize(

@@ -84,16 +84,6 @@ def test_the_unit_and_the_origin_do_not_matter():
         assert other.p_value == pytest.approx(each.p_value, rel=1e-4, abs=1e-9)
 
 
-def test_counts_stand_for_rows_and_even_weights_for_none():
-    y, p, g = table()
-    twice = audited(*(np.repeat(each, 2) for each in (y, p, g)))
-    counted = audited(y, p, g, more={"k": np.full(len(y), 2)}, count="k")
-    weighed = audited(y, p, g, more={"w": np.full(len(y), 0.3)}, weight="w")
-    for each, other in ((twice, counted), (audited(y, p, g), weighed)):
-        for one, two in zip(each.estimates, other.estimates, strict=True):
-            assert (one.low, one.high) == pytest.approx((two.low, two.high), rel=1e-9)
-
-
 def test_r2_stays_at_most_one_and_predicting_the_mean_is_not_too_sure():
     y, p, g = table(noise=0.01)
     rates = audited(y, p + 0.2 * y, g).groups[0].rates
@@ -156,16 +146,6 @@ def test_equal_weights_of_any_unit_are_no_weights(unit):
     ]
     for one, other in zip(plain.estimates, weighted.estimates, strict=True):
         assert [*other.interval] == pytest.approx([*one.interval], rel=1e-9, abs=1e-9)
-
-
-def test_the_unit_of_unequal_weights_is_free():
-    data = rows()
-    one, other = (
-        fg.audit(data.with_columns(pl.col("w") * unit), **ASKED, weight="w")
-        for unit in (1.0, 1000.0)
-    )
-    for mine, yours in zip(one.estimates, other.estimates, strict=True):
-        assert [*yours.interval] == pytest.approx([*mine.interval], rel=1e-6)
 
 
 def test_a_weighted_mean_has_the_variance_of_its_influences():

@@ -261,23 +261,6 @@ def test_turning_the_outcome_round_changes_nothing():
         assert one.gaps[0].change == pytest.approx(-other.gaps[0].change)
 
 
-def test_intervals_that_hold_together_show_what_is_named():
-    for seed in range(6):
-        found = judged(rows(BETTER, OLD, BETTER, OLD, seed=seed))
-        for one in found.candidates:
-            for each in (*one.performance, *one.gaps):
-                assert each.simultaneous.low < each.interval.low < each.interval.high
-        if found.best is not None:
-            best = found[found.best]
-            assert best.gaps[0].simultaneous.low > 0
-            assert best.performance[0].simultaneous.low > -0.01
-
-
-def test_a_group_of_few_rows_is_named_and_not_judged():
-    found = judged(rows(BETTER, n=600, shares=(0.98, 0.02)))
-    assert (found.verdict, found["c0"].not_judged, found.exit_code) == ("not judged", ("B",), 3)
-
-
 def test_a_group_without_rows_of_the_rate_has_too_few_and_no_gap():
     """Both gaps are undefined: the page stated one as undefined under the model in use."""
     none_due = rows(BETTER).with_columns(y=pl.when(pl.col("g") == "A").then("y").otherwise(0))
@@ -402,19 +385,6 @@ def test_people_whose_decisions_are_counted_cluster():
     assert [stated in " ".join(str(each).split()) for each in found] == [True, False]
     with pytest.raises(fg.SpecError, match="count each decision"):
         judged(data, person="k", per_person="any")
-
-
-def test_weights_of_one_change_nothing_and_clusters_widen_intervals():
-    data = rows(BETTER, OLD).with_columns(w=pl.lit(1.0), k=pl.int_range(pl.len()) // 40)
-    plain, weighted = judged(data), judged(data, weight="w")
-    for one, other in zip(plain.candidates, weighted.candidates, strict=True):
-        assert one.gaps[0].interval == other.gaps[0].interval
-    copies = pl.concat([data, data.with_columns(k=pl.col("k"))])
-    clustered = judged(copies, cluster="k")["c0"].gaps[0].interval
-    ends, of_copies = (
-        each.high - each.low for each in (clustered, judged(copies)["c0"].gaps[0].interval)
-    )
-    assert ends > of_copies
 
 
 def test_a_candidate_that_was_chosen_on_other_rows_pays_for_no_other(tmp_path):

@@ -68,8 +68,8 @@ def test_today_comes_to_what_an_audit_says_whatever_is_missing(lacking, referenc
     of_some = pl.when(pl.int_range(pl.len()) % 20 > 0).then(lacking)
     asked = {**QUESTION, "sensitive": ["sex", "region"], "reference": reference}
     counts, outcomes = fg.count(PEOPLE.with_columns(of_some.alias(lacking)), **asked), set()
-    for limit, rate in product([0.55, 0.75, 0.95], ["selection", "true_positive"]):
-        goal = f"{rate}_rate.ratio >= {limit}"
+    selection = [f"selection_rate.ratio >= {limit}" for limit in (0.55, 0.75, 0.95)]
+    for goal in (*selection, "true_positive_rate.ratio >= 0.75"):
         found = fg.thresholds(counts, rules=goal, margins={"accuracy": 0.2})
         verdicts = fg.audit(counts, rules=goal).verdicts
         for of in found.features:
@@ -96,7 +96,7 @@ def test_candidates_are_named_or_quantiles_that_know_no_outcome():
 def test_another_threshold_must_be_shown_among_all_candidates():
     """Its own interval meets the goal: of twenty candidates that is no evidence."""
     found, alone = set(), set()
-    for limit in np.arange(0.70, 0.86, 0.01):
+    for limit in np.arange(0.70, 0.86, 0.03):
         of = chosen(rules=f"selection_rate.ratio >= {limit:.2f}", margins={"accuracy": 0.3})["sex"]
         cut = of.common and of.common.threshold
         for point in of.frontier:
@@ -144,16 +144,6 @@ def test_a_group_with_insufficient_data_decides_nothing():
     text = " ".join(str(found).split())
     assert "Not evaluated for tiny: n = " in text
     assert "change the model" not in text
-
-
-@pytest.mark.parametrize(
-    ("reference", "name"), [({"sex": "M"}, "M"), ("overall", "overall"), ("others", "others")]
-)
-def test_groups_are_compared_with_the_reference_that_is_asked_for(reference, name):
-    found = chosen(reference=reference)["sex"].common
-    assert {str(each.reference) for each in found.disparities} == {name}
-    groups = {each.group for each in found.disparities}
-    assert groups == ({"F"} if name == "M" else {"F", "M"})
 
 
 DECIDES = {">=": np.greater_equal, "<": np.less}
@@ -397,21 +387,6 @@ def test_every_threshold_has_the_reference_of_an_audit_at_it(rule, options):
     assert len(points) > 5
     for point in points:
         assert point.reference == reference_of[point.threshold, point.group]
-
-
-def test_a_choice_compares_with_the_reference_at_its_own_thresholds():
-    rows = scored_refs()
-    goal = "selection_rate.ratio >= 0.5"
-    (choice,) = fg.thresholds(
-        rows, reference="best", threshold=0.5, rules=goal, margins={"accuracy": 0.2}, **ASKED_REFS
-    ).features
-    cut = choice.common.threshold
-    report = fg.audit(
-        rows, reference="best", metrics="selection_rate.ratio", threshold=cut, **ASKED_REFS
-    )
-    assert {(e.group, e.reference) for e in choice.common.disparities} == {
-        (e.group, e.reference) for e in report.estimates
-    }
 
 
 def counts_of(rates: dict[str, float], n: int = 20_000) -> fg.Cube:

@@ -250,15 +250,6 @@ def test_strata_are_compared_each_with_itself():
     assert ("estimate", "RD", "new") in {(e.what, e.name, e.report) for e in found.alone}
 
 
-def test_a_report_against_itself_has_not_changed():
-    old, _ = pairs.months()
-    found = fg.compare(old, old, same_rows=True)
-    assert not found.worse
-    assert not any(each.moved for each in found.changes)
-    assert (found.flips, found.alone, found.differences, found.verdict) == ((), (), (), "none")
-    assert "Nothing changed" in str(found)
-
-
 # --- the same rows -------------------------------------------------------------------------------
 
 

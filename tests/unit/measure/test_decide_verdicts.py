@@ -23,7 +23,7 @@ from fairgauge.measure.measured import Measured
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import ClassScope, Interval, Reference
-from fairgauge.results.verdicts import Verdict, counted_as, overall
+from fairgauge.results.verdicts import Verdict, overall
 from fairgauge.rowwise import row_metrics as row_reader
 from fairgauge.scan.row_codes import coded_rows, read_rows
 from fairgauge.stats.contrasts import newcombe
@@ -54,18 +54,6 @@ def judge(estimates, rules):
 
 ANY = Reason.of(ReasonCode.INSIDE)
 DIFFERENCE = fg.rule("selection_rate.difference", between=(-0.1, 0.1))
-
-
-def test_outside_fails():
-    report = audited(fg.rule("DI", at_least=0.8), a=(300, 700), b=(500, 500))
-    found = verdict(report)
-    assert found.outcome is Outcome.FAIL
-    assert found.reason == Reason.of(ReasonCode.BELOW, limit=0.8)
-    assert found.says == (
-        "disparate impact (Clarify DI) 0.600, 95% CI 0.536 to 0.672: the whole confidence interval "
-        "is below 0.8"
-    )
-    assert (found.mirror, len(report.verdicts), report.verdict) == ("b", 1, Outcome.FAIL)
 
 
 def test_rows_said_to_decide_do_decide():
@@ -438,15 +426,6 @@ def test_rows_are_read_as_often_as_without_adjustment(monkeypatch, rules, option
     assert reads == per_decision != []
 
 
-def test_one_comparison_needs_no_adjustment() -> None:
-    options = {"rules": [{"metric": "DPPL", "at_most": 0.05, "groups": ["g4"]}]}
-    alone, together = (
-        audited_familywise(SELECTED, multiplicity=each, **options)
-        for each in ("per-decision", "familywise")
-    )
-    assert alone.verdicts == together.verdicts
-
-
 # ---- A rule that has nothing to be held against is never a pass, and states why
 random = np.random.default_rng(3)
 ROWS = 300
@@ -531,44 +510,3 @@ def test_a_feature_of_one_group_never_passes():
     rule = fg.rule("TPR.difference", at_least=-0.1, insufficient="pass")
     (each,) = verdicts(sensitive="one", rules=[rule])
     assert each.outcome is Outcome.NOT_EVALUATED
-
-
-def test_a_rule_of_which_no_comparison_has_a_value_never_passes():
-    data = TABLE.with_columns(y=pl.when(pl.col("g") == "a").then(pl.col("y"))).filter(
-        pl.col("g") != "c"
-    )
-    report = fg.audit(
-        data, **ASKED, rules=["TPR.difference >= -0.1", "selection_rate.difference >= -0.9"],
-        inconclusive="pass",
-    )  # fmt: skip
-    by_rule = {v.rule: v.outcome for v in report.verdicts}
-    assert set(by_rule.values()) == {Outcome.NOT_EVALUATED, Outcome.PASS}
-    assert report.exit_code == 3
-
-
-METRICS = ["DI", "accuracy", "TPR.difference", "selection_rate.largest_gap", "FT", "CDDPL"]
-
-
-@given(
-    st.sampled_from(METRICS),
-    st.lists(st.sampled_from(["a", "b", "nobody"]), max_size=2, unique=True),
-    st.sampled_from(["others", "best", "largest"]),
-    st.sets(st.sampled_from(["a", "b", "c"])),
-    st.sampled_from(["report", "pass", "fail", "ignore"]),
-)
-def test_what_passes_has_a_value(metric, groups, reference, excluded, insufficient):
-    """Whatever is asked and whatever is absent, a pass rests on an estimate of the data."""
-    groups = [] if metric.endswith("gap") else groups
-    rule = fg.rule(metric, between=(-0.9, 0.9), groups=groups, insufficient=insufficient)
-    counts = fg.count(TABLE, **ASKED, features="s", strata="k", rules=[rule])
-    report = fg.audit(counts, reference=reference, exclude_groups=sorted(excluded))
-    assert report.verdicts
-    named = {name for each in report.verdicts for name in (each.group, each.mirror)}
-    assert set(groups) <= named
-    for each in counted_as(report.verdicts, Outcome.PASS):
-        known = [
-            e for e in (*report.estimates, *report.groups)
-            if e.group == each.group and e.feature == each.feature
-        ]  # fmt: skip
-        assert each.outcome is not Outcome.PASS or known
-        assert each.outcome is not Outcome.PASS or metric != "FT"

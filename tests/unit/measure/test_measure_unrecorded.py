@@ -63,21 +63,6 @@ def test_probabilities_of_0_and_1_give_the_values_of_the_recorded_column():
             assert ours.interval.high == pytest.approx(each.interval.high, abs=0.02)
 
 
-def test_parts_add_up_to_the_whole_digit_for_digit_in_any_order():
-    data = people(3_000, known=0.1)
-    asked = {
-        "prediction": "chosen",
-        "positive": 1,
-        "sensitive": {"race": fg.probabilities(GROUPS, known="reported")},
-    }
-    whole = fg.count(data, **asked)
-    parts = fg.count(data[:1_100], **asked) + fg.count(data[1_100:], **asked)
-    shuffled = fg.count(data.sample(fraction=1, shuffle=True, seed=1), **asked)
-    for other in (parts, shuffled):
-        assert other.digest == whole.digest
-        assert fg.audit(other).estimates == fg.audit(whole).estimates
-
-
 def test_probabilities_without_information_decide_nothing():
     """The true ratio is .65; all have the same probabilities."""
     data = people(4_000).with_columns(

@@ -7,7 +7,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Outcome, Status
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import ReasonCode
 
 
 def counts_of(sizes: dict[str, int]) -> fg.Cube:
@@ -18,20 +18,6 @@ def counts_of(sizes: dict[str, int]) -> fg.Cube:
             for name, n in sizes.items()
         },
     )
-
-
-SIZES = {"a": 1000, "b": 400, "c": 100}
-
-
-def test_a_small_group_is_not_evaluated() -> None:
-    report = fg.audit(counts_of(SIZES), min_n=200, rules=["DI >= 0.8"], reference={"g": "a"})
-    assert report["DI", "g", "b"].status is Status.OK
-    small = report["DI", "g", "c"]
-    assert small.status is Status.TOO_FEW
-    assert small.reason == Reason.of(ReasonCode.SMALL_GROUP, n=100, minimum=200).on("group")
-    verdict = next(each for each in report.verdicts if each.group == "c")
-    assert verdict.outcome is Outcome.NOT_EVALUATED
-    assert verdict.says.count("n = 100 in the group, below the minimum of 200") == 1
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ LINES, MOMENTS, LONGEST, DAYS = 90, 3, 0.2, 3
 """Lines of a run that write, random moments, the CPU seconds of a run, and days of other counts."""
 ADDED = (0, 3 << 8)
 """The statuses of a run that is not killed: one of few days is given again and again, no pass."""
-STEP = 1 if os.environ.get("FAIRGAUGE_TESTS") == "all" else 6
+STEP = 1 if os.environ.get("FAIRGAUGE_TESTS") == "all" else 9
 """One in so many of these lines is tried."""
 WRITING = (
     "create", "replace", "create_whole", "replace_whole", "write_all", "_write_temporary",

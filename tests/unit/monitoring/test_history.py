@@ -26,13 +26,6 @@ from fairgauge.render import render
 from fairgauge.results.monitor_results import MonitorState
 
 
-def test_the_same_counts_are_added_once(tmp_path):
-    history = fg.History(tmp_path)
-    assert history.add("2026-11-20", cube(40))
-    assert not history.add("2026-11-20", cube(40))
-    assert [str(each) for each in history.periods] == ["2026-11-20"]
-
-
 def test_other_counts_of_a_period_name_both(tmp_path):
     history = fg.History(tmp_path)
     history.add("2026-11-20", cube(40))
@@ -44,15 +37,6 @@ def test_other_counts_of_a_period_name_both(tmp_path):
     assert "--replace" in str(caught.value)
     assert history.add("2026-11-20", cube(41, of=101), replace=True)
     assert history.cube(parse_period("2026-11-20")) == cube(41, of=101)
-
-
-def test_counts_of_another_question_name_the_key(tmp_path):
-    history = fg.History(tmp_path)
-    history.add("2026-11-20", cube(40))
-    other = fg.confusion("gender", {"F": {"tp": 1}, "M": {"tp": 2}})
-    with pytest.raises(fg.CubeError, match=r"questions: sensitive is .* in a new history"):
-        history.add("2026-11-21", other)
-    assert len(history.periods) == 1
 
 
 def test_protected_counts_are_no_period(tmp_path):

@@ -140,13 +140,6 @@ def test_a_report_is_saved_in_german(tmp_path):
     assert str(report.brief().headings[0]) == "What was looked at"
 
 
-def test_a_language_that_is_none_is_named():
-    cells = {"tp": 5, "fn": 5}
-    report = fg.audit(fg.confusion("g", {"a": cells, "b": cells}))
-    with pytest.raises(fg.DataError, match=r"no language .dee.*de"):
-        render(report, "text", lang="dee")
-
-
 @pytest.mark.parametrize(
     ("table", "codes"), [("reason", ReasonCode), ("diagnostic", DiagnosticCode)]
 )

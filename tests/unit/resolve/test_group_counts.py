@@ -31,10 +31,6 @@ def sizes(report: fg.Report) -> dict[str, float]:
     return {g.group: g.n for g in report.groups if g.scope == OVERALL}
 
 
-def test_every_value_is_a_group() -> None:
-    assert sizes(audit(sensitive="race")) == {"A": 1, "B": 2, "H": 1, "W": 3}
-
-
 def test_value_sets_are_groups_and_the_others_their_rest() -> None:
     report = audit(sensitive={"race": ["B", "H"]})
     assert sizes(report) == {"B, H": 3, "others": 4}
@@ -42,12 +38,6 @@ def test_value_sets_are_groups_and_the_others_their_rest() -> None:
     kinds = {g.group: g.reference_kind for g in report.groups}
     assert kinds == {"B, H": None, "others": ReferenceKind.OTHERS}
     assert report["DPL", "race", "B, H"].value == pytest.approx(3 / 4 - 1 / 3)
-
-
-def test_several_value_sets() -> None:
-    report = audit(sensitive={"race": [["B", "H"], ["W"]]})
-    assert sizes(report) == {"B, H": 3, "W": 3, "others": 1}
-    assert report["DPL", "race", "W"].rate_reference == pytest.approx(2 / 4)
 
 
 def test_intersections_are_the_combinations_that_occur() -> None:
@@ -68,15 +58,6 @@ def test_intersections_are_the_combinations_that_occur() -> None:
 def test_references(reference: Any, expected: dict[str, Reference]) -> None:
     report = audit(sensitive="race", reference=reference)
     assert {e.group: e.reference for e in report.estimates} == expected
-
-
-def test_the_rates_of_references() -> None:
-    rest = audit(sensitive="race")["DPL", "race", "B"]
-    assert (rest.rate_group, rest.rate_reference) == (0.5, 3 / 5)
-    overall = audit(sensitive="race", reference="overall")["DPL", "race", "B"]
-    assert overall.rate_reference == pytest.approx(4 / 7)
-    named = audit(sensitive="race", reference={"race": "W"})["DPL", "race", "B"]
-    assert named.rate_reference == pytest.approx(2 / 3)
 
 
 def test_best_is_the_best_by_the_metric() -> None:
@@ -105,23 +86,6 @@ def test_a_reference_outside_the_value_sets_becomes_a_group() -> None:
     report = audit(sensitive={"race": ["B"]}, reference={"race": "W"})
     assert report["DPL", "race", "B"].reference == Reference(ReferenceKind.GROUP, "W")
     assert sizes(report) == {"B": 2, "W": 3, "others": 2}
-
-
-def test_strata_hold_a_column_fixed() -> None:
-    report = audit(sensitive="sex", strata="dept")
-    counts = {(g.group, g.stratum): g.n for g in report.groups}
-    assert counts[("f", "x")] == 2
-    assert counts[("m", "y")] == 2
-    assert report["DPL", "sex", "f", "x"].value == pytest.approx(0 - 1)
-    assert report.data.excluded["missing stratum"] == 1
-
-
-def test_one_group_alone_is_compared_with_nobody() -> None:
-    report = fg.audit(TABLE.assign(one="x"), label="y", sensitive="one", metrics="DPL")
-    (estimate,) = report.estimates
-    assert (estimate.value, estimate.status) == (None, "undefined")
-    reason = estimate.reason
-    assert (reason.code, reason.side) == (ReasonCode.EMPTY_DENOMINATOR, "reference")
 
 
 def test_unknown_values_name_the_nearest() -> None:

@@ -21,7 +21,6 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render import render
 from fairgauge.results.verdicts import Verdict, counted_as, overall
 
 # 1. a user's name is taken for a word of ours
@@ -212,16 +211,3 @@ def test_decided_verdicts_stay_and_the_others_say_why(before, outcome):
             assert other.says.startswith(f"{one.says}; ")
             assert other.says.endswith(f" counts as {outcome}")
             assert other.reason["reasons"] == (one.reason,)
-
-
-def test_a_group_that_a_rule_names_and_no_row_has_is_no_pass_in_any_format():
-    women, men = {"tp": 50, "fn": 50}, {"tp": 55, "fn": 45}
-    rule = {"metric": "selection_rate.ratio", "at_least": 0.1, "groups": ["F", "X"]}
-    report = fg.audit(fg.confusion("sex", {"F": women, "M": men}), rules=[rule])
-    junit = render(report, "junit")
-    assert 'tests="2" failures="0" errors="0" skipped="1"' in junit
-    assert '0.1: X" time="0">' in junit
-    assert "there is no estimate of the group 'X'" in junit
-    quiet = render(report, "text", quiet=True)
-    assert "NOT EVALUATED (X): " in quiet
-    assert report.exit_code == 3

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.stats import contrasts, sampling
+from fairgauge.stats import contrasts
 from fairgauge.stats.intervals import critical, critical_t, t_from_z, wilson
 from fairgauge.stats.sampling import (
     ShareVariance,
@@ -64,14 +64,6 @@ def test_the_degrees_are_bell_and_mccaffreys(sizes):
     products = scaled.T @ scaled
     expected = np.trace(products) ** 2 / (products**2).sum()
     assert satterthwaite_degrees(m) == pytest.approx(expected, rel=1e-9)
-
-
-def test_single_rows_as_clusters_are_independent_rows():
-    x = np.repeat([1, 0], [30, 70])
-    share = variance_of(x, np.ones(100))
-    assert share.variance == pytest.approx(0.21 / 99)
-    assert effective_rows(share, 100) == pytest.approx(99)
-    assert share.degrees == pytest.approx(99)
 
 
 def test_a_dominant_cluster_hides_in_the_sandwich_but_not_here():
@@ -164,9 +156,3 @@ def test_a_ratio_is_where_the_limit_of_the_difference_is_0(sides, r):
 
 
 # jackknife
-
-
-def test_the_variance_of_a_mean_is_the_usual_one():
-    rows = np.random.default_rng(1).normal(size=25)
-    means = np.array([rows.mean(), *((rows.sum() - rows) / 24)])
-    assert (sampling.deviations(means) ** 2).sum() == pytest.approx(rows.var(ddof=1) / 25)

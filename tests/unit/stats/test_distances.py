@@ -184,13 +184,6 @@ def test_without_a_block_is_as_if_it_had_never_been():
     assert sorted(found[1:]) == pytest.approx(sorted(one_out))
 
 
-def test_the_order_of_rows_is_nothing():
-    points, decided = grid(150, 5)
-    order = RNG(9).permutation(150)
-    one = disagreement(points, decided, 5, RNG(0))
-    assert (disagreement(points[order], decided[order], 5, RNG(0)) == one).all()
-
-
 def test_limits_of_a_mean_of_independent_rows_are_wilsons():
     """Leaving rows out one by one gives p q / (n - 1), so the mean is worth n - 1 rows."""
     y = np.repeat([1.0, 0.0], [12, 28])

@@ -159,14 +159,6 @@ STEPS = st.sampled_from([1, -1]).flatmap(
 )
 
 
-def test_a_ratio_just_below_four_fifths_is_not_shown_as_it():
-    counts = selected({"a": (799, 1_000), "b": (1_000, 1_000)})
-    report = fg.audit(counts, reference={"g": "b"}, rules=["selection_rate.ratio >= 0.8"])
-    assert "selection rate ratio 0.799, 95% CI" in report.verdicts[0].says
-    for full in (False, True):
-        assert "0.799, 95% CI" in render(report, "text", full=full)
-
-
 @example(-0.51, 0.0005, Unit.NUMBER)
 @given(LIMITS, STEPS, st.sampled_from(list(Unit)))
 def test_what_is_shown_is_on_the_side_of_the_value(limit, step, unit):

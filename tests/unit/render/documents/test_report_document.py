@@ -44,12 +44,6 @@ def test_groups_are_ranked_by_the_point_estimate_and_sparse_ones_are_not():
     assert "tiny, n = 6" in shown(report)
 
 
-def test_what_is_not_significant_is_no_finding():
-    report = audit({"a": (50, 100), "b": (54, 100)})
-    assert report.findings == ()
-    assert "is statistically significant; there may still be one" in shown(report)
-
-
 @pytest.mark.parametrize(
     ("overall", "adjusted", "is_reversal"),
     [
@@ -158,15 +152,6 @@ HIRED = {
 }  # fmt: skip
 
 
-def test_tables_to_publish_have_the_intervals_of_the_first_page():
-    """One interval of a ratio in all of a report: its own."""
-    report = audit(HIRED, preset="nyc-ll144")
-    text = shown(report, full=True)
-    low, high = report.findings[0].estimate.interval
-    assert f"({low:.3f} to {high:.3f})" in text[text.index("To file") :]
-    assert f"{low:.2f} and {high:.2f} times as often" in text
-
-
 def test_a_test_of_all_groups_that_depends_on_a_sparse_one_states_it():
     """0 of 25 alone made the groups differ, and was insufficient for any conclusion."""
     groups = {"White": (5038, 5938), "Black": (1494, 1779), "Asian": (399, 472), "Two": (0, 25)}
@@ -222,11 +207,6 @@ def test_in_new_york_the_most_selected_category_of_a_small_audit_is_the_referenc
     two = audit({name: cells[name] for name in ("White", "Asian")}, preset="ugesp")
     for none in (few, two):
         assert str(none.brief().headline) == "No difference between groups could be tested"
-
-
-def test_the_interval_of_the_worst_class_is_called_simultaneous():
-    worst = result("classes without accuracy").findings[0].estimate
-    assert "simultaneous 95% CI" in worst.says
 
 
 def test_all_groups_without_a_conclusion_are_counted():
