@@ -7,7 +7,8 @@ from fairgauge.start.first_help import complete_command, first_help
 
 def main() -> None:
     """Run a command; the help of all needs no click, whose import takes most of its time."""
-    text = first_help() if sys.argv[1:] in (["--help"], ["-h"]) else complete_command()
+    asked = [each for each in sys.argv[1:] if each != "--all"]  # every command is listed already
+    text = first_help() if asked in (["--help"], ["-h"]) else complete_command()
     if text and sys.stdout:
         try:
             sys.stdout.write(text)

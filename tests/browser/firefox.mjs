@@ -14,6 +14,7 @@ try {
   await page.waitForSelector("html[data-ready=yes]");
   await (await page.$("#file")).uploadFile(table);
   await page.waitForSelector("#questions:not([hidden])");
+  await page.click("#crossed");
   await page.click("[name=favourable][value=positive]");
   await page.click("[name=rule][value=fifths]");
   await page.click("button.main");

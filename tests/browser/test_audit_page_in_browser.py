@@ -1,5 +1,6 @@
 """The page that audits a dropped file, in a browser: nothing leaves it."""
 
+import datetime as dt
 import json
 import re
 import shutil
@@ -115,6 +116,7 @@ def test_a_dropped_file_is_answered_as_python_answers_it(open_page, tmp_path):
     page.evaluate("globalThis.confirm = () => true")  # to save counts below ten people
     text = f"{APPLICANTS}\nFemale,N/A,Rejected"
     drop(page, text)
+    page.check("#crossed")
     answer(page)
     (tmp_path / "applicants.csv").write_text(text, encoding="utf-8")
     question = tomllib.loads(saved(page, "#save-question"))
@@ -208,6 +210,7 @@ def test_counts_pasted_from_a_sheet_are_read_and_every_column_has_a_sentence(ope
     assert page.inner_text("#total") == ""
     assert page.is_checked("[name='d:Promoted'][value=yes]")  # the other is "Not promoted"
     page.check("[name=group][value=Team]")
+    page.check("#crossed")
     answer(page)
     notes = page.eval_on_selector_all("#tables > div > p", "all => all.map((p) => p.textContent)")
     best = "Selection rate, compared with the group that gets it most often:"
@@ -322,6 +325,50 @@ def test_what_is_decided_describes_no_people(open_page):
     assert page.eval_on_selector_all("[name=group]", shown) == ["Sex", "Race"]
     page.select_option("#decision", "Sex")
     assert page.eval_on_selector_all("[name=group]", shown) == ["Race", "Decision"]
+
+
+def test_a_workbook_with_plain_cells_is_read_as_its_csv_is(open_page, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    page = open_page().page
+    head, *rows = (line.split(",") for line in APPLICANTS.splitlines())
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["Applicants of a year"])
+    sheet.append(["Started", "Points", *head])
+    for i, row in enumerate(rows):
+        started = dt.datetime(2026, 1, 1 + i % 28, tzinfo=None)
+        sheet.append([started, i % 7 / 2, *(each.replace("Black", "<B> & 'c'") for each in row)])
+    book.save(tmp_path / "one.xlsx")
+    drop(page, (tmp_path / "one.xlsx").read_bytes(), "one.xlsx")
+    assert f"{len(rows)} rows, 5 columns" in page.inner_text("#read")
+    shown = page.inner_text("#decision")
+    for values in ("Started (2026-01-01, 2026-01-02", "Points (0, 0.5, 1 ", "White, <B> & 'c'"):
+        assert values in shown
+    answer(page)
+    assert "<B> & 'c'" in page.inner_text("#tables")
+    book.create_sheet("another")
+    book.save(tmp_path / "two.xlsx")
+    drop(page, (tmp_path / "two.xlsx").read_bytes(), "two.xlsx")
+    assert "several sheets" in page.inner_text("#problem")
+
+
+def test_combinations_are_asked_for_and_small_groups_stand_behind_their_number(open_page):
+    page = open_page().page
+    small = [f"Male,{race},{got}" for race in ("P", "Q", "R") for got in ("Hired", "Rejected")]
+    drop(page, "\n".join([APPLICANTS, *small]))
+    answer(page)
+    assert "Sex and Race" not in page.inner_text("#tables")
+    rows = ".verdicts tbody tr:not(.part)"
+    seen = "all => all.filter((r) => !r.hidden).map((r) => r.textContent)"
+    assert not any("R applicants" in r for r in page.eval_on_selector_all(rows, seen))
+    page.click(".verdicts button:has-text('3 groups too small to be judged')")
+    assert sum("below the smallest size" in r for r in page.eval_on_selector_all(rows, seen)) == 3
+    page.check("#crossed")
+    assert page.is_hidden("#result")
+    answer(page, ticked=True)
+    assert "Sex and Race" in page.inner_text("#tables")
+    page.uncheck("[name=group][value=Race]")
+    assert page.is_hidden("#crossed")
 
 
 def test_people_in_several_rows_count_once_or_withhold_a_pass(open_page, tmp_path):

@@ -1,6 +1,7 @@
 """The first page in a browser: on one sheet of paper, on a phone, and nothing over anything."""
 
 import pytest
+from tests import every_result
 
 SHEET = {"width": 695, "height": 1054}
 """A4 without its margins, in CSS pixels."""
@@ -30,6 +31,19 @@ def test_the_first_page_is_one_sheet_of_paper(visit, name):
     assert end <= SHEET["height"]
     assert page.evaluate(OVERLAPS) == []
     assert page.evaluate(CUT) == []
+
+
+def test_a_first_page_with_a_chart_of_many_groups_is_printed_on_one_page(chromium, tmp_path):
+    """Questions are not moved to the next page along with what stands below them."""
+    path = tmp_path / "report.html"
+    every_result.result("without rules").save(path)
+    page = chromium.new_page()
+    page.goto(path.as_uri())
+    only = "document.querySelector('main').replaceChildren(document.querySelector('#summary'))"
+    page.evaluate(f"{only}; document.querySelectorAll('nav, footer').forEach((e) => e.remove())")
+    assert page.locator("#summary .chart tbody tr").count() > 10
+    assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 1
+    page.close()
 
 
 @pytest.mark.parametrize("width", [400, 1280])

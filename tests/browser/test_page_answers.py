@@ -217,6 +217,16 @@ def test_few_undecided_rows_may_be_any_outcome(tmp_path):
 WITHHELD_AND_NOT = ("inconclusive", "pass")
 
 
+def test_a_rule_in_both_directions_is_answered(tmp_path):
+    text = "sex,ok\n" + "F,yes\nF,no\nM,yes\nM,no\nM,yes\n" * 40
+    rules = {"favourable": "positive", "rules": ["|selection_rate.difference| <= 0.1"]}
+    case = {"text": text, "question": USUAL | rules}
+    (made,) = answers([case], tmp_path)
+    theirs = audited(case, tmp_path / "both.csv").verdicts
+    assert [v["outcome"] for v in made["verdicts"]] == [str(v.outcome) for v in theirs]
+    assert {v["rule"] for v in made["verdicts"]} == {str(v.rule) for v in theirs}
+
+
 def test_a_part_that_was_appended_again_withholds_a_pass(tmp_path):
     rows = [f"{i},{'FM'[i % 2]},{'yes' if i % 7 else 'no'}" for i in range(1200)]
     asked = USUAL | {"favourable": "positive", "rules": ["selection_rate.ratio >= 0.8"]}

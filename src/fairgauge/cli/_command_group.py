@@ -30,17 +30,18 @@ BAD_USAGE = 2
 INTERRUPTED = 130
 _LONGEST_CAUSE, _LONGEST_MESSAGE = 300, 1_900
 _NO_NOTES, _EVERY_OPTION, _MANY_OPTIONS = "fairgauge: no notes", "fairgauge: every option", 25
-_HEADINGS = {  # of the options of a question and of its result
+_HEADINGS = {  # of options; after the mark those of few commands, which their help always has
     "Data": "names table query sheet header_row spark where recode checks max_groups count "
-    "successes weight",
+    "successes weight | columns show_sql dialect",
     "Question": "config preset label prediction score score_of score_range threshold positive "
-    "negative favourable metrics features task profile margin list",
+    "negative favourable metrics features task profile margin list | candidate disparity harm "
+    "controls worse tolerance depth item variant model family placebo",
     "Groups": "sensitive probabilities intersect strata reference unknown exclude_groups missing "
-    "min_group min_share person per_person",
+    "min_group min_share person per_person | min_rows min_cell",
     "Uncertainty": "confidence method multiplicity seed replicates cluster strata_of_sample "
-    "replicate_weights lonely",
-    "Rules": "rule inconclusive accept",
-    "Output": "files format lang full quiet document word help",
+    "replicate_weights lonely | alpha chosen_on retrained looks fixed_number",
+    "Rules": "rule inconclusive accept | fail_on",
+    "Output": "files format lang full quiet document word help | output exact counted from_result",
 }
 _USUAL = "label prediction score positive sensitive reference confidence rule preset files help"
 # the modules of commands; all others of ours are rows of `fairgauge.cli.commands.verbs`
@@ -183,7 +184,8 @@ class Command(click.Command):
         rows = dict[str, list[tuple[str, str]]]((title, []) for title in ("Options", *_HEADINGS))
         for name, row in shown:
             title = next((t for t, names in _HEADINGS.items() if name in names.split()), "Options")
-            if title == "Options" or name in _USUAL.split() or _EVERY_OPTION in ctx.meta:
+            own = _HEADINGS.get(title, "| " + name).partition("|")[2].split()
+            if name in (*own, *_USUAL.split()) or _EVERY_OPTION in ctx.meta:
                 rows[title].append(row)
         for title in filter(rows.get, rows):
             with formatter.section(title):

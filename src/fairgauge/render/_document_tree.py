@@ -6,6 +6,7 @@ Texts are plain and hold users' names as they are; a walker makes them harmless 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 
 from fairgauge.enums import Outcome
@@ -270,3 +271,12 @@ class DocumentTree:
     file_name: str = "report"  # the file that is proposed for it, without its suffix
     # the document that a preset calls for, which is among its sections too
     to_publish: tuple[Block, ...] = ()
+
+
+def charts_of(part: DocumentTree | Section) -> Iterator[Block]:
+    """Yield the charts of a document, or of a section and those within it."""
+    for each in part.blocks if isinstance(part, Section) else (*part.exhibits, *part.sections):
+        if isinstance(each, Section):
+            yield from charts_of(each)
+        elif isinstance(each, (Chart, TimeChart, RuleGrid)):
+            yield each

@@ -70,6 +70,9 @@ def test_help_of_an_audit_begins_with_the_usual_options_under_headings(run):
     assert len(flags_in(shown)) == 10 + len(["--help"])
     assert shown.endswith("Every option: fairgauge audit --help --all\n")
     assert "\nData:\n" in run("audit", "--all", "-h").output
+    for name in ("why", "find", "alternatives", "pairs"):
+        for more in ([], ["--all"]):
+            assert "\nOptions:\n" not in run(name, "--help", *more).output
 
 
 @pytest.mark.parametrize("name", COMMANDS)

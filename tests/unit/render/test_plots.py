@@ -13,6 +13,7 @@ import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.errors import DataError
 from fairgauge.render import _document_tree as tree
+from fairgauge.render import render
 from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
@@ -52,7 +53,9 @@ def report(**more):
 @pytest.mark.parametrize("name", every_result.RESULTS)
 def test_every_result_is_plotted_or_says_why_not(name, tmp_path):
     result = every_result.result(name)
-    if isinstance(result, fg.Report) or name in DRAWN:
+    drawn = isinstance(result, fg.Report) or name in DRAWN
+    assert ("Charts: -o " in " ".join(render(result).split())) is drawn
+    if drawn:
         figure = result.plot()
         figure.savefig(tmp_path / "drawn.png")
         assert isinstance(figure, Figure)
@@ -135,7 +138,7 @@ def test_calibration_is_of_the_rows_that_the_report_measures():
 def test_each_roc_curve_is_named_with_its_area_and_encloses_it():
     found = scored(metrics="roc_auc.difference")
     (ax,) = found.plot("roc").axes
-    for curve, group, text in zip(found.score_curves, found.groups, ax.texts, strict=True):
+    for curve, group, text in zip(found.score_curves, found.groups, ax.texts[:-1], strict=True):
         area = group.rates["roc_auc"]
         assert text.get_text().startswith(f"{group.group}: AUC {area.value:.3f}")
         across, upwards = curve.false_positive_rates, curve.true_positive_rates
@@ -159,6 +162,41 @@ def test_html_draws_both_and_rows_with_weights_have_no_wilson_intervals(tmp_path
     assert "observed as often as scored. Below" in without
     assert "interval of each rate by itself" in page
     assert "interval of each rate by itself" not in without
+
+
+def test_calibration_states_its_level_and_which_of_many_groups_are_drawn():
+    rng = np.random.default_rng(5)
+    groups = [f"g{i}" for i in rng.integers(0, 9, 900)]
+    rows = {"g": groups, "score": rng.random(900), "label": rng.integers(0, 2, 900)}
+    rows = {name: [*each] for name, each in rows.items()}
+    asked = ["roc_auc.difference", "calibration_gap.difference"]
+    found = fg.audit(rows, label="label", score="score", sensitive="g", metrics=asked)
+    (calibration,), (roc,) = found.plot("calibration").axes, found.plot("roc").axes
+    assert "rate by itself (95%)" in " ".join(calibration.texts[-1].get_text().split())
+    for ax in (calibration, roc):
+        assert "Drawn are 6 of 9 groups" in " ".join(ax.texts[-1].get_text().split())
+    assert "Drawn are" not in scored().plot("roc").axes[0].texts[-1].get_text()
+
+
+def test_a_monitor_has_small_charts_of_all_others_the_nearest_to_an_alarm_first():
+    days = {
+        f"2026-09-{day:02}": fg.confusion("g", {
+            "a": {"tp": 40, "fn": 60}, "b": {"tp": 44 + day % 3, "fn": 60}, "c": {"tp": 9, "fn": 20}
+        })
+        for day in range(1, 9)
+    }  # fmt: skip
+    rules = [{"metric": "selection_rate.difference", "between": [-0.1, 0.1]}]
+    asked = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "g"}
+    found = fg.monitor(days, asked | {"monitor": {"rules": rules}})
+    whole = document(found, full=True)
+    (over_time,) = (each for each in whole.sections if each.id == "series")
+    drawn = [each for each in over_time.blocks if isinstance(each, TimeChart)]
+    assert [chart.marks[-1].value for chart in drawn] == [
+        each.points[-1].value for each in found.gravest[1:]
+    ]
+    assert not any(chart.notes for chart in drawn)
+    assert len(drawn) == 2
+    assert render(found, "html").count('class="charts multiples"') == 1
 
 
 def test_times_are_those_of_the_comparison():

@@ -499,7 +499,7 @@ def _score_charts(report: Report) -> dict[str, list[tree.Block]]:
     charts: dict[str, list[tree.Block]] = {"calibration": [], "roc": []}
     for section in {each.feature: each for each in reversed(sections_of(report))}.values():
         calibrated, curves = list[tree.Curve](), list[tree.Curve]()
-        for group in _gravest(section, 6):
+        for group in (gravest := _gravest(section, 6)):
             name, of = called(group.group), found.get((section.feature, group.group))
             if of and of.bins:
                 marks = tuple(tree.Mark(each.observed, each.low, each.high) for each in of.bins)
@@ -514,8 +514,10 @@ def _score_charts(report: Report) -> dict[str, list[tree.Block]]:
                 text += f" ({ends})" if ends else ""
                 curves.append(tree.Curve(text, of.false_positive_rates, marks))
         with_ends = any(mark.low is not None for curve in calibrated for mark in curve.marks)
-        note = words["note"].format(intervals=intervals if with_ends else "")
-        more = zip((calibrated, curves), (tenths, ()), (note, ""), strict=True)
+        some = words["some"].format(n=len(gravest), of=len(section.groups))
+        some *= len(gravest) < len(section.groups)
+        note = words["note"].format(intervals=intervals if with_ends else "") + some
+        more = zip((calibrated, curves), (tenths, ()), (note, some.strip()), strict=True)
         for kind, (drawn, columns, text) in zip(charts, more, strict=True):
             title, *axes = (each.format(feature=called(section.feature)) for each in words[kind])
             chart = tree.CurveChart(title, axes[0], axes[1], tuple(drawn), columns, text)

@@ -105,21 +105,6 @@ def _comparison_rows(report: MonitorReport) -> Iterator[dict[str, object]]:
         }
 
 
-class _Series:
-    """A comparison over time; what the first page has of the gravest is not repeated."""
-
-    def __init__(self, report: MonitorReport, place: int, of: MonitoredComparison) -> None:
-        self.report, self.place, self.of = report, place, of
-        self.name = name_of(of)
-        self.folded = of.alarm is None and len(report.comparisons) > 1
-
-    def charts(self) -> Iterator[tree.Block | str]:
-        if self.place:
-            yield _chart(self.of, self.report)
-        if self.of.alarm is None:
-            yield self.of.says
-
-
 def _chart(each: MonitoredComparison, report: MonitorReport) -> tree.TimeChart:
     points = {point.period: point for point in each.points}
     times = tuple(sorted({*points, *report.absent}))  # no line spans periods without counts
@@ -132,6 +117,13 @@ def _chart(each: MonitoredComparison, report: MonitorReport) -> tree.TimeChart:
     if each.alarm is None:
         return drawn
     return replace(drawn, since=times.index(each.alarm.since), alarm=times.index(each.alarm.period))
+
+
+def _small_multiples(report: MonitorReport) -> Iterator[tree.Block | str]:
+    # the first page has the chart of the gravest; one note is of all charts
+    drawn = [_chart(each, report) for each in report.gravest[1:_MOST_CHARTS] if each.points]
+    yield from (replace(each, notes=()) for each in drawn)
+    yield from dict.fromkeys(note for each in drawn for note in each.notes)
 
 
 def _tolerated(each: MonitoredComparison) -> str:
@@ -188,11 +180,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
         for each in report.comparisons
         if each.baseline is not None
     ],
-    "series": lambda report: [
-        _Series(report, place, each)
-        for place, each in enumerate(report.gravest[:_MOST_CHARTS])
-        if each.points
-    ],
+    "series": _small_multiples,
     "noted": _note_rows,
     "excluded_rows": _excluded_rows,
     "feed": lambda report: [each.says for each in report.findings],

@@ -106,8 +106,8 @@ const readRule = (rule) => {
     if (Object.entries(more).some(([key, v]) => !({ decide: "interval", insufficient: "report" }[key] === v))) throw refused("keys", { keys: listed(Object.keys(more)) });
     return ruleOn(metric, low, high);
   }
-  const number = "(-?\\d+(?:\\.\\d+)?)", name = "([a-z_]+\\.[a-z]+)";
-  const both = new RegExp(`^${number} <= ${name} <= ${number}$`).exec(rule.trim()), one = new RegExp(`^${name} (>=|<=) ${number}$`).exec(rule.trim());
+  const number = "(-?\\d+(?:\\.\\d+)?)", name = "([a-z_]+\\.[a-z]+)", text = rule.trim().replace(/^\|(.+)\| <= (.+)$/, "-$2 <= $1 <= $2");
+  const both = new RegExp(`^${number} <= ${name} <= ${number}$`).exec(text), one = new RegExp(`^${name} (>=|<=) ${number}$`).exec(text);
   if (both) return ruleOn(both[2], Number(both[1]), Number(both[3]));
   if (one) return one[2] === ">=" ? ruleOn(one[1], Number(one[3]), Infinity) : ruleOn(one[1], -Infinity, Number(one[3]));
   throw refused("keys", { keys: rule });

@@ -45,10 +45,7 @@ const usable = (c) => !c.many && c.values.length > 0 && c.values.length <= MOST_
 const fill = (id, ...children) => one(id).replaceChildren(...children);
 const alarm = (...texts) => make("p", { className: "error", role: "alert" }, ...texts);
 const explained = (error) => (error instanceof Refused ? error.message : inWords(UI.unexpected, { message: error.message }));
-const fail = (error) => {
-  fill("problem", alarm(make("b", {}, UI.unreadable), " ", explained(error)));
-  one("working").hidden = true;
-};
+const fail = (error) => { fill("problem", alarm(make("b", {}, UI.unreadable), " ", explained(error))); one("working").hidden = true; };
 const progress = (what) => (part, rows) => { one("bar").value = part; fill("far", `${what}: ${Math.round(100 * part)}%${rows ? `, ${amount(rows)} ${UI.rows}` : ""}`); };
 const load = async (source, name, pasted = false) => {
   fill("problem"); one("questions").hidden = one("result").hidden = one("take").hidden = true; one("working").hidden = false;
@@ -130,11 +127,7 @@ const askDecision = () => {
   meaningTable("decided", c, "d", UI.got, UI.did_not, UI.nothing);
   fill("undecided", c.values.some(is_undecided) ? UI.undecided : "");
 };
-const askLabel = () => {
-  const c = column(one("label").value);
-  if (!c) return fill("labelled");
-  meaningTable("labelled", c, "l", UI.yes, UI.no, UI.not_known);
-};
+const askLabel = () => { const c = column(one("label").value); return c ? meaningTable("labelled", c, "l", UI.yes, UI.no, UI.not_known) : fill("labelled"); };
 // what is an outcome or a count describes no people; what is a harm has the rule that the worse off can fail
 const askPeople = () => {
   const taken = ["prediction", "label", "count"].map((key) => given[key] ?? one(key === "prediction" ? "decision" : key).value);
@@ -151,7 +144,12 @@ const medianOf = (c) => {
   return (at(Math.floor((n - 1) / 2)) + at(Math.floor(n / 2))) / 2;
 };
 const notKnown = (c) => [...c.values.filter((v) => plain_number(v) === null), ...codes_of_missing(c.values)];
-const askGroups = () => fill("spellings", ...[...document.querySelectorAll("[name=group]:checked")].map((box) => {
+const askGroups = () => {
+  const boxes = [...document.querySelectorAll("[name=group]:checked")];
+  one("crossed").parentElement.hidden = boxes.length < 2 || !isOpen("intersections");
+  fill("spellings", ...boxes.map(askSpellings));
+};
+const askSpellings = (box) => {
   const c = column(box.value);
   if (isBanded(c)) return make("label", { className: "choice" }, `${inWords(UI.cut, { name: c.name })} `, make("input", { type: "text", name: "cuts", inputMode: "decimal", placeholder: "30, 40, 50", "data-column": c.name }),
     " ", make("small", {}, notKnown(c).length ? inWords(UI.cut_without, { values: listed(notKnown(c)) }) : ""));
@@ -162,7 +160,7 @@ const askGroups = () => fill("spellings", ...[...document.querySelectorAll("[nam
     return [input];
   });
   return make("details", { open: merged }, make("summary", {}, bdi(c.name), ": ", merged ? UI.similar : inWords(UI.group_count, { n: c.values.length })), make("p", { className: "hint" }, UI.spelling), table);
-}));
+};
 
 // ---- the question that the answers make
 const picked = (name) => [...document.getElementsByName(name)].find((r) => r.checked)?.value;
@@ -226,7 +224,7 @@ const answered = () => {
     }
   }
   const sensitive = listOf(question.sensitive ?? given.sensitive).map((s) => s.column ?? s), pairs = sensitive.flatMap((a, i) => sensitive.slice(i + 1).map((b) => [a, b]));
-  if (!("intersections" in given) && sensitive.length < 4) question.intersections = sensitive.length === 3 ? [...pairs, sensitive] : pairs;
+  if (one("crossed").checked && !("intersections" in given) && sensitive.length < 4) question.intersections = sensitive.length === 3 ? [...pairs, sensitive] : pairs;
   if (one("count").value === "?") wrong.push(one("miscounted").textContent);
   else if (isOpen("count") && one("count").value) question.count = one("count").value;
   if (isOpen("person") && one("person").value) question.person = one("person").value;
@@ -287,6 +285,12 @@ const show = () => {
   one("result").scrollIntoView({ block: "start" });
 };
 const whyText = (v, unit) => (["pass", "fail"].includes(v.outcome) ? "" : inWords(UI.because[v.why.code] ?? v.why.code, { name: v.why.what, rows: v.why.rows === undefined ? "" : F.of(v.why.rows, unit) }));
+// rows of groups that are too small to be judged stand behind one that counts them
+const folded = (verdicts, row) => {
+  const isSmall = (v) => ["small_group", "insufficient"].includes(v.why?.code), small = verdicts.filter(isSmall);
+  const rows = small.map((v) => Object.assign(row(v), { hidden: true })), button = make("button", { type: "button", onclick: () => rows.forEach((tr) => { tr.hidden = !tr.hidden; }) }, inWords(UI.small_groups, { n: small.length }));
+  return small.length < 3 ? verdicts.map(row) : [...verdicts.filter((v) => !isSmall(v)).map(row), make("tr", { className: "part" }, make("td", { colSpan: 5 }, button)), ...rows];
+};
 const grid = (page) => {
   const { audit, q } = state, g = page.grammar, unit = unitOf(q);
   return [...new Map(q.rules.map((rule) => [rule.text, rule])).values()].flatMap((rule) => {
@@ -300,7 +304,7 @@ const grid = (page) => {
       return make("tr", {}, make("th", { scope: "row" }, F.cap(F.name(sideOf_(v.r, v.r.group))), ...(v.mirror ? [make("small", {}, inWords(UI.mirrors, { name: F.name(sideOf_(v.mirror, v.mirror.group)) }))] : [])),
         make("td", { className: "n" }, drawn ? `${text(i.value)} (${text(i.low)} \u2026 ${text(i.high)})${ratio ? "" : " pp"}` : UI.no_interval), make("td", { className: "plot" }, plot), make("td", { className: `v ${v.outcome}` }, g.table.terms.word[v.outcome], ...(v.remains === false ? [` (${UI.judged_alone})`] : [])), make("td", { className: "why" }, whyText(v, unit)));
     };
-    const body = audit.features.filter((f) => of.some((v) => v.r.feature === f)).map((f) => make("tbody", {}, make("tr", { className: "part" }, make("th", { colSpan: 5, scope: "rowgroup" }, F.feature([f.name, f.names]))), ...of.filter((v) => v.r.feature === f).map(row)));
+    const body = audit.features.filter((f) => of.some((v) => v.r.feature === f)).map((f) => make("tbody", {}, make("tr", { className: "part" }, make("th", { colSpan: 5, scope: "rowgroup" }, F.feature([f.name, f.names]))), ...folded(of.filter((v) => v.r.feature === f), row)));
     const rule_ = page.all.find((s) => s.code === "rule" && s.facts.text === rule.text), phrase = rule_ ? F.cap(g.state("allowed", "text", rule_)) : rule.text;
     return [make("table", { className: "judged verdicts" }, make("caption", {}, `${UI.every_rule}: \u201c${phrase}\u201d`), make("colgroup", {}, ...["name", "n", "", "v", "why"].map((c) => make("col", { className: c }))),
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, UI.group), make("th", { scope: "col" }, UI.ci), make("th", { scope: "col" }, make("span", { className: "unseen" }, UI.ci), axis), make("th", { scope: "col" }, UI.verdict), make("th", { scope: "col" }, UI.why))), ...body),

@@ -153,10 +153,42 @@ const checkHeader = (header) => {
   if (twice.length) throw refused("twice", { name: listed([...new Set(twice)]) });
 };
 
+// the cells of a workbook's only sheet, as CSV; what is not plain (several sheets, errors) is refused with how to paste it
+const DATES = /^(1[4-9]|2[0-2]|4[5-7])$/, SIGNS = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+const textOf = (xml) => [...xml.replace(/<rPh.*?<\/rPh>/gs, "").matchAll(/<t\b[^>]*?(?:\/>|>(.*?)<\/t>)/gs)].map(([, t]) => t ?? "").join("").replace(/&(?:#x([\da-f]+)|#(\d+)|(\w+));/gi, (_, hex, n, name) => (name ? SIGNS[name] : String.fromCodePoint(hex ? parseInt(hex, 16) : n)));
+const unzipped = async (source) => {
+  const view = new DataView(await source.arrayBuffer()), at2 = (at) => view.getUint16(at, true), at4 = (at) => view.getUint32(at, true), places = new Map();
+  let end = view.byteLength - 22;  // where the list of files ends
+  while (end >= 0 && at4(end) !== 0x06054b50) end--;
+  for (let k = at2(end + 10), at = at4(end + 16); k--; at += 46 + at2(at + 28) + at2(at + 30) + at2(at + 32)) places.set(new TextDecoder().decode(new Uint8Array(view.buffer, at + 46, at2(at + 28))), at);
+  return [[...places.keys()], (name) => {
+    if (!places.has(name)) return "";
+    const at = places.get(name), from = at4(at + 42), start = from + 30 + at2(from + 26) + at2(from + 28), packed = new Blob([view.buffer.slice(start, start + at4(at + 20))]);
+    if (at4(at + 24) > MOST_BYTES / 4) throw refused("large");
+    return new Response(at2(at + 10) ? packed.stream().pipeThrough(new DecompressionStream("deflate-raw")) : packed).text();
+  }];
+};
+const workbookCells = async (source) => {
+  const [names, part] = await unzipped(source).catch(() => { throw refused("workbook"); }), sheets = names.filter((name) => /^xl\/worksheets\/[^/]+\.xml$/.test(name)), styles = await part("xl/styles.xml");
+  if (sheets.length !== 1 || /date1904="(1|true)"/.test(await part("xl/workbook.xml"))) throw refused("workbook");
+  const shared = [...(await part("xl/sharedStrings.xml")).matchAll(/<si\b.*?(?:<\/si>|\/>)/gs)].map(([si]) => textOf(si));
+  const own = new Set([...styles.matchAll(/<numFmt [^>]*?numFmtId="(\d+)"[^>]*?formatCode="([^"]*)"/g)].filter(([, , code]) => /[dmyhs]/i.test(code.replace(/&quot;.*?&quot;|\[[^\]]*\]|\\./g, ""))).map(([, id]) => id));
+  const dated = [...(/<cellXfs.*?<\/cellXfs>/s.exec(styles)?.[0] ?? "").matchAll(/<xf\b[^>]*?numFmtId="(\d+)"/g)].map(([, id]) => DATES.test(id) || own.has(id));
+  const rows = [...(await part(sheets[0])).matchAll(/<row\b[^>]*?(?:\/>|>(.*?)<\/row>)/gs)].map(([, cells = ""]) => [...cells.matchAll(/<c\b([^>]*?)(?:\/>|>(.*?)<\/c>)/gs)].reduce((row, [, keys, cell = ""]) => {
+    const of = (key) => new RegExp(`\\b${key}="([^"]*)"`).exec(keys)?.[1], type = of("t") ?? "n", value = textOf(cell.replace(/<f\b.*?(<\/f>|\/>)/gs, "").replace(/<(\/?)v>/g, "<$1t>")), place = [...(of("r") ?? "").replace(/\d/g, "")].reduce((n, letter) => 26 * n + letter.charCodeAt(0) - 64, 0) - 1;
+    if (type === "e" || (type === "s" && !(value in shared)) || place < 0) throw refused("workbook");
+    row[place] = type === "s" ? shared[value] : type === "b" ? ["false", "true"][value] : type === "n" && value && dated[of("s")] ? new Date(Math.round((value - 25569) * 864e5)).toISOString().slice(0, 10) : value;
+    return row;
+  }, [])).filter((row) => row.some(Boolean)), width = Math.max(...rows.map((row) => row.length));
+  return rows.map((row) => Array.from({ length: width }, (_, k) => (row[k] ? `"${row[k].replaceAll('"', '""')}"` : "")).join()).join("\n");
+};
+
 // a file, read in pieces so that the page stays responsive and shows how far it is
 const readTable = async (source, name, report, pasted = false, person = null) => {
-  const size = source.size, extension = (/\.[^.]+$/.exec(name) || [""])[0].toLowerCase();
-  if (/^\.(xlsx|xlsm|xls|ods|numbers)$/.test(extension)) throw refused("workbook");
+  const extension = (/\.[^.]+$/.exec(name) || [""])[0].toLowerCase();
+  if (/^\.(xlsm|xls|ods|numbers)$/.test(extension)) throw refused("workbook");
+  if (extension === ".xlsx") source = new Blob([await workbookCells(source)]);
+  const { size } = source;
   if (extension === ".json") return readCounts(await source.text(), name);
   if (/^\.(parquet|feather|arrow|zip|gz|pdf|jsonl|html?)$/.test(extension)) throw refused("extension", { extension });
   if (!size) throw refused("empty");
@@ -164,11 +196,7 @@ const readTable = async (source, name, report, pasted = false, person = null) =>
   const decoder = new TextDecoder("utf-8", { fatal: true }), reader = source.stream().getReader();
   let fields = null, table = null, head = "", above = 0, done = 0, first = true, rested = performance.now();
   const waiting = [];
-  const onRow = (row, line) => {
-    if (table) return table.add(row, line);
-    waiting.push([row, line]);
-    if (waiting.length >= 50) open();
-  };
+  const onRow = (row, line) => (table ? table.add(row, line) : waiting.push([row, line]) >= 50 && open());
   const open = () => {
     const [[header], ...rest] = waiting;
     checkHeader(header);

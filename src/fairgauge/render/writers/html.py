@@ -152,8 +152,8 @@ def scripts(*names: str) -> str:
 @cache
 def css(name: str) -> str:
     """Return a style sheet without what only its readers need."""
-    text = re.sub(r"/\*.*?\*/", "", asset(name), flags=re.DOTALL)
-    return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", text)).replace(";}", "}").strip()
+    text = re.sub(r"/\*.*?\*/|\s+", " ", asset(name), flags=re.DOTALL)
+    return re.sub(r" *([{};,]|(?<=[a-z]):(?= )) *", r"\1", text).replace(";}", "}").strip()
 
 
 def policy(style: str, *scripts: str) -> str:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _ROW, _FRAME, _TALL = 8.0, 0.28, 1.0, 3.4
 """In inches: the width, the height of a row, of what is around rows, and of a time chart."""
-_LONGEST_NAME, _LONGEST_LINE = 40, 70
+_LONGEST_NAME, _LONGEST_LINE, _LONGEST_NOTE, _LINE = 40, 70, 100, 12
 _SOFT, _MARK, _ALLOWED, _GRID = "#8a8f99", "#0b62ad", "#e0f0e7", "#eceae5"
 _CURVES = _MARK, "#b3470b", "#1d6b3f", "#8a2f8f", "#7a5200", "#575c66"
 _COLOURS = {Outcome.PASS: "#1d6b3f", Outcome.FAIL: "#a8201a", Outcome.INCONCLUSIVE: "#7a5200"}
@@ -87,8 +87,7 @@ def _charts(shown: ShownResult, kind: str | None) -> list[tree.Block]:
     own = streams_of(shown.KIND.name).get("plots")
     kinds: Mapping[str, Iterable[tree.Block]] = own(shown) if own else {}
     if not own:
-        whole = document(shown, full=True)
-        kinds = {"": dict.fromkeys(_charts_within((*whole.exhibits, *whole.sections)))}
+        kinds = {"": dict.fromkeys(tree.charts_of(document(shown, full=True)))}
     name = next(iter(kinds)) if kind is None else kind
     if name not in kinds:
         allowed = listing([*filter(None, kinds)]) or "no kind"
@@ -96,14 +95,6 @@ def _charts(shown: ShownResult, kind: str | None) -> list[tree.Block]:
     if not (found := list(kinds[name])):
         raise DataError(f"this {shown.KIND.name} has no chart{name and ' of its '}{name} to plot")
     return found
-
-
-def _charts_within(blocks: Iterable[tree.Block]) -> Iterator[tree.Block]:
-    for each in blocks:
-        if isinstance(each, tree.Section):
-            yield from _charts_within(each.blocks)
-        elif isinstance(each, (tree.Chart, tree.TimeChart, tree.RuleGrid)):
-            yield each
 
 
 @singledispatch
@@ -166,10 +157,14 @@ def _(block: tree.TimeChart) -> Iterator[_Drawing]:
 
 @_drawings.register
 def _(block: tree.CurveChart) -> Iterator[_Drawing]:
+    rows = sum(bool(curve.counts) for curve in block.curves)
+
     def on(ax: Axes) -> None:
         _entitle(ax, block.caption)
         ax.plot([0, 1], [0, 1], color=_SOFT, linewidth=1, linestyle=":")
         words = {"fontsize": "small", "parse_math": False, "transform": ax.transAxes}
+        below = {"fontsize": "small", "parse_math": False, "va": "top", "xycoords": "axes fraction",
+                 "textcoords": "offset points"}  # fmt: skip
         for i, (curve, colour) in enumerate(zip(block.curves, _CURVES, strict=False)):
             look, columns = {"color": colour, "clip_on": False}, len(curve.counts)
             heights = [mark.value for mark in curve.marks]
@@ -180,13 +175,15 @@ def _(block: tree.CurveChart) -> Iterator[_Drawing]:
             x, y = (0.02, 0.95) if columns else (0.45, 0.4)
             ax.text(x, y - 0.055 * i, printable(curve.label), color=colour, **words)
             for column, count in enumerate(("n", *curve.counts) if columns else ()):
-                place = (column - 0.5) / columns, -0.2 - 0.055 * i
-                ax.text(*place, count, color=colour, ha="center", **words)
+                place = (column - 0.5) / columns, 0
+                ax.annotate(count, place, (0, -36 - _LINE * i), color=colour, ha="center", **below)
+        note = fill(printable(block.note), _LONGEST_NOTE)
+        ax.annotate(note, (0, 0), (0, -40 - _LINE * rows), **below)
         for side, label in (("x", block.across), ("y", block.upwards)):
             _dress(ax, side, Scale(0, 1), tree.Unit.PERCENT)
             ax.set(**{f"{side}lim": (0, 1), f"{side}label": label})
 
-    yield _Drawing(_TALL * 1.4, on)
+    yield _Drawing(_TALL * 1.4 + _LINE * (rows + 3) / 72, on)
 
 
 def _interval_chart(

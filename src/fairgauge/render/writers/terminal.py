@@ -12,13 +12,14 @@ from typing import Any
 from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Tone
+from fairgauge.render.document import document as made_whole
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.page import stated_by_author
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import groups_called, printable, shorten, width
 from fairgauge.render.words.verdict_sentences import judged_groups, verdict_word
 from fairgauge.results.report import Report
-from fairgauge.results.shown_result import Brief
+from fairgauge.results.shown_result import Brief, ShownResult
 from fairgauge.start.records import replace
 
 NARROWEST, WIDEST = 80, 120
@@ -77,7 +78,11 @@ def write(
         return line + "".join(f"{each}\n" for each in _reasons(shown))
     columns = min(max(width, NARROWEST), WIDEST)
     writer = _Text(colour, columns, full=full, of_audit=isinstance(shown, Report))
-    lines = [*writer.document(document)] if full else _one_screen(document, writer, python=python)
+    charts = writer.of_audit or python or full
+    if isinstance(shown, ShownResult) and not charts:
+        charts = any(tree.charts_of(made_whole(shown, full=True)))
+    facts = {"python": python, "charts": charts}
+    lines = [*writer.document(document)] if full else _one_screen(document, writer, facts)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -107,14 +112,14 @@ def _reasons(shown: object) -> Iterator[str]:
     yield from (f"  {each}" for each in (stated_by_author(shown) if shown.by_rule else ()))
 
 
-def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> list[str]:
+def _one_screen(document: tree.DocumentTree, writer: _Text, facts: dict[str, Any]) -> list[str]:
     lines, g = [*writer.document(document)], spoken()
     parts = [g.terms["cover"]] if document.cover else []
     parts += [*writer.hidden, *document.not_shown]
     # on the first page, of which text has the sentences alone
     if published := sum(isinstance(each, tree.Table) for each in document.to_publish):
         parts.append(g.say("read", "to_publish", n=published) or "")
-    facts: dict[str, Any] = {"parts": parts, "python": python}
+    facts = facts | {"parts": parts}
     texts = [g.say("read", "left_out", **facts)] if parts else []
     texts.append(g.say("read", "everything", file=document.file_name, **facts))
     return [*lines, *writer.wrapped(" ".join(filter(None, texts)), 2, Tone.SOFT)]
