@@ -84,6 +84,7 @@ CASES = [(race, site, n, None) if held is None else (race, site, part, y)
          for y, part in ([(None, n)] if held is None else [(1, held), (0, n - held)])]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "more", [{}, {"strata": "site"}, {"where": "site = x"}, {"cluster": "site"}]
 )
@@ -101,6 +102,7 @@ def test_cases_are_those_of_a_table_of_them(rows_as, role, more):
     assert found.excluded == ({} if "where" in more else {"missing count": 1})
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("column", "value"), [("held", 401), ("held", -1), ("held", 0.5), ("n", -4)]
 )

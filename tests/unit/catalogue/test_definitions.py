@@ -416,15 +416,6 @@ def people(seed: int, n: int = 160) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def votes(points: Any, decided: Any, at: Any, k: int) -> float:
-    """Return the mean decision of the k nearest, those at the k-th distance by share."""
-    squared = ((points - at) ** 2).sum(axis=1)
-    last = np.sort(squared)[k - 1]
-    inside, tied = squared < last, squared == last
-    room = k - inside.sum()
-    return float((decided[inside].sum() + room * decided[tied].mean()) / k)
-
-
 def test_profile_documented_has_the_sign_of_the_page() -> None:
     rows = {"g": ["d"] * 5 + ["a"] * 12, "x": [1.0] * 17, "p": [0] * 5 + [1] * 12}
     for profile, value in (("documented", 1.0), ("clarify", -1.0)):
@@ -446,14 +437,3 @@ def test_the_order_of_rows_changes_nothing(asked: dict[str, Any]) -> None:
         report = fg.audit(shuffled, sensitive="g", positive=1, **asked)
         values.append(sorted((e.metric, e.group or "", e.value) for e in report.estimates))
     assert values[0] == values[1] == values[2]
-
-
-def test_consistency_by_brute_force() -> None:
-    frame = people(7, n=60)
-    report = fg.audit(
-        frame, prediction="p", sensitive="g", features=["x", "z"], metrics="consistency",
-        profile="clarify",
-    )  # fmt: skip
-    points, decided = frame.select("x", "z").to_numpy().astype(float), frame["p"].to_numpy()
-    off = [abs(p - votes(points, decided, at, 5)) for at, p in zip(points, decided, strict=True)]
-    assert report["consistency"].value == pytest.approx(1 - float(np.mean(off)), rel=1e-12)

@@ -55,25 +55,6 @@ def test_values_are_canonical_sorted_and_merged():
     assert cube.tables[0].sums["rows"].tolist() == [2, 1, 3, 1]
 
 
-def test_untyped_texts_are_numbers_only_if_all_are():
-    assert levels(made(["1", "2.0"], [1, 0], texts={"g"}))[0] == (1, 2)
-    assert levels(made(["1", "x"], [1, 0], texts={"g"}))[0] == ("1", "x")
-    assert levels(made(["1", "01"], [1, 0], texts={"g"}))[0] == ("01", "1")
-    assert levels(made(["1", "2"], [1, 0]))[0] == ("1", "2")
-
-
-def test_sums_of_weights_do_not_show_their_order():
-    asked = plan(ask(**ASKED, weight="w"))
-    forward, backward = 0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1
-    assert forward != backward
-    cubes = [
-        build(asked, [counted(asked, [["a"], [1], [0.3]], rows=[3], w=[w], w2=[0.14])], rows=3)
-        for w in (forward, backward)
-    ]
-    assert cubes[0] == cubes[1]
-    assert cubes[0].tables[0].sums["w"].tolist() == [0.6]
-
-
 @pytest.mark.parametrize(
     ("groups", "message"),
     [

@@ -13,7 +13,6 @@ from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import ReasonCode
-from fairgauge.results.scopes import OVERALL, POOLED
 from fairgauge.stats.intervals import wilson
 from fairgauge.stats.sampling import satterthwaite_degrees
 
@@ -64,49 +63,6 @@ def degrees(*sides):
     return min(float(satterthwaite_degrees(each.groupby("u").size())) for each in sides)
 
 
-def t_of(*sides):
-    return stats.t(degrees(*sides)).ppf(0.975)
-
-
-# by leaving clusters out of the rows
-
-
-def logit(low, high):
-    return lambda value: math.log((value - low) / (high - value))
-
-
-SCALES = {
-    "GE": math.log, "theil_index": math.log, "CI": logit(-1, 1), "CDDL": logit(-1, 1),
-    "CDDPL": logit(-1, 1),
-}  # fmt: skip
-
-
-def wanted(each):
-    return each.group in ("a", "all") and each.scope in (OVERALL, POOLED)
-
-
-def test_numbers_of_a_table_and_of_strata():
-    rows = tied(1)
-    names = list(SCALES)
-    report = ask(rows, metrics=names, strata="s")
-
-    def read(report):
-        return {e.metric: e.value for e in report.estimates if wanted(e)}
-
-    error = spread(left_out(rows, read, metrics=names, strata="s"))
-    for each in filter(wanted, report.estimates):
-        scale = SCALES[each.metric]
-        slope = (scale(each.value + 1e-6) - scale(each.value - 1e-6)) / 2e-6
-        sides = [rows] if each.group == "all" else ([rows[rows.g == "a"], rows[rows.g == "b"]])
-        half = t_of(*sides) * error[each.metric] * slope
-        assert each.interval.methods == JACKKNIFE
-        assert scale(each.low) == pytest.approx(scale(each.value) - half, rel=1e-5)
-        assert scale(each.high) == pytest.approx(scale(each.value) + half, rel=1e-5)
-        if each.p_value is not None:
-            z = abs(scale(0.0) - scale(each.value)) / (error[each.metric] * slope)
-            assert each.p_value == pytest.approx(2 * stats.t(degrees(*sides)).sf(z), rel=1e-4)
-
-
 @pytest.mark.parametrize("rate", ["balanced_accuracy", "conditional_acceptance", "cohen_kappa"])
 def test_contrasts_of_what_is_no_share(rate):
     rows = tied(2, size=40)
@@ -150,34 +106,6 @@ def test_contrasts_of_what_is_no_share(rate):
     assert found.high == pytest.approx(gap + math.sqrt(a * a + b * b - 2 * r * a * b))
     assert found.interval.methods == (M.MOVER, *JACKKNIFE)
 
-
-def test_regressions():
-    rows = tied(8)
-    rng = np.random.default_rng(8)
-    off = rng.normal(size=CLUSTERS)[rows.u.str[1:].astype(int)]
-    rows["y"] = 5 + off + rng.normal(size=len(rows))
-    rows["p"] = rows.y + 0.5 * off + rng.normal(size=len(rows))
-    names = ["mean_error", "mean_absolute_error", "root_mean_squared_error"]
-    asked = {"metrics": [f"{name}.difference" for name in names], "task": "regression"}
-    report = ask(rows, **asked)
-
-    def read(report):
-        return {name: report.groups[0].rates[name].value for name in names}
-
-    values = left_out(rows, read, **asked)
-    for name, error in spread(values).items():
-        half = t_of(rows[rows.g == "a"]) * error
-        found = report.groups[0].rates[name]
-        value = values[name][0]
-        if name == "mean_error":
-            assert (found.low, found.high) == pytest.approx((value - half, value + half))
-        else:
-            assert (math.log(found.low), math.log(found.high)) == pytest.approx(
-                (math.log(value) - half / value, math.log(value) + half / value)
-            )
-
-
-# laws
 
 NAMES = [m.name for m in METRICS if m.needs <= {"label", "prediction"} and "binary" in m.tasks]
 ALL = {"metrics": "all" if EVERY_CASE else NAMES[::3], "strata": "s"}
@@ -249,9 +177,6 @@ def test_limits_hold_the_value_widen_with_the_confidence_and_agree_with_p():
         if each.p_value is not None and each.low is not None and not math.isnan(neutral):
             inside = each.low - 1e-9 <= neutral <= each.high + 1e-9
             assert (each.p_value >= 0.05 - 1e-6) == inside, (each.metric, each.scope)
-
-
-# strata, engines, few clusters
 
 
 def test_numbers_within_strata_are_those_of_their_rows_alone():

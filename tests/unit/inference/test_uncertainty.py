@@ -14,8 +14,6 @@ import reference_intervals as reference
 from fairgauge.enums import Average, ClassKind, DiagnosticCode, IntervalMethod, Status
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.scopes import NO_CLASS
-from fairgauge.stats.intervals import MeanMoments, mean_limits
 
 Z = reference.Z
 
@@ -37,9 +35,6 @@ def limits(estimate):
 
 def notes(report, code):
     return [d for d in report.diagnostics if d.code is code]
-
-
-# published anchors
 
 
 def test_a_difference_of_rates_is_newcombes():
@@ -73,12 +68,6 @@ def test_bayes_is_jeffreys():
     assert np.allclose((each.low, each.high), np.quantile(drawn, [0.025, 0.975]), atol=0.006)
 
 
-# one-sided, unbounded and undefined
-
-
-# too few
-
-
 @pytest.mark.parametrize(
     ("a", "reason"),
     [
@@ -95,9 +84,6 @@ def test_too_few_keeps_value_and_interval(a, reason):
     assert each.status is Status.TOO_FEW
     assert each.reason == reason
     assert each.low < each.value < each.high
-
-
-# other kinds
 
 
 def test_distances_of_two_categories_fold_newcombes():
@@ -122,49 +108,6 @@ def test_distances_of_two_categories_fold_newcombes():
         each = far[name, "g", "a"]
         assert each.corrected == pytest.approx(each.value - each.expected, rel=1e-9)
     assert far["TVD", "g", "a"].corrected is None
-
-
-def test_averages_over_classes_follow_the_influence_of_rows():
-    rng = np.random.default_rng(7)
-    y, g = rng.choice(["r", "s", "t"], 600), np.repeat(["a", "b"], 300)
-    p = np.where(rng.random(600) < 0.7, y, rng.choice(["r", "s", "t"], 600))
-    report = fg.audit(rows(y=y, p=p, g=g), label="y", prediction="p", sensitive="g", metrics="all")
-    (macro,) = (
-        g for g in report.groups if g.class_scope.average is Average.MACRO and g.group == "a"
-    )
-    recall = macro.rates["true_positive_rate"]
-    half = Z * math.sqrt(0.8 * 0.2 / 300)
-    assert recall.high - recall.low == pytest.approx(2 * half, rel=0.15)
-    constant = macro.rates["selection_rate"]
-    assert (constant.low, constant.high) == pytest.approx((1 / 3, 1 / 3))
-    accuracy = [e for e in report.estimates if (e.metric, e.group) == ("accuracy.difference", "a")]
-    methods = {e.class_scope.average or e.class_scope: e.interval.methods for e in accuracy}
-    assert methods[Average.MICRO] == (M.MOVER, M.WILSON)
-    assert methods[NO_CLASS] == (M.NEWCOMBE,)
-
-
-def test_a_calibration_gap_has_skewed_limits_with_half_a_row_of_either_label():
-    rng = np.random.default_rng(3)
-    y, g = rng.integers(0, 2, 400), np.repeat(["a", "b"], 200)
-    score = np.round(np.clip(rng.normal(0.4 + 0.2 * y, 0.1), 0, 1), 3)
-    found = fg.audit(
-        rows(y=y, s=score, g=g), label="y", score="s", threshold=0.5, sensitive="g",
-        metrics="calibration_gap.difference",
-    )  # fmt: skip
-    sides = []
-    for name in ("a", "b"):
-        of, gap = score[g == name], (score - y)[g == name]
-        unseen = np.concatenate([of, of - 1]) - gap.mean()
-        second, third = (
-            (((gap - gap.mean()) ** k).sum() + (unseen**k).mean() / 2) / 200**k for k in (2, 3)
-        )
-        ends = mean_limits(MeanMoments(gap.mean(), second * 200 / 199, third, 200), Z)
-        sides += [float(gap.mean()), tuple(float(end) for end in ends)]
-    each = found["calibration_gap.difference", "g", "a"]
-    assert reference.mover(*sides) == limits(each)
-
-
-# weights, strata, features
 
 
 def stratified():
@@ -214,9 +157,6 @@ def test_a_further_group_makes_no_p_value_smaller(groups):
     assert note["comparisons"] >= groups
     single = [1 - (1 - e.p_value) ** groups for e in report.estimates]
     assert all(e.p_adjusted >= p - 1e-9 for e, p in zip(report.estimates, single, strict=True))
-
-
-# randomness, methods, refusals
 
 
 def test_score_limits_are_of_shares_alone():

@@ -89,6 +89,7 @@ LAWS = {
 """Probabilities that show nothing of the group: the area under their curve is .5."""
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("assume", ["given_group", "nothing"])
 @pytest.mark.parametrize("drawn", [None, "unknown", "random"])
 @pytest.mark.parametrize("law", LAWS)

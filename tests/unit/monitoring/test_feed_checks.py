@@ -546,6 +546,7 @@ def test_a_doubled_day_is_found_with_two_others_that_are_alike(first, of):
     assert (report.exit_code, [each.period for each in report.faults]) == (3, [days[first]])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("weekday", range(7))
 @pytest.mark.parametrize("gap", [0, 1, 3, 7, 20])
 def test_no_earlier_gap_makes_a_run_greener(weekday, gap):
