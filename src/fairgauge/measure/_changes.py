@@ -14,7 +14,12 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.enums import Direction, IntervalMethod, Performance, Status
 from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange, disparity_changes
+from fairgauge.inference.paired_changes import (
+    DisparityChanges,
+    StatisticChange,
+    disparity_changes,
+    shown_claims,
+)
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.comparison import Candidate, MarginTest, with_verdict
@@ -222,6 +227,16 @@ class MeasuredMargins:
     lower: bool = False
     reach: Array | float = 0.0
 
+    def gain_at(self, z: float) -> tuple[float, float]:
+        """Return the limits of the first gain at a critical value; none where it has no interval.
+
+        >>> MeasuredMargins(()).gain_at(1.96)
+        (-inf, inf)
+        """
+        if self.change is None:
+            return -math.inf, math.inf
+        return self.change.gain_at(z, self.tests[0].margin, lower=self.lower)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredCandidate:
@@ -241,29 +256,23 @@ def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple
     confidence = spec.confidence
     batches = [batch for one in measured for batch in one.disparities]
     tested = iter(adjusted_together(batches, confidence, averages=False))
-    tests_of = [[test.p_value for batch in one.margins for test in batch.tests] for one in measured]
-    worst = [max((p for p in of if p is not None), default=math.nan) for of in tests_of]
-
-    # fairer and as good is one claim about a candidate, which needs both (an intersection-union
-    # test): two corrections beside each other would name a wrong candidate up to twice as often
-    claims = np.array([max(_p_closer(one), 2 * p) for one, p in zip(measured, worst, strict=True)])
-    together = (holm(claims) <= 1 - confidence).tolist()
+    shown, level = shown_claims(
+        lambda level: np.array([_is_shown(one, level) for one in measured]),
+        len(measured), confidence,
+    )  # fmt: skip
 
     candidates = []
-    for one, before, after, both in zip(
-        measured, worst, holm(np.array(worst)).tolist(), together, strict=True
-    ):
+    for one, together in zip(measured, shown.tolist(), strict=True):
         records = [each for batch in one.disparities for each in batch.records]
         margins = [margin_of(spec, e.metric) for e in records if e.class_scope.is_single]
         tests = sum(margin is not None for margin in margins)
         tests += sum(len(batch.tests) for batch in one.groups)
         error = (1 - confidence) / len(measured)
         z, strict_z = critical(1 - error), critical(1 - error / max(tests, 1))
-        factor = max(after / before, 1.0) if before > 0 else 1.0
         rows, several = one.candidate.rows, len(measured)
         candidate = replace(
             one.candidate,
-            together=both,
+            together=together,
             disparities=tuple(
                 each
                 for batch in one.disparities
@@ -272,7 +281,7 @@ def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple
                 )
             ),
             margins=tuple(
-                _adjust_margin(each, factor, rows, several, confidence) for each in one.margins
+                _adjust_margin(each, level, rows, several, confidence) for each in one.margins
             ),
             groups=tuple(
                 each
@@ -284,12 +293,18 @@ def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple
     return tuple(candidates)
 
 
-def _p_closer(one: MeasuredCandidate) -> float:
-    # of the claim that some disparity became smaller (Bonferroni)
-    records = [each for batch in one.disparities for each in batch.records]
-    tested = [e for e in records if e.status is Status.OK and e.class_scope.is_single]
-    closer = [e.p_value for e in tested if e.direction is Direction.CLOSER]
-    return len(tested) * min((p for p in closer if p is not None), default=math.nan)
+def _is_shown(one: MeasuredCandidate, level: float) -> bool:
+    # by intervals at a level: as good, and some disparity smaller (of several, Bonferroni)
+    tested = [
+        np.array([e.status is Status.OK and e.class_scope.is_single for e in batch.records])
+        for batch in one.disparities
+    ]
+    strict = critical(1 - (1 - level) / max(sum(int(of.sum()) for of in tested), 1))
+    ends = (batch.distance_at and batch.distance_at(np.full(len(batch.records), strict))
+            for batch in one.disparities)  # fmt: skip
+    smaller = (e and bool((e[1] < 0)[of].any()) for e, of in zip(ends, tested, strict=True))
+    kept = (batch.gain_at(critical(level))[0] > -batch.tests[0].margin for batch in one.margins)
+    return bool(one.margins) and any(smaller) and all(kept)
 
 
 def _outcome(margin: float, most: float, least: float, reach: float) -> tuple[Performance, bool]:
@@ -374,14 +389,13 @@ def _decide_margin(
 
 
 def _adjust_margin(
-    margin: MeasuredMargins, factor: float, rows: int, candidates: int, confidence: float
+    margin: MeasuredMargins, level: float, rows: int, candidates: int, confidence: float
 ) -> MarginTest:
     (test,) = margin.tests
     change, p_value = test.change, test.p_value
-    if margin.change is None or p_value is None or change.interval is None:
+    if p_value is None or change.interval is None:
         return test
-    z = critical(1 - (1 - confidence) / factor)
-    worst, best = margin.change.gain_at(z, test.margin, lower=margin.lower)
+    worst, best = margin.gain_at(critical(level))
     ends = (-best, -worst) if margin.lower else (worst, best)
     interval = interval_of(*ends, confidence, change.interval.methods)
     reach = float(np.broadcast_to(margin.reach, 1)[0])
@@ -391,7 +405,8 @@ def _adjust_margin(
         z_now = normal_quantile(1 - p_value)
         times = float(times_the_rows(z_now, candidates, confidence, POWER))
         needed = math.ceil(rows * times) if math.isfinite(times) else None
-    return replace(test, p_adjusted=min(1.0, p_value * factor), needed=needed)
+    p_adjusted = min(1.0, p_value * (1 - confidence) / (1 - level))
+    return replace(test, p_adjusted=p_adjusted, needed=needed)
 
 
 def rate_margins(spec: Spec) -> tuple[tuple[str, float], ...]:

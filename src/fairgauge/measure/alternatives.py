@@ -133,9 +133,8 @@ class _TestedCandidate:
         # of every rate whether it is worse by less than its margin, and whether it is by more
         found = []
         for batch in self.margins:
-            low, high = (-np.inf, np.inf)
+            low, high = batch.gain_at(z)
             if batch.gain is not None:
-                low, high = (float(end[0]) for end in batch.gain.at(np.array([z])))
                 value, n = batch.gain.value[0], batch.tests[0].change.n or 0
                 low = -worst_limit(-value, -low, batch.reach, n, z).item() if excluded else low
             margin = batch.tests[0].margin

@@ -47,7 +47,7 @@ class MarginTest:
     ``adjusted``: the interval of the change at the level of all candidates, by which it is decided.
     ``better``: whether that whole interval is on the better side of no change.
     ``overturned``: whether excluded rows could overturn that it is, so that it is not.
-    ``p_value, p_adjusted``: one-sided, of being worse by more; for all margins (Holm).
+    ``p_value, p_adjusted``: one-sided, of being worse by more; with the claims of all candidates.
     ``needed``: rows of this composition that would show non-inferiority; None where none would.
     """
 

@@ -15,6 +15,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.results.comparison import with_verdict
 from fairgauge.start.records import replace
 from fairgauge.statements.changes import candidate_statements
+from fairgauge.stats.significance import holm
 
 PEOPLE = rows(3_000)
 MARGINS = {"accuracy": 0.02, "disparity": 0.08}
@@ -66,6 +67,30 @@ def test_fairer_and_as_good_is_one_claim_of_each_candidate():
     assert apart.verdict is CandidateVerdict.CANNOT_TELL
     text = " ".join(str(replace(found, candidates=(apart,))).split())
     assert "both together are not shown with the claims of all candidates" in text
+
+
+def test_claims_of_all_candidates_are_one_procedure_and_margins_are_held_at_its_level():
+    """Holm over intersection-unions, as `alternatives` has it; margins had a Holm of their own."""
+    names, shown = ["fairer", "unfair", "random"], 0
+    for seed in range(8):
+        found = fg.compare_models(
+            rows(1_500, seed=seed), **QUESTION, candidate=names, margins={"accuracy": 0.05}
+        )
+        p = [
+            max(
+                len(one.disparities)
+                * min((e.p_value for e in one.disparities if e.direction == "closer"), default=1),
+                2 * one.margins[0].p_value,
+            )
+            for one in found.candidates
+        ]
+        together = [one.together for one in found.candidates]
+        assert together == (holm(np.array(p)) <= 0.05).tolist()
+        left = len(names) - sum(together)  # those shown first make room for the others
+        for (test,) in (one.margins for one in found.candidates):
+            assert test.p_adjusted == pytest.approx(min(1, test.p_value * max(left, 1)))
+        shown += sum(together)
+    assert 0 < shown < 8 * len(names)
 
 
 def test_a_margin_of_disparities_alone_is_no_verdict_that_it_is_as_good():
