@@ -47,6 +47,18 @@ fs.writeFileSync(answers, JSON.stringify(made));
 """
 
 
+SELECTED = {
+    # the groups, each with its people and how many of them are selected: A is at .91 of all others,
+    # at .77 of the highest rate, which 29 CFR 1607.4 D has
+    "three groups": {"A": (2_000, 920), "B": (1_000, 600), "C": (1_000, 410)},
+    "two groups": {"A": (300, 90), "B": (500, 260)},
+    "the best is a group of 1 in 100": {"A": (600, 240), "B": (380, 190), "C": (12, 11)},
+    "the best is the smallest": {"A": (900, 300), "B": (500, 200), "C": (120, 70)},
+    "equal": {"A": (400, 200), "B": (300, 150)},
+    "near the limit": {"A": (250, 100), "B": (250, 124), "C": (250, 125), "D": (250, 101)},
+}
+
+
 def random_case(random: Random) -> dict[str, object]:
     """Return a table as the text of a file, and a question about it."""
     columns = {"Sex": random.choice(_SEX)}

@@ -8,8 +8,10 @@ import subprocess
 import tomllib
 import warnings
 from html import unescape
+from itertools import product
 
 import pytest
+from page_tables import SELECTED
 from tests.browser.conftest import ROOT, Visit, violations
 from tests.needs import missing
 
@@ -175,6 +177,45 @@ def test_firefox_answers_as_python_does_and_asks_nobody(written, tmp_path):
     ] == []
     assert shown["complaints"] == []
     assert not shown["tooWide"]
+
+
+@pytest.mark.each_value
+@pytest.mark.parametrize("table", SELECTED)
+def test_every_answer_to_its_form_is_judged_as_python_judges_it(open_page, tmp_path, table):
+    """The same reference, values and verdicts, whichever rule and reference are ticked."""
+    head, rows = "Group,Decision", [
+        f"{group},{'Hired' if i < selected else 'Rejected'}"
+        for group, (n, selected) in SELECTED[table].items() for i in range(n)
+    ]  # fmt: skip
+    (tmp_path / "applicants.csv").write_text("\n".join([head, *rows]), encoding="utf-8")
+    asked = [("fifths", None), ("law", None), ("none", None), ("gap", "others"), ("gap", "best")]
+    for good, (rule, reference) in [*product(("positive", "negative"), asked)]:
+        if (rule, good) == ("law", "negative"):
+            continue  # a contradiction, which is refused
+        page = open_page().page
+        page.evaluate("globalThis.confirm = () => true")
+        drop(page, "\n".join([head, *rows]))
+        tick(page, rule, good)
+        if reference:
+            page.check(f"[name=reference][value={reference}]")
+        answer(page, ticked=True)
+        until(page, "!document.querySelector('#result').hidden")
+        question = tomllib.loads(saved(page, "#save-question"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            report = fg.audit(tmp_path / "applicants.csv", config=question)
+        said = first_page(report)
+        # where it has no headline of Python it is a verdict of Python, or states nothing
+        others = [text for text, _ in said.texts["verdict"]] + ["The audit in numbers"]
+        shown = page.inner_text("#headline")
+        assert shown in others or said.headline.startswith(shown.rstrip("."))
+        cells = page.query_selector_all(".verdicts tbody tr:not(.part) .v")
+        shown = [cell.inner_text().partition(" (")[0] for cell in cells]
+        assert shown == [str(v.outcome).replace("_", " ").capitalize() for v in report.verdicts]
+        if rule in ("fifths", "law"):
+            assert report.spec["reference"] == "best"
+        elif reference:
+            assert report.spec.get("reference", "others") == reference
 
 
 def test_a_changed_question_takes_its_answer_away(open_page):

@@ -8,6 +8,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.measure.exploration import explored
+from fairgauge.question.kits import find_kit, kit_names
 
 RULES = ["others", "overall", "largest", "best", {"g": "B"}]
 SIZES = {
@@ -129,6 +130,41 @@ def test_every_verb_has_the_reference_of_an_audit(verb: str, rule: Any, name: st
         assert {group, reference} == set(expected)
     else:
         assert found == expected
+
+
+# ---- a preset is its options: the same table has one reference, value and verdict
+def stated_by_hand(name: str) -> dict[str, Any]:
+    """Return what a preset of our own states of metrics, rules and the reference."""
+    kept = ("metrics", "rules", "reference", "favourable", "min_share", "min_n", "task")
+    options = {key: of for key, of in find_kit(name).options.items() if key in kept}
+    return options | ({"reference": {"g": "B"}} if find_kit(name).compared_with else {})
+
+
+def answered(report: fg.Report) -> tuple[Any, ...]:
+    return [
+        (e.metric, e.group, str(e.reference), e.value, e.low, e.high) for e in report.estimates
+    ], [(str(v.rule), v.group, v.value, v.outcome) for v in report.verdicts]
+
+
+@pytest.mark.each_value
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("preset", kit_names())
+def test_a_preset_has_the_reference_ratio_and_verdict_of_its_options(
+    preset: str, name: str
+) -> None:
+    data, options = rows(SIZES[name]).drop("q"), stated_by_hand(preset)
+    asked: dict[str, Any] = {"label": "y", "prediction": "p", "positive": 1}
+    if options.get("task") == "regression":
+        asked = {"label": "s"}
+    named = {key: of for key, of in options.items() if key == "reference" and type(of) is dict}
+    by_hand = answered(fg.audit(data, **asked, sensitive="g", **options))
+    assert by_hand[0]
+    of_counts = fg.count(data, **asked, sensitive="g", preset=preset, **named)
+    assert answered(fg.audit(data, **asked, sensitive="g", preset=preset, **named)) == by_hand
+    held, judged = answered(fg.audit(of_counts))
+    known = [each for each in held if each[3] is not None]  # medians need rows
+    assert known == [each for each in by_hand[0] if each[0] in {of[0] for of in known}]
+    assert judged == by_hand[1]
 
 
 # ---- what is said of a metric is the same alone and beside others, in any order (invariant 3)

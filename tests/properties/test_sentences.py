@@ -228,9 +228,14 @@ def of_verdicts(plain: dict[str, Any], key: str = "verdicts", name: str = "outco
 
 
 def of_changes(plain: dict[str, Any]) -> list[object]:
-    every = plain["candidates"][0]["disparities"]
-    moved = [each["direction"] for each in every if each["significant"]]
-    return [moved.count("closer"), moved.count("further"), len(every)]
+    # a gap that is seen as a ratio and as a difference is one, and so is that of two groups
+    went: dict[object, set[str]] = {}
+    for each in plain["candidates"][0]["disparities"]:
+        pair = frozenset({each["group"], each.get("mirror") or each["reference"]})
+        gap = each["metric"].split(".")[0], each["feature"], pair
+        went.setdefault(gap, set()).add(each["direction"] if each["significant"] else "")
+    ways = [next((way for way in ("further", "closer") if way in of), "") for of in went.values()]
+    return [ways.count("closer"), ways.count("further"), len(ways)]
 
 
 COUNTS: dict[str, Callable[[dict[str, Any], dict[str, Any]], tuple[object, object]]] = {
@@ -333,6 +338,7 @@ def wider(statement: dict[str, Any]) -> None:
 PLANTED: dict[str, tuple[Callable[[dict[str, Any]], None], str, str]] = {
     "a count of rules": (more, "loans", "rules"),
     "a count of differences": (more, "models", "counted_changes"),
+    "a count of changes of reports": (more, "compared reports", "counted_changes"),
     "a count of comparisons": (more, "alarm", "monitored"),
     "how many were selected": (more_people, "loans", "headline"),
     "who is worse off": (the_other_worse_off, "loans", "headline"),

@@ -576,14 +576,18 @@ class _Audit(PageStatements):
                 yield within
         if self.stated:
             # those with a star in a table: of a rate and its complement one
-            every: set[object] = {
-                (of.key, directions.disparity(of.rate_row(rate)), e.group)
+            rows = [
+                (of, rate, directions.disparity(of.rate_row(rate)))
                 for of in sections.sections_of(self.report) for rate in of.rates
-                for e in of.contrasts(rate) if measured.is_significant(e)
+            ]  # fmt: skip
+            every: set[object] = {
+                (of.key, row, e.group) for of, rate, row in rows for e in of.contrasts(rate)
+                if measured.is_significant(e)
             }  # fmt: skip
+            in_tables = {row for *_, row in rows}
             every |= {
                 c.key for f in self.report.findings for c in (f.estimate, *f.others)
-                if not isinstance(c.definition, Contrast)
+                if directions.disparity(c.definition) not in in_tables
             }  # fmt: skip
             pairs = [(e.contrast, e.failing_beside) for _, e, _ in self.led if e.failing_beside]
             apart = sum(other.contrast is not contrast for contrast, other in pairs)
@@ -652,9 +656,10 @@ class _Audit(PageStatements):
         one_of = {(*e.key[:2], e.mirror_of or e.group, *e.key[3:]): e for e in reversed(sides)}
         others = [*one_of.values()][::-1]
         yield from map(self._comparison, others[:_MOST_FINDINGS])
-        if (more := len(pairs or adjusted) - _MOST_FINDINGS) > 0:
-            yield fact("more", "pairs", n=more)
-        if pairs or adjusted or others:
+        found = pairs, adjusted, others
+        if more := sum(max(len(of) - _MOST_FINDINGS, 0) for of in found):
+            yield fact("more", "pairs", "estimates", n=more)
+        if any(found):
             return
         if differing := self._differing():
             yield from (fact("all_groups_differ", "diagnostics", note=each) for each in differing)

@@ -77,6 +77,11 @@ class _Changes(PageStatements):
         every = enumerate(candidate.disparities)
         asked = [(i, each) for i, each in every if of_reports or each.outcome is not None]
         self.asked = [each for _, each in asked]
+        self.gaps = gaps_once(self.asked)
+        self.tests = sum(
+            len(gaps_once(e for e in one.disparities if e.change_p_adjusted is not None))
+            for one in change.candidates
+        )
         if of_reports and self.is_untested:
             asked = [each for each in asked if each[1].moved]
         elif of_reports:
@@ -102,12 +107,11 @@ class _Changes(PageStatements):
             statements += [*self.of_rules(), *self.of_reports()]
             statements += self.shown[:_MOST_FOUND]
         if not self.shown:
-            tests = sum(e.change_p_adjusted is not None for e in c.changes)
-            more = {"tests": tests, "alone": c.new is not None}
+            more = {"tests": self.tests, "alone": c.new is not None}
             unchanged = self.others[:_MOST_FOUND]
             statements += [replace(s, code="unchanged", facts=s.facts | more) for s in unchanged]
         if self.asked:
-            went = Counter(each.became for each in self.asked)
+            went = Counter(each.became for each in self.gaps)
             facts = {key: went[key] for key in get_args(Became)}
             statements.append(fact("counted_changes", f"{self.place}.disparities", **facts))
         statements += [*self.margins(), *self.accuracy(), *self.reclassified()]
@@ -118,7 +122,7 @@ class _Changes(PageStatements):
 
     def headline(self) -> Statement:
         c, best = self.change, self.candidate
-        went = Counter(each.became for each in self.asked)
+        untested = sum(each.untested for each in self.gaps)
         facts = {
             "reports": c.new is not None, "name": best.name, "current": c.old.name,
             "n": best.rows if c.new is None else None,
@@ -127,8 +131,8 @@ class _Changes(PageStatements):
                        if one.verdict is CandidateVerdict.DOMINATES],
             "one_decision": best.reason is not None, "performance": str(best.performance),
             "any": bool(c.changes), "compared": c.compared, "untested": self.is_untested,
-            "moved": any(e.moved for e in c.changes), "not_tested": went["untested"],
-            "tested": sum(e.moved and e.change_p_adjusted is not None for e in c.changes),
+            "moved": any(e.moved for e in c.changes), "not_tested": untested,
+            "tested": sum(e.moved and e.change_p_adjusted is not None for e in self.gaps),
             "same": not (c.flips or c.alone or c.unmatched or c.differences),
             "copy": enums.WhyIncomplete.SAME_COUNTS in c.why_incomplete,
         }  # fmt: skip
@@ -281,7 +285,7 @@ class _Changes(PageStatements):
             yield step("positive", event=event, side=str(self.favourable), assumed=assumed)
 
     def verdict(self) -> Iterator[Statement]:
-        c, asked = self.candidate, self.asked
+        c, asked = self.candidate, self.gaps
         went = Counter(str(one.direction) for one in asked if one.significant)
         larger = [one for one in asked if one.significant and one.direction is Direction.FURTHER]
         yield Statement(code="candidate", verdict=str(c.verdict), facts={
@@ -325,7 +329,7 @@ class _Changes(PageStatements):
             yield Statement(code="not_within", verdict=why, parts=tuple(parts))
 
     def what_remains(self) -> Iterator[Statement]:
-        known = [e for e in self.asked if e.status is enums.Status.OK and e.new_interval]
+        known = [e for e in self.gaps if e.status is enums.Status.OK and e.new_interval]
         held = [one for one in known if one.definition.neutral not in (one.new_interval or ())]
         if not known:
             return
@@ -367,17 +371,17 @@ class _Changes(PageStatements):
         if c.verdict is CandidateVerdict.NONE:
             return
 
-        def smaller(test: DisparityChange | MarginTest) -> bool:  # which needs no margin
-            if not isinstance(test, DisparityChange) or test.overturned:
-                return False
-            return test.significant and test.direction is Direction.CLOSER
+        def smaller(e: DisparityChange) -> bool:  # which needs no margin
+            return e.significant and e.direction is Direction.CLOSER and not e.overturned
 
-        every: tuple[tuple[str, list[DisparityChange] | list[MarginTest]], ...]
-        every = (("differences", self.asked), ("rates", [*c.groups]))
         for outcome in (Performance.INFERIOR, Performance.CANNOT_TELL, Performance.NO_MARGIN):
-            kinds = [(k, [t for t in of if t.outcome is outcome and not smaller(t)], len(of))
-                     for k, of in every]  # fmt: skip
-            if parts := [(k, len(tests), n, _sizes(tests)) for k, tests, n in kinds if tests]:
+            gaps = [e for e in self.asked if e.outcome is outcome and not smaller(e)]
+            rates = [test for test in c.groups if test.outcome is outcome]
+            kinds = (
+                ("differences", len(gaps_once(gaps)), len(self.gaps), _sizes(gaps)),
+                ("rates", len(rates), len(c.groups), _sizes(rates)),
+            )
+            if parts := [kind for kind in kinds if kind[1]]:
                 places = (f"{self.place}.disparities", f"{self.place}.groups")
                 yield replace(fact("beyond", *places, parts=parts), verdict=str(outcome))
 
@@ -417,9 +421,8 @@ class _Changes(PageStatements):
             return
         if c.refused is not None:
             yield fact("widest", "refused", why=refused)
-        tested = sum(e.change_p_adjusted is not None for e in c.changes)
-        if tested:
-            stated = fact("interval", changes=tested)
+        if self.tests:
+            stated = fact("interval", changes=self.tests)
             yield replace(stated, interval=Range(0, 0, c.confidence))
         if any(not each.significant for each in self.asked):
             yield step("no_change_shown")
@@ -499,6 +502,20 @@ def sort_changes(found: Iterable[Statement]) -> list[Statement]:
     metrics = list(dict.fromkeys(s.facts["metric"] for s in once.values()))
     largest = sorted(once.values(), key=lambda s: -s.facts["size"])
     return sorted(largest, key=lambda s: (place(s), metrics.index(s.facts["metric"])))
+
+
+def gaps_once(changes: Iterable[DisparityChange]) -> list[DisparityChange]:
+    """Return changes once for each pair of groups and rate: a ratio and a difference are one gap.
+
+    It became what the worst of them became.
+    """
+    once: dict[object, DisparityChange] = {}
+    for one in sorted(changes, key=lambda each: get_args(Became).index(each.became)):
+        against = one.reference and (one.reference.group or one.reference.kind)
+        pair = frozenset({one.group, one.mirror or against})
+        place = one.feature, pair, one.scope, one.class_scope, one.threshold
+        once.setdefault((directions.disparity(one.definition), *place), one)
+    return [*once.values()]
 
 
 def _distance(one: DisparityChange) -> Range | None:

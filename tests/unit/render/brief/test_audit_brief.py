@@ -10,13 +10,15 @@ import openpyxl
 import pandas as pd
 import polars as pl
 import pytest
-from tests.every_result import LOAN_WORDS, RISK_WORDS, result
+from tests.every_result import LOAN_WORDS, RISK_WORDS, of_scores, result
 from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render.document import document as report_document
 from fairgauge.render.formats import save
+from fairgauge.results.estimates import is_significant
+from fairgauge.statements.audit import audit_page
 from swapped_names import ASKED, study
 
 WORDS: dict[str, Any] = LOAN_WORDS | {"groups": {"sex": {"F": "women", "M": "men"}}}
@@ -407,3 +409,17 @@ def test_a_difference_of_scores_of_two_groups_is_stated_once() -> None:
     )  # fmt: skip
     found = [s for s in report.to_dict()["statements"] if s["code"] == "differs"]
     assert [s["who"]["feature"] for s in found] == ["sex", "race"]
+
+
+def test_differences_of_metrics_that_lead_no_page_are_counted_beside_those_stated():
+    """Where no table has the number: of four that were shown it stated two, and no more."""
+    report = of_scores(
+        metrics="average_predictive_value_difference", sensitive=["sex", "race"], words={},
+        intersections=[("sex", "race")],
+    )  # fmt: skip
+    shown = {(e.feature, e.mirror_of or e.group) for e in report.estimates if is_significant(e)}
+    page = audit_page(report).statements
+    stated = [each for each in page if each.code == "differs" and each.shown]
+    (more,) = (each.facts["n"] for each in page if each.code == "more")
+    assert more > 0
+    assert more + len(stated) == len(shown)
