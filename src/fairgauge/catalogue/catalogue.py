@@ -292,6 +292,7 @@ OF_CELLS: tuple[Statistic, ...] = (
     Quotient(name="f1", over=2 * TP, under=2 * TP + FP + FN, bounded=True, better=HIGHER, aka=("f1 score", "f-score", "dice"), says="the harmonic mean of precision and recall", cite=("clarify:performance",)),
     Quotient(name="error_type_ratio", over=FN, under=FP, better=NEITHER, aka=("treatment ratio", "ratio of error types", "fn/fp"), says="the number of false negatives per false positive", cite=("clarify:TE", "vertex:model")),
     Quotient(name="selection_odds", plural=True, over=TP + FP, under=TN + FN, better=HIGHER, aka=("odds of selection",), says="the number of predicted positives per predicted negative", cite=("Fagerland & Newcombe 2013",)),
+    Quotient(name="denials_odds", plural=True, over=TN + FN, under=TP + FP, better=LOWER, aka=("odds of denial",), says="the number of predicted negatives per predicted positive", cite=("Fagerland & Newcombe 2013",)),
     Quotient(name="conditional_acceptance", over=TP + FN, under=TP + FP, better=NEITHER, aka=("Conditional Acceptance",), says="the number of observed positives per predicted positive", cite=("clarify:DCA",)),
     Quotient(name="conditional_rejection", over=TN + FP, under=TN + FN, better=NEITHER, aka=("Conditional Rejection",), says="the number of observed negatives per predicted negative", cite=("clarify:DCR",)),
 )
@@ -399,7 +400,10 @@ _TAKEN = {*map(lookup_key, (*(row.title for row in CLARIFY + VERTEX), *(of.name 
 
 
 # the names in use of contrasts that do not follow from those of their rates
-_CONTRAST_NAMES = {"selection_odds.ratio": ("odds ratio",)}
+_CONTRAST_NAMES = {
+    "selection_odds.ratio": ("odds ratio",),
+    "denials_odds.ratio": ("denials odds ratio", "odds ratio of denial"),
+}
 
 
 def _native(of: Statistic, by: across.Contrasts) -> Contrast:
@@ -427,7 +431,6 @@ COMBINED: tuple[Metric, ...] = (
     Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_native(TPR, "difference"), _native(FPR, "difference")), how="worst", says="the larger of the absolute differences in true and in false positive rate", positive="the error rates differ", cite=("aif360:equalized_odds_difference",)),
     Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_native(rate("generalized_true_positive_rate"), "difference"), _native(rate("generalized_false_positive_rate"), "difference")), how="worst", says="the larger of the absolute differences in the mean score of observed positives and of observed negatives", positive="scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predicted positives and negatives are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
-    Contrast(name="denials_odds_ratio", set="native", title="Denials odds ratio", heading="denials odds ratio", of=rate("selection_odds"), by="ratio", order=A_MINUS_D, says="the odds of a rejection in the group divided by those in the reference", positive="the group is rejected more often", aka=("odds ratio of denial",), cite=("Fagerland & Newcombe 2013",)),
     OverallStandardisedDifference(name="selection_smd_overall", set="native", title="Standardised mean difference of selection, by the overall standard deviation", heading="SMD", says="100 times the difference in selection rate, in standard deviations of all rows", positive="the group is predicted positive more often", aka=("SMD of fair lending",), cite=("solas-disparity:standardized_mean_difference",)),
     OverallStandardisedMean(name="mean_label_smd_overall", set="native", title="Standardised mean difference of the label, by the overall standard deviation", heading="SMD", mean="mean label", of=_MEAN_LABEL, says="100 times the difference in the mean label, in standard deviations of all rows", positive="the group's labels are higher", cite=("solas-disparity:standardized_mean_difference",)),
 )

@@ -64,18 +64,6 @@ def is_reference_first(row: Metric | Statistic) -> bool:
     return isinstance(row, Contrast) and row.by == "difference" and row.order == "reference - group"
 
 
-def opposite_odds(row: object) -> str | None:
-    """Return the odds that are compared where a ratio is of the reference's to the group's.
-
-    >>> from fairgauge.catalogue.lookup import find_metric
-    >>> opposite_odds(find_metric("denials_odds_ratio"))
-    'denials odds'
-    """
-    if not isinstance(row, Contrast) or row.by != "ratio" or row.order == "group - reference":
-        return None
-    return row.title.removesuffix(" ratio").casefold()
-
-
 AMOUNTS = {Favourable.HIGHER: -1, Favourable.LOWER: 1}
 """The sign of a difference of amounts to the disadvantage of a group, by what is better."""
 OPPOSITES = {TP + FP: TN + FN, TN + FN: TP + FP, TP + FN: TN + FP, TN + FP: TP + FN}

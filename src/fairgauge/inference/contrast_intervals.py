@@ -427,14 +427,11 @@ def contrast_interval(
         part = quotient(count(compared.group.side), count(compared.reference.side))
         if of_odds:
             share = tested.value(compared.reference.side, Profile.DOCUMENTED)
-            if metric.order == "reference - group":  # the odds ratio of the complement
-                share = 1 - share
             low, high = odds_ratio_to_whole(low, high, part, share)
-        elif metric.by == "ratio" and metric.order == "group - reference":
+        elif metric.by == "ratio":
             low, high = ratio_to_whole(low, high, part)
         else:
             low, high = difference_from_whole(low, high, part)
-            low, high = (low, high) if metric.by == "difference" else (part + low, part + high)
     p = comparison.p
     if of_odds and comparison.mover_p is not None:
         p = np.where(comparison.score, comparison.mover_p, p)

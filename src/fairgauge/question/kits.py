@@ -33,7 +33,7 @@ FOLDER_OF_KITS = "FAIRGAUGE_KITS"
 """The variable of the environment that names a folder of kits of one's own."""
 _opened: dict[str, Kit] = {}  # what was named by its path, in this process, by that and its name
 _OF_SELECTION = (  # how the names of metrics begin that compare selections
-    "selection_rate.", "selection_odds.", "denials_odds_ratio", "selection_smd", "rejection_share.",
+    "selection_rate.", "selection_odds.", "denials_odds.", "selection_smd", "rejection_share.",
 )  # fmt: skip
 _TYPES: dict[str, object] = {
     "str": str, "bool": bool, "float | None": (int, float), "dt.date": dt.date,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.atomic_files import write_all, write_whole
-from fairgauge.errors import DataError, FairgaugeError, display, quote, suggest
+from fairgauge.errors import DataError, quote, suggest
 from fairgauge.render.words import in_language
 from fairgauge.render.words.numbers import listing
 from fairgauge.start.records import dataclass
@@ -154,10 +154,10 @@ def _write_formatted(shown: ShownResult, format_: str, options: dict[str, object
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
-    from fairgauge.results.scopes import function_at
+    from fairgauge.results.scopes import function_at, showing
 
     writer = function_at(f"fairgauge.{found.writer}")
-    try:
+    with showing():
         if not found.tree:
             return writer(shown, **options)
         from fairgauge.render.document import document
@@ -165,15 +165,6 @@ def _write_formatted(shown: ShownResult, format_: str, options: dict[str, object
         full = bool(options.get("full")) or found.full
         quiet = bool(options.get("quiet"))
         return writer(document(shown, full=full, paper=found.paper, quiet=quiet), shown, **options)
-    except (FairgaugeError, OSError, ImportError):
-        raise
-    except Exception as error:
-        # a saved file may hold any value where a text needs another, or none
-        raise FairgaugeError(
-            f"this is not {shown.KIND.called}, or a changed one: its values do not fit together, "
-            f"and {format_} cannot show it ({type(error).__name__}: {display(str(error))}). If "
-            "nobody changed it, please report that"
-        ) from error
 
 
 def write_json(shown: ShownResult) -> str:

@@ -193,16 +193,16 @@ class Report(ResultOfMetrics):
 
     def by_group(self) -> Any:
         """Return the rates of every group as a pandas frame: a row each, a column for each rate."""
-        return function_at("fairgauge.render.streams:rate_frame")(self, self.groups)
+        return in_words("streams:rate_frame", self, self.groups)
 
     def overall(self) -> Any:
         """Return the rates of all groups together as a pandas frame, a row for each feature."""
-        return function_at("fairgauge.render.streams:rate_frame")(self, self.totals)
+        return in_words("streams:rate_frame", self, self.totals)
 
     def difference(self) -> Any:
         """Return the differences of rates, group minus reference, as a pandas frame."""
-        return function_at("fairgauge.render.streams:contrasts")(self, "difference")
+        return in_words("streams:contrasts", self, "difference")
 
     def ratio(self) -> Any:
         """Return the ratios of rates, group over reference, as a pandas frame."""
-        return function_at("fairgauge.render.streams:contrasts")(self, "ratio")
+        return in_words("streams:contrasts", self, "ratio")

@@ -9,6 +9,7 @@ are made in `fairgauge.render`, which imports results: they name its functions a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, Generic, Protocol, Self, TypeAlias, TypeVar, cast
@@ -18,6 +19,7 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, DiagnosticCode, Level, ReferenceKind, ScopeKind
+from fairgauge.errors import FairgaugeError, display
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Parameter, Reason, ReasonCode, WithParameters
 from fairgauge.results import codec
@@ -73,9 +75,25 @@ def function_at(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def in_words(path: str, *described: object, **how: object) -> str:
-    """Return what a function of `fairgauge.render` writes, ``module:function``."""
-    return cast(str, function_at(f"fairgauge.render.{path}")(*described, **how))
+@contextmanager
+def showing() -> Iterator[None]:
+    """Refuse in words to show values that do not fit together, as a changed file may hold them."""
+    try:
+        yield
+    except (FairgaugeError, OSError, ImportError):
+        raise
+    except Exception as error:
+        raise FairgaugeError(
+            "cannot show this result: its values do not fit together "
+            f"({type(error).__name__}: {display(str(error))}). If it was read from a file, the "
+            "file may have been changed; otherwise please report it"
+        ) from error
+
+
+def in_words(path: str, *described: object, **how: object) -> Any:
+    """Return what a function of `fairgauge.render` makes of a result, ``module:function``."""
+    with showing():
+        return function_at(f"fairgauge.render.{path}")(*described, **how)
 
 
 class Worded:
@@ -85,7 +103,7 @@ class Worded:
         self.path, self.first = path, first
 
     def __get__(self, of: object, kind: object = None) -> str:
-        return in_words(self.path, *self.first, of)
+        return cast(str, in_words(self.path, *self.first, of))
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,14 +140,15 @@ class ShownResult:
         >>> print(brief.found[0])
         Of 100 women who repaid, 30 had prediction = 1; of 100 such men, 75.
         """
-        return cast(Brief, function_at(self.KIND.brief)(self))
+        with scopes.showing():
+            return cast(Brief, function_at(self.KIND.brief)(self))
 
     def says(self) -> tuple[str, ...]:
         return tuple(filter(None, str(self.brief()).splitlines()))
 
     @property
     def _statements(self) -> Annotated[tuple[Statement, ...], codec.Key("statements")]:
-        return function_at("fairgauge.render.page:placed")(self) if self.KIND.page else ()
+        return scopes.in_words("page:placed", self) if self.KIND.page else ()
 
     @property
     def doubts(self) -> tuple[scopes.StatedDoubt, ...]:
@@ -184,7 +185,7 @@ class ShownResult:
 
         Raises ``DataError``: the format or language is unknown, or the file cannot be written.
         """
-        function_at("fairgauge.render.formats:save")(self, path, lang=lang, words=words)
+        scopes.in_words("formats:save", self, path, lang=lang, words=words)
 
     def plot(self, kind: str | None = None, ax: object = None) -> Any:
         """Draw the charts that its HTML has, one ``Axes`` for each metric, rule or comparison.
@@ -216,15 +217,15 @@ class ShownResult:
         >>> [each.get_title("left") for each in report.plot().axes]
         ['True positive rate difference, compared with others']
         """
-        return function_at("fairgauge.render.writers.plots:plot")(self, kind, ax)
+        return scopes.in_words("writers.plots:plot", self, kind, ax)
 
     def to_pandas(self, table: str | None = None) -> Any:
         """Return a table of the result (its first, or the one named) as a pandas frame."""
-        return function_at("fairgauge.render.streams:to_pandas")(self, table)
+        return scopes.in_words("streams:to_pandas", self, table)
 
     def to_polars(self, table: str | None = None) -> Any:
         """Return a table of the result (its first, or the one named) as a polars frame."""
-        return function_at("fairgauge.render.streams:to_polars")(self, table)
+        return scopes.in_words("streams:to_polars", self, table)
 
     def __str__(self) -> str:
         return scopes.in_words("formats:render", self, "text", python=True)

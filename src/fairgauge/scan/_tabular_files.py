@@ -39,7 +39,7 @@ from fairgauge.scan._duckdb_relation import (
 )
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import Columns, literal
-from fairgauge.scan.row_codes import numbers_of, sql_double, sql_double_of_half
+from fairgauge.scan.row_codes import has_arrow, numbers_of, sql_double, sql_double_of_half
 from fairgauge.scan.source import MOST_COLUMNS, RECORDS, Record, Source, check_unique_names
 from fairgauge.start.records import dataclass, replace
 
@@ -208,25 +208,35 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     check_same_columns({path: schema.names for path, schema in schemas.items()})
     for path, schema in schemas.items():
         alike.setdefault(schema, []).append(path)
-    parts = [_select_columns(found, schema, first.names) for schema, found in alike.items()]
+    held = {path: _types_of_arrow(path) for path, *_ in alike.values()}
+    parts = [
+        _select_columns(found, replace(schema, kinds=tuple(
+            held[found[0]][0].get(name, kind)
+            for name, kind in zip(schema.names, schema.kinds, strict=True)
+        )), first.names)
+        for schema, found in alike.items()
+    ]  # fmt: skip
     relation = f"({' UNION ALL '.join(parts)})"
     kinds = [str(record[1]) for record in run(f"DESCRIBE SELECT * FROM {relation}", name)]
     written = {c: (f"c{i}", kinds[i]) for i, c in enumerate(first.names)}
     columns = typed_columns(written, texts=frozenset(first.partitions))
-    return DuckRows(name, first.names, relation, columns, size)
+    order = _stated_order(paths[0], held[paths[0]][1])
+    return DuckRows(name, first.names, relation, columns, size, stated_order=order)
+
+
+def _stated_order(path: Place, columns: list[str]) -> dict[str, list[object]]:
+    # of ordered categories, which DuckDB reads as texts: their order is that of the first page
+    if not (columns and has_arrow()):
+        return {}
+    from pyarrow.parquet import ParquetFile
+
+    with path.open("rb") as file:
+        part = next(ParquetFile(file).iter_batches(1, columns=columns), None)
+    return {} if part is None else {name: part[name].dictionary.to_pylist() for name in columns}
 
 
 def _select_columns(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
     # floats become the decimals that they stand for before files of other schemas join them
-    try:
-        units = _duration_units(paths[0])
-    except FairgaugeError:
-        raise
-    except (ValueError, IndexError):
-        why = "what it holds of its types (ARROW:schema) is damaged; write it anew"
-        raise DataError(f"cannot read {quote(str(paths[0]))}: {why}") from None
-    kinds = zip(schema.names, schema.kinds, strict=True)
-    schema = replace(schema, kinds=tuple(units.get(name, kind) for name, kind in kinds))
     names = ", ".join(f"h{i}" for i in range(len(schema.names)))
     held = ((column, schema.names.index(column)) for column in columns)
     chosen = (f"{_value_sql(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
@@ -256,13 +266,24 @@ _DURATION, _UNITS = 18, ("{} * 1000000", "{} * 1000", "{}", "{} // 1000")
 _DECIMALS |= {unit: f"to_microseconds({unit})".format for unit in _UNITS}
 
 
-def _duration_units(path: Place) -> dict[str, str]:
-    # the columns that hold durations: Parquet has no such type, and DuckDB sees whole numbers where
-    # pyarrow, pandas and polars wrote some. Read here: importing Arrow takes longer than counting
+def _types_of_arrow(path: Place) -> tuple[dict[str, str], list[str]]:
+    # the columns that hold durations, and those of ordered categories: Parquet has no such types,
+    # and DuckDB sees whole numbers and texts where pyarrow, pandas and polars wrote some. Read
+    # here: importing Arrow takes longer than counting
+    try:
+        return _read_types_of_arrow(path)
+    except FairgaugeError:
+        raise
+    except (ValueError, IndexError):
+        why = "what it holds of its types (ARROW:schema) is damaged; write it anew"
+        raise DataError(f"cannot read {quote(str(path))}: {why}") from None
+
+
+def _read_types_of_arrow(path: Place) -> tuple[dict[str, str], list[str]]:
     found = f"parquet_kv_metadata({list_paths_in_sql([path])}) WHERE key = 'ARROW:schema'::BLOB"
     held = b64decode(next(run(f"SELECT value FROM {found}", str(path)), (b"",))[0])
     if held[:4] != b"\xff" * 4:
-        return {}
+        return {}, []
 
     def number(at: int, size: int = 4) -> int:
         return int.from_bytes(held[at : at + size], "little", signed=size == 4)
@@ -276,14 +297,19 @@ def _duration_units(path: Place) -> dict[str, str]:
         return offset and table + offset
 
     units: dict[str, str] = {}
+    ordered = []
     fields = follow(place(follow(place(follow(8), 2)), 1))
     for i in range(1, min(number(fields), MOST_COLUMNS) + 1):
         column = follow(fields + 4 * i)
+        name = follow(place(column, 0))
+        text = held[name + 4 : name + 4 + number(name)].decode()
         if number(place(column, 2), 1) == _DURATION:
-            name, unit = follow(place(column, 0)), place(follow(place(column, 3)), 0)
-            text = held[name + 4 : name + 4 + number(name)].decode()
+            unit = place(follow(place(column, 3)), 0)
             units[text] = _UNITS[number(unit, 2) if unit else 1]
-    return units
+        encoding = place(column, 4)
+        if encoding and (flag := place(follow(encoding), 2)) and number(flag, 1):
+            ordered.append(text)
+    return units, ordered
 
 
 MISSING_PARTITION = "NULL"

@@ -336,7 +336,10 @@ def _find_columns(
 
     looked_at = range(min(len(rows), 1 if header_row else _MOST_ABOVE))
     at = max(looked_at, key=lambda n: len(_filled_cells(rows[n])))
-    if not _are_texts([*cells(at).values()]):  # the index of a frame has no name
+    # the index of a frame has no name; of texts alone, a row is of values where one stands below
+    held = cells(at).items()
+    again = (i < len(row) and row[i] == value for row in rows[at + 1 :] for i, value in held)
+    if not _are_texts([value for _, value in held]) or any(again):
         at = next((n for n in looked_at[:at] if _are_texts([*cells(n).values()][1:])), at)
     names = [*cells(at).values()]
     # below cells that may name all columns but some, the first row that is filled is of values

@@ -166,7 +166,7 @@ class _Changes(PageStatements):
         return Statement(
             code=code, who=None if one.feature is None else who, than=than, was=was,
             of=Measure("number", one.definition.title) if row is None
-            else self.measured(one.definition, row, one.class_scope, one.threshold),
+            else self.measure(row, one.class_scope, one.threshold),
             by=one.by, value=one.new, shown=one.significant or one.changed or one.other_side,
             harm=harm, interval=ends,
             facts={

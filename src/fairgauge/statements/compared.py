@@ -45,7 +45,6 @@ from fairgauge.results.statement import (
     fact,
 )
 from fairgauge.start.records import replace
-from fairgauge.stats.arrays import quotient
 
 EVENTS: dict[Cells, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
     TN + FN: ("decision", False), TP + FN: ("outcome", True), TN + FP: ("outcome", False),
@@ -258,14 +257,6 @@ class PageStatements:
     ) -> Measure:
         return measure(self.spec, row, scope, threshold)
 
-    def measured(
-        self, metric: object, row: Statistic, scope: ClassScope | None,
-        threshold: float | None = None,
-    ) -> Measure:  # fmt: skip
-        """Return what a metric compares: a rate, or the odds of its opposite."""
-        of = self.measure(row, scope, threshold)
-        return replace(of, name=directions.opposite_odds(metric) or of.name)
-
     def counted(self, rate: float | None, n: float | None, row: object) -> Counted:
         """Return a number, with the rows that a share counts, where it is of whole rows."""
         if rate is None or not n or not isinstance(row, Rate):
@@ -394,14 +385,8 @@ class PageStatements:
         at = each.threshold if several_cuts else None
         measured = (
             self._measure_of(each.definition) if row is None
-            else self.measured(each.definition, row, each.class_scope, at)
+            else self.measure(row, each.class_scope, at)
         )  # fmt: skip
-        if directions.opposite_odds(each.definition):
-            far = -far
-            who, than = (
-                side if side.rate is None else replace(side, rate=float(quotient(1, side.rate)))
-                for side in (who, than)
-            )
         exact = measured.classes and not self.spec.get("weight")
         facts = {
             "across": each.group is None or is_of_all_groups(each.definition),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
-from fairgauge.catalogue.directions import compared_number, is_reference_first, opposite_odds
+from fairgauge.catalogue.directions import compared_number, is_reference_first
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
@@ -67,7 +67,7 @@ class _Monitor(PageStatements):
 
         of = Measure("number", each.definition.title)
         if row is not None:
-            of = self.measured(each.definition, row, None)
+            of = self.measure(row)
         share = None if of.kind == "number" else row  # what is no share is of no rows
 
         def sides(held: monitored.Point | monitored.PooledPeriods) -> tuple[Side, Side]:
@@ -81,7 +81,6 @@ class _Monitor(PageStatements):
             who, than = sides(now)
             ends = None if now.low is None or now.high is None else Range(now.low, now.high)
         across, first = is_of_all_groups(each.definition), is_reference_first(each.definition)
-        first = first or opposite_odds(each.definition) is not None
         return Statement(
             code=code, who=who, than=than if each.reference else None, was=before,
             of=of,

@@ -1,5 +1,6 @@
 """Odds ratios: of two groups, and Mantel and Haenszel's of strata; published values, coverage."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.enums import Status
+from fairgauge.render import render
 from fairgauge.stats.contrasts import mover_odds_ratio, mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.stratified import mantel_haenszel_odds_ratio
@@ -81,14 +83,27 @@ def test_a_zero_is_as_the_conditional_exact_test_has_it():
     assert none.low == pytest.approx(reference.odds_ratio(15, 800, 0, 400)[0], rel=1e-9)
     assert tuple(one.interval) == pytest.approx(reference.odds_ratio(15, 800, 1, 400), rel=1e-9)
     assert one.low < none.low
-    rule = fg.rule("denials_odds_ratio", at_most=1.25)
+    rule = fg.rule("denials_odds.ratio", at_most=1.25)
     rows = selected({"d": (785, 800), "a": (400, 400)})
-    asked = {"reference": {"g": "a"}, "metrics": ["denials_odds_ratio"]}
+    asked = {"reference": {"g": "a"}, "metrics": ["denials_odds.ratio"]}
     report = fg.audit(rows, **asked, rules=[rule])
     assert report.verdict == "fail"
     assert "Denials odds" in str(report)
     assert "at least 1.83 times as high" in str(report)
     assert "Selection odds" not in str(report)
+
+
+def test_odds_of_denial_are_plural_and_those_of_the_table():
+    """The sentence stated odds of denial that "is" higher, and the table the odds of selection."""
+    rows = selected({"d": (340, 400), "a": (760, 800)})
+    asked = {"reference": {"g": "a"}, "metrics": ["denials_odds.ratio"], "favourable": "positive"}
+    report = fg.audit(rows, **asked)
+    whole = render(report, full=True)
+    assert "Denials odds of prediction are higher for" in whole
+    assert "selection odds" not in " ".join(whole.split()).casefold()
+    assert "denials odds of prediction: 0.18 for" in whole.casefold()
+    assert re.search(r"\nd +denials odds +0\.176 ", whole)
+    assert "Denials odds von prediction sind für" in render(report, lang="de")
 
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)

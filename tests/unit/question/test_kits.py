@@ -152,7 +152,7 @@ def test_a_table_that_a_kit_does_not_have_is_refused(tmp_path):
 
 
 def test_the_denials_odds_ratio_is_the_inverse_of_that_of_approvals():
-    names = ["denials_odds_ratio", "selection_odds.ratio"]
+    names = ["denials_odds.ratio", "selection_odds.ratio"]
     for strata, scope in ((None, "overall"), ("good", "pooled")):
         report = filed("nydfs-cl7-2024", metrics=names, strata=strata)
         denied, approved = (
@@ -161,7 +161,7 @@ def test_the_denials_odds_ratio_is_the_inverse_of_that_of_approvals():
         )  # fmt: skip
         assert denied.value == pytest.approx(1 / approved.value, rel=1e-12)
         assert (denied.low, denied.high) == pytest.approx((1 / approved.high, 1 / approved.low))
-    assert report.catalogue.metric("denials odds ratio").name == "denials_odds_ratio"
+    assert report.catalogue.metric("denials odds ratio").name == "denials_odds.ratio"
 
 
 KIT = '''

@@ -194,7 +194,7 @@ def test_durations_months_orders_nan_and_formulas_have_one_digest(name, tmp_path
     assert found.digest == fg.count(MOMENTS, **OF_MOMENTS).digest
     levels = {axis.column: [*values] for axis, values in found.levels.items()}
     assert {*levels["wait"]} == {*WAITS} - {None}
-    if name in ("a.sav", "a.dta", "a.feather", "relation"):
+    if name in ("a.sav", "a.dta", "a.feather", "a.parquet", "relation"):
         assert levels["size"] == SIZES
 
 
@@ -438,6 +438,24 @@ def test_numbers_name_columns_below_a_title_and_cells_that_name_all_but_one_are_
     shift(tmp_path / "a.xlsx", 0, [], [("B2", None)])
     with pytest.raises(fg.DataError, match="no row that names every column"):
         fg.count(tmp_path / "a.xlsx", **asked)
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_a_table_of_texts_with_an_index_has_its_header(groups, tmp_path):
+    """The first row of people was the header: its cells are texts, and one more."""
+    texts = pd.DataFrame({"sex": ["F", "M"] * 50, "ok": ["yes", "no"] * 50})
+    texts.index = [f"p{i}" for i in range(100)]
+    if groups:  # a line of groups of columns stands above names, which stand in no row below
+        texts.index.name = "id"
+        texts.columns = pd.MultiIndex.from_tuples([("person", "sex"), ("outcome", "ok")])
+    texts.to_excel(tmp_path / "a.xlsx")
+    if groups:
+        book = openpyxl.load_workbook(tmp_path / "a.xlsx")
+        book.active.delete_rows(3)
+        book.active["A2"] = "id"
+        book.save(tmp_path / "a.xlsx")
+    found = fg.count(tmp_path / "a.xlsx", prediction="ok", positive="yes", sensitive="sex")
+    assert found.rows == 100
 
 
 @pytest.mark.parametrize("merged", ["A3:A92", "A1:C1"])
