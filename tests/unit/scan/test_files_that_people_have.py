@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.needs import need
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -196,6 +197,89 @@ def test_durations_months_orders_nan_and_formulas_have_one_digest(name, tmp_path
     assert {*levels["wait"]} == {*WAITS} - {None}
     if name in ("a.sav", "a.dta", "a.feather", "a.parquet", "relation"):
         assert levels["size"] == SIZES
+
+
+OF_READERS = pd.DataFrame(
+    {
+        "sex": pd.Categorical(NAMED["sex"]), "ok": CODES["ok"] == 1,
+        "size": MOMENTS["size"], "day": MOMENTS["week"], "amount": CODES["sex"].astype(int),
+        "score": MOMENTS["score"],
+    }
+)  # fmt: skip
+AVRO = {
+    "sex": ["null", "string"], "ok": "boolean", "day": {"type": "int", "logicalType": "date"},
+    "size": {"type": "enum", "name": "sizes", "symbols": SIZES}, "amount": "long",
+    "score": ["null", "double"],
+}  # fmt: skip
+
+
+def read_orc(path):
+    orc = pytest.importorskip("pyarrow.orc")
+    texts = OF_READERS.astype({"sex": object, "size": str})
+    orc.write_table(pa.Table.from_pandas(texts, preserve_index=False), path)
+    return orc.read_table(path)
+
+
+def read_avro(path, by):
+    need("fastavro")
+    import fastavro
+
+    fields = [{"name": name, "type": kind} for name, kind in AVRO.items()]
+    rows = OF_READERS.astype(object).where(OF_READERS.notna(), None).to_dict("records")
+    with path.open("wb") as file:
+        fastavro.writer(file, {"type": "record", "name": "row", "fields": fields}, rows)
+    if by == "polars":
+        return pl.read_avro(path)
+    with path.open("rb") as file:
+        return pl.DataFrame([*fastavro.reader(file)])
+
+
+def read_arff(path):
+    arff = pytest.importorskip("scipy.io.arff")
+    kinds = {"sex": "{Female,Male}", "ok": "{True,False}", "size": "{small,medium,large}",
+             "day": "date yyyy-MM-dd", "amount": "integer", "score": "real"}  # fmt: skip
+    head = [f"@attribute {name} {kind}" for name, kind in kinds.items()]
+    texts = OF_READERS.astype(object).where(OF_READERS.notna(), "?").astype(str)
+    rows = [",".join(row) for row in texts.itertuples(index=False)]
+    path.write_text("\n".join(["@relation rows", *head, "@data", *rows]))
+    frame = pd.DataFrame(arff.loadarff(path)[0])  # texts are bytes, of which a missing one is ?
+    (found,) = fg.audit(frame, prediction="ok", positive="True", sensitive="sex").doubts
+    assert (found.code, found.values) == ("missing_marker", ("?",))
+    return frame.replace({b"?": None})
+
+
+def read_ods(path):
+    need("odf")
+    OF_READERS.to_excel(path, engine="odf", index=False)
+    return pd.read_excel(path, engine="odf")
+
+
+def read_rds(path):
+    need("pyreadr")
+    import pyreadr
+
+    pyreadr.write_rds(path, OF_READERS)
+    (read,) = pyreadr.read_r(path).values()
+    return read
+
+
+READERS = {
+    "a.orc": read_orc, "a.avro": lambda p: read_avro(p, "fastavro"),
+    "b.avro": lambda p: read_avro(p, "polars"), "a.arff": read_arff, "a.ods": read_ods,
+    "a.rds": read_rds,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_frames_of_other_readers_hold_what_their_files_do(name, tmp_path):
+    """Of formats that are not read, the frame of their reader has the values that were written."""
+    asked = {"prediction": "ok", "positive": ["True"], "score": "score",
+             "sensitive": ["sex", "size", "day", "amount"]}  # fmt: skip
+    found = fg.count(READERS[name](tmp_path / name), **asked)
+    texts = OF_READERS.astype({"size": str, "ok": str if name == "a.arff" else bool})
+    assert found.digest == fg.count(texts, **asked).digest
+    with pytest.raises(fg.DataError, match="a format that is not read: "):
+        fg.count(tmp_path / name, **asked)
 
 
 def test_codes_beside_labels_name_values_too(tmp_path):
