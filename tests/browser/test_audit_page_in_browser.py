@@ -19,6 +19,7 @@ import fairgauge as fg
 from fairgauge.api.paging import page_data
 from fairgauge.cube.cube import Cube
 from fairgauge.render.page import first_page
+from fairgauge.render.words import in_language
 from fairgauge.render.writers.audit_page import audit_page
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>", "=cmd|' /C calc'!A0", "__proto__")
@@ -469,6 +470,11 @@ def test_counts_that_somebody_sends_are_answered_and_explored(open_page, tmp_pat
                     recode={"Sex": {"Female": ["female", "Female"]}})  # fmt: skip
     drop(page, cube.to_json(), "counts.cube.json")
     answer(page)
+    # which values are a group is the author's, and stated
+    with in_language(language):
+        looked = first_page(fg.audit(cube)).texts["looked"]
+    (made_of,) = (text for text, each in looked if each.facts.get("state") == "named")
+    assert made_of in page.inner_text("#result")
     counts = saved(page, "#save-counts")
     assert json.loads(counts)["fingerprint"] == cube.digest
     assert Cube.from_dict(json.loads(counts)) == cube

@@ -277,6 +277,18 @@ def test_a_decision_that_is_nobodys_best_is_listed_as_not_favourable(tmp_path):
             assert set(mine) <= set(theirs)
 
 
+def test_groups_made_of_several_values_are_stated_as_in_python(tmp_path):
+    """The page listed what outcomes are made of, and not what groups are."""
+    text = "sex,ok\n" + "F,yes\nF,no\nfemale,no\nM,yes\nmale,no\nNA,no\n?,yes\n,no\n" * 30
+    recode = {"sex": {"F": ["F", "female"], "male": ["M"], "M": ["male"], "unknown": ["NA"]}}
+    case = {"text": text, "question": USUAL | {"recode": recode, "unknown": ["?"]}}
+    report = audited(case, tmp_path / "rows.csv")
+    (made,) = answers([case], tmp_path)
+    theirs = {text for text in map(str, report.brief().looked_at) if text.startswith("Counted as")}
+    assert len(theirs) == 4
+    assert theirs <= {each["text"] for place in made["answers"] for each in place["sentences"]}
+
+
 def test_a_person_in_several_rows_is_stated_and_withholds_a_pass(tmp_path):
     """1,200 rows of 600 candidates; a requisition of many is no person, nor is a row's own key."""
     rows = [

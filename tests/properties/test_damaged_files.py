@@ -33,6 +33,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from tests.needs import EVERY_CASE, POSIX, need
+from tests.sas_catalogue import write_catalogue
 
 import fairgauge
 from fairgauge.cli import main
@@ -194,8 +195,12 @@ def write_packed(table: Any) -> dict[str, list[str]]:
         more = {"compress": True} if name == "a.zsav" else {}
         rows_of_kind = frame.replace("é", "E") if kind == "por" else frame
         getattr(pyreadstat, f"write_{kind}")(rows_of_kind, name, **more)
+    write_catalogue(Path("b.sas7bcat"))
+    coded = frame.assign(sex=[1.0, 2.0] * 50)
+    pyreadstat.write_sas7bdat(coded, "b.sas7bdat", variable_format={"sex": "SEXF"})
     names = ("a.zip", "a.csv.bz2", "a.csv.zst", "a.csv.gz", "a.xlsx", "a.xlsm", "a.eval")
-    return {name: ["audit", name, *ASKED] for name in (*names, *STATISTICAL)}
+    named = {name: ["audit", name, *ASKED] for name in (*names, *STATISTICAL)}
+    return named | {"b.sas7bcat": ["audit", "b.sas7bdat", *ASKED]}
 
 
 def write_stores(table: Any) -> dict[str, list[str]]:
@@ -338,7 +343,7 @@ WRITERS = {
 # of CSV, JSON lines, Parquet, Arrow, HTML and Markdown, which the page calls so
 TEXTS = {".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".arrow",
          ".feather", ".ipc", ".html", ".htm", ".md"}  # fmt: skip
-STATISTICAL = ("a.sav", "a.zsav", "a.por", "a.dta", "a.xpt")
+STATISTICAL = ("a.sav", "a.zsav", "a.por", "a.dta", "a.xpt", "a.sas7bdat")
 
 
 NASTY = [b"[" * 100_000, b"{" * 5_000, b"9" * 6_000, b"\x00" * 50, b'"', b"|" * 100_000, b"1e999",

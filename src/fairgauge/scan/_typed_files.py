@@ -54,11 +54,13 @@ def _read_with_pyreadstat(path: Place) -> Columns:
     if kind not in (".por", ".xpt"):
         more["user_missing"] = True
     catalogue = path.with_suffix(_CATALOGUE)
-    if kind == ".sas7bdat" and catalogue.is_file():
-        more["catalog_file"] = address(catalogue)
     try:
         read = getattr(pyreadstat, READERS[kind])
         columns, about = read(address(path), output_format="dict", **more)
+        if kind == ".sas7bdat" and catalogue.is_file():  # which pyreadstat joins to frames alone
+            of_file = pyreadstat.read_sas7bcat(address(catalogue), output_format="dict")[1]
+            for column, of in about.variable_to_label.items():
+                about.variable_value_labels[column] = of_file.value_labels.get(of, {})
         if kind == ".xpt":  # pyreadstat reads on into the next data set, whose header is near
             widths = about.variable_storage_width.values()
             end = 10_000 + sum(1_000 + about.number_rows * width for width in widths)

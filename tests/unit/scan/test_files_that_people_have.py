@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 from tests.needs import need
+from tests.sas_catalogue import write_catalogue
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -160,6 +161,16 @@ def write_xpt(path):
     )  # fmt: skip
 
 
+def write_sas(path):
+    if not hasattr(pyreadstat, "write_sas7bdat"):
+        pytest.skip("of pyreadstat 1.3.8")
+    days = since("1960-01-01", "D")
+    pyreadstat.write_sas7bdat(
+        TEXTS.assign(wait=SECONDS, month=days, week=days), path,
+        variable_format={"wait": "TIME12.", "month": "MONYY7.", "week": "DATE9."},
+    )  # fmt: skip
+
+
 def write_sheet(path, **options):
     xlsxwriter = pytest.importorskip("xlsxwriter")
     with xlsxwriter.Workbook(path) as book:
@@ -176,6 +187,7 @@ def write_sheet(path, **options):
 
 MADE = {
     "a.sav": write_sav, "a.dta": write_dta, "a.xpt": write_xpt, "a.xlsx": write_sheet,
+    "a.sas7bdat": write_sas,
     "a.feather": lambda p: MOMENTS.to_feather(p),
     "a.arrow": lambda p: pl.from_pandas(MOMENTS).write_ipc(p),  # sizes as views, by code
     "a.parquet": lambda p: MOMENTS.to_parquet(p),
@@ -307,6 +319,21 @@ def test_what_a_file_declares_missing_is_named_with_its_reason(tmp_path):
         each: held[each] for each in ("Don't know", "Refused")
     }
     assert f"Refused {held['Refused']}" in note.message
+
+
+def test_a_catalogue_of_sas_names_values_and_letters_are_reasons(tmp_path):
+    """A data set with a catalogue next to it was not read at all."""
+    if not hasattr(pyreadstat, "write_sas7bdat"):
+        pytest.skip("of pyreadstat 1.3.8")
+    write_catalogue(tmp_path / "a.sas7bcat")
+    sex = pd.Series([2.0, 1.0, "R", np.nan] * 40, dtype=object)
+    pyreadstat.write_sas7bdat(
+        pd.DataFrame({"sex": sex, "ok": [1.0, 0.0] * 80}), tmp_path / "a.sas7bdat",
+        variable_format={"sex": "SEXF"}, missing_user_values={"sex": ["R"]},
+    )  # fmt: skip
+    report = fg.audit(tmp_path / "a.sas7bdat", prediction="ok", positive=1, sensitive="sex")
+    assert [(each.group, each.n) for each in report.groups] == [("Female", 40), ("Mäle", 40)]
+    assert "'sex' is missing where the file declares it: R 40" in map(str, report.diagnostics)
 
 
 def test_labelled_values_keep_the_order_of_their_codes_and_columns_their_labels(tmp_path):

@@ -347,7 +347,7 @@ const countRows = async (q, table, report = () => {}) => {
     cell.open[l][d] -= cases - open;
     cell.open[y][p] += cases - open;
   }
-  return { columns, outcomes, state, rows, unit, conflicts, coded, observed: [...recodedValues(remade, q), ...unstatedValues(remade, q)], copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
+  return { columns, outcomes, state, rows, unit, conflicts, coded, observed: table.observed ?? [...recodedValues(remade, q), ...unstatedValues(remade, q)], copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
 };
 
 // each person once, as people.py counts them: of several groups none is known; of several decisions the positive one

@@ -258,5 +258,5 @@ const readCounts = (text, name) => {
   });
   const decided = ["label", "prediction", "positive", "negative", "sensitive", "intersections", "count", "person", "unknown", "recode"], isStated = (v) => (Array.isArray(v) ? v.length : v && typeof v === "object" ? Object.keys(v).length : v !== null);
   const asked = Object.fromEntries(Object.entries(question).filter(([key, v]) => data.keys.includes(key) && (decided.includes(key) ? v !== null : isStated(v) && !["confidence", ...(question.rules.length || question.preset ? [] : ["reference"]), ...(question.metrics.includes("standard") ? ["metrics"] : [])].includes(key))));
-  return { name, header: columns.map((c) => c.name), columns, rows: cells.length, cells, coded, copies: held.copies ?? [], asked, fileRows: rows, excluded, fingerprint };
+  return { name, header: columns.map((c) => c.name), columns, rows: cells.length, cells, coded, copies: held.copies ?? [], observed: plain.observed ?? [], asked, fileRows: rows, excluded, fingerprint };
 };

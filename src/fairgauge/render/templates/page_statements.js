@@ -248,11 +248,24 @@ const pageOf = (counts, q, audit, language = data.language) => {
   const sides = counts.outcomes.flatMap((o, k) => [true, false].map((of) => ({ o, kind: q.label && !k ? "outcome" : "decision", of, values: range(o.levels.length).filter((c) => (o.sizes[c] || q.person) && o.asked.includes(o.names[c]) === of).map((c) => [o.names[c], o.sizes[c]]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)) })).filter((e) => e.values.length > 1));
   const own = sides.filter((e, i) => !sides.slice(0, i).some((d) => d.of === e.of && d.values.map(([v]) => v).sort().join("\0") === e.values.map(([v]) => v).sort().join("\0")));
   for (const { o, kind, of, values } of own) add("counted_as", { column: o.name, state: of ? "positive" : "negative", event: { ...eventOf(q, [kind, of]), once: false }, values: values.slice(0, 6), more: Math.max(0, values.length - 6), several: new Set(own.map((e) => e.o.name)).size > 1 });
-  const neither = counts.observed.filter(([code]) => code === "unstated"), columns = [...new Set(neither.map(([, name]) => name))];
-  for (const name of columns) {
-    const values = neither.filter((e) => e[1] === name).map(([, , v, , cases]) => [v, cases]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-    add("counted_as", { column: name, state: "undecided", event: null, values: values.slice(0, 6), more: Math.max(0, values.length - 6), several: columns.length > 1 || own.some((e) => e.o.name !== name) });
-  }
+  const several = (name) => own.some((e) => e.o.name !== name), byCases = (values) => values.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  const list = (column, state, values, more) => add("counted_as", { column, state, event: null, values: byCases(values).slice(0, 6), more: Math.max(0, values.length - 6), several: true, ...more });
+  const became = (code, name) => counts.observed.filter((e) => e[0] === code && e[1] === name);
+  const neither = [...new Set(counts.observed.filter(([code]) => code === "unstated").map(([, name]) => name))];
+  for (const name of neither) list(name, "undecided", became("unstated", name).map(([, , v, , cases]) => [v, cases]), { several: neither.length > 1 || several(name) });
+  // groups that a recoding makes of several values or calls as another one, and what it takes away
+  [...counts.columns, ...counts.outcomes].forEach((c, i) => {
+    const to = new Map(), of = (name) => cached(to, name, () => []), made = became("recoded", c.name);
+    made.forEach(([, , v, , cases, , name]) => of(name ?? null).push([v, cases]));
+    if (!c.cuts && !c.sizes) c.levels.forEach((level, k) => {
+      const n = counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0) - of(String(level)).reduce((a, [, cases]) => a + cases, 0);
+      if (n > 0) of(c.groupless[k] ? null : String(level)).push([String(level), n]);
+    });
+    const gone = to.get(null);
+    to.delete(null);
+    if (!c.sizes) to.forEach((values, name) => { if (values.length > 1 || (values.length && values[0][0] !== name && [...to.values()].flat().some(([v]) => v === name))) list(c.name, "named", values, { name }); });
+    if (gone) list(c.name, "missing", gone);
+  });
   // ---- what was found, and how certain
   for (const e of led) {
     statements.push(e.s);
