@@ -5,6 +5,7 @@ what belongs together still does. Those that are not read so, such as our words,
 halving.
 """
 
+import contextlib
 import io
 import json
 import operator
@@ -15,7 +16,7 @@ import sys
 import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from html.parser import HTMLParser
 from typing import Any
 
@@ -278,7 +279,7 @@ def test_no_list_is_read_as_a_text_or_a_truth(name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_any_value_of_another_type_is_refused_in_words_or_shown(name):
-    """A null among the parameters of a note was an error of Python in HTML alone."""
+    """A null among the parameters of a note was an error of Python in HTML, plots and display."""
     saved, read = saved_kind(name)
     saved, chance = json.loads(json.dumps(saved)), random.Random(name)
     every = [p for p in leaves_in(saved) if p[0] != "statements"]
@@ -292,14 +293,30 @@ def test_any_value_of_another_type_is_refused_in_words_or_shown(name):
         changed = json.loads(json.dumps(saved))
         held[last] = stated
         try:
-            found = read(changed)
-            for format_ in ("text", "html", "json", "markdown"):
-                written(found, format_)
+            found = shown_of(read(changed))
+            for of in uses_of(found):
+                # what one cannot show another may
+                with contextlib.suppress(fg.FairgaugeError):
+                    of()
             shown += 1
         except fg.FairgaugeError:
             refused += 1
     assert shown
     assert refused
+
+
+def uses_of(found: Any) -> Iterator[Callable[[], object]]:
+    """Yield what shows a result: every format, its text, display, charts and frames."""
+    for each in FORMATS:
+        if each.shows([found.KIND.name]) and each.name not in ("bundle", "pdf"):
+            yield partial(written, found, each.name)
+    yield from (found._repr_html_, found.__str__, found.__repr__, found.says, found.to_pandas)
+    for kind in (None, "rules", "rates", "calibration", "roc"):
+        yield partial(drawn, found, kind)
+
+
+def drawn(found: Any, kind: str | None) -> None:
+    found.plot(kind)._repr_png_()
 
 
 def leaves_in(value: Any, path: Path = ()) -> Iterator[Path]:

@@ -107,6 +107,7 @@ MISTAKES = [
     ({"seed": True}, ["seed: must be a whole number, 0 or greater, not true"]),
     ({"seed": -1}, ["seed: must be a whole number, 0 or greater, not -1"]),
     ({"confidence": 95}, ["confidence: must be a number between 0.5 and 0.999999, not 95"]),
+    ({"confidence": 1 - 1e-16}, ["confidence: must be a number between 0.5 and 0.999999, not 0.9999999999999999"]),
     ({"confidence": 1}, ["confidence: must be a number between 0.5 and 0.999999, not 1"]),
     ({"confidence": "0.9"}, ["confidence: must be a number between 0.5 and 0.999999, not '0.9'"]),
     ({"replicates": 0}, ["replicates: must be a whole number between 1 and 10,000,000, not 0"]),

@@ -137,6 +137,10 @@ def test_a_part_that_is_neither_counts_nor_a_report_is_named(sealed, name):
 
 @pytest.mark.parametrize("change", [
     lambda report: report.update({"spec.document.verdict": "PASS"}),
+    lambda report: report.update({"created.x": "PASS"}),
+    lambda report: report.update({"tool.version.x": "PASS"}),
+    lambda report: report["data"].update({"source.x": "PASS"}),
+    lambda report: report["estimates"][0].update(verdict="PASS"),
     lambda report: report["data"].update(source=["PASS"]),
     lambda report: report["data"].update(source={"a": "PASS"}),
     lambda report: report["data"].update(rows=report["data"]["rows"] + 1e-8),
