@@ -486,7 +486,7 @@ def count_data(data: object, options: Options) -> tuple[Cube, Source | None, Spe
     except (NotNumeric, UnreadableNumbers):  # of a category that looks like a cut
         cut = spec.positive.to_dict() if isinstance(spec.positive, Above) else None
         columns = [each for each in (spec.label, spec.prediction) if each]
-        held, _ = source.fetch(columns, 100_000) if isinstance(source, Readable) else ([], True)
+        held = source.fetch(columns, 100_000)[0] if columns and isinstance(source, Readable) else []
         texts = {text for values in held for text in map(str, values) if as_cut(text) == cut}
         if not texts:
             raise

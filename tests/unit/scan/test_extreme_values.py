@@ -87,6 +87,13 @@ def test_a_column_without_any_number_is_named(engine):
         fg.audit(frame.to_pandas() if engine == "pandas" else frame, **REGRESSION)
 
 
+def test_a_score_of_texts_without_outcomes_is_named(tmp_path):
+    """The error was one of DuckDB: a query that asked for no column."""
+    (tmp_path / "a.csv").write_text("s,g\n" + "low,a\nhigh,b\n" * 30)
+    with pytest.raises(fg.DataError, match="column 's' must hold numbers, but has 'low'"):
+        fg.audit(tmp_path / "a.csv", score="s", threshold=0.5, sensitive="g")
+
+
 @pytest.mark.parametrize("sensitive", [[0, 1, 1, 0], [True, False, False, True]])
 def test_a_list_of_numbers_is_a_column_of_values(sensitive):
     report = fg.audit(label=[1, 0, 1, 0], prediction=[1, 1, 0, 0], positive=1, sensitive=sensitive)
