@@ -42,7 +42,7 @@ class SwapNote:
     @property
     def message(self) -> str:
         stated_by = "fairgauge.statements.search:note_statement"
-        return in_words("page:stated", stated_by, str(self.code), self)
+        return str(in_words("page:stated", stated_by, str(self.code), self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

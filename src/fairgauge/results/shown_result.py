@@ -228,7 +228,7 @@ class ShownResult:
         return scopes.in_words("streams:to_polars", self, table)
 
     def __str__(self) -> str:
-        return scopes.in_words("formats:render", self, "text", python=True)
+        return cast(str, scopes.in_words("formats:render", self, "text", python=True))
 
     def __repr__(self) -> str:
         verdict = str(getattr(self, "verdict", "")).replace("_", " ")
@@ -236,7 +236,7 @@ class ShownResult:
         return f"<{type(self).__name__}{': ' * bool(stated)}{stated}; print() shows it>"
 
     def _repr_html_(self) -> str:
-        return scopes.in_words("formats:render", self, "notebook")
+        return cast(str, scopes.in_words("formats:render", self, "notebook"))
 
 
 CountedRole = Literal["label", "prediction", "sensitive", "strata", "where"]
