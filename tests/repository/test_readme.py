@@ -11,8 +11,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 LINKS = re.findall(r"\]\(([^)]+)\)", README)
 OURS = re.compile(
     r"https://(?:github\.com/(?P<name>[\w-]+/[\w-]+)/blob|raw\.githubusercontent\.com/(?P<raw>[\w-]+/[\w-]+))"
-    r"/main/(?P<path>[^#]+)"
+    r"/main/(?P<path>[^#]+)(?:#(?P<part>[\w-]+))?"
 )
+SITE = "https://fairgauge.github.io/fairgauge/"
 
 
 def test_the_two_commands_are_targets_of_make():
@@ -22,9 +23,19 @@ def test_the_two_commands_are_targets_of_make():
 
 @pytest.mark.parametrize("link", LINKS)
 def test_links_are_absolute_and_lead_to_a_file_of_the_repository(link):
+    if link.startswith(SITE):  # what the site is built with, which a page of it names
+        page = (ROOT / "docs" / "how-to" / "page.md").read_text(encoding="utf-8")
+        assert f'"../{link.removeprefix(SITE)}"' in page
+        return
     found = OURS.fullmatch(link)
     assert found, "a page index resolves no relative link"
     assert (ROOT / found["path"]).is_file()
+    if found["part"]:
+        text = (ROOT / found["path"]).read_text(encoding="utf-8")
+        titles = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+        assert found["part"] in {
+            re.sub(r"[^\w -]", "", t).lower().replace(" ", "-") for t in titles
+        }
 
 
 def test_links_lead_to_one_repository_which_is_that_of_the_package():
