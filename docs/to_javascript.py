@@ -43,6 +43,7 @@ SCRIPTS = {
         "fairgauge.render.grammar": ("significant", "unsigned", "Grammar", "German"),
         "fairgauge.resolve.outcomes": ("ways_of_writing",),
         "fairgauge.cube.plan": ("AROUND_CODES",),
+        "fairgauge.rowwise.copies": ("copies_of_rows", "are_multiples"),
         "fairgauge.checks.coded_numbers": ("codes_beyond_cuts", "codes_of_counts", "is_price"),
     },
 }  # fmt: skip
@@ -150,6 +151,7 @@ _RUNTIME = {
     "$sorted": "(x, key = (e) => e) => [...$list(x)].sort((a, b) => $order(key(a), key(b)))",
     "$best": "(sign, x, key = (e) => e, none = null) => $list(x).length"
     " ? $list(x).reduce((a, b) => sign * $order(key(b), key(a)) > 0 ? b : a) : none",
+    "$gcd": "(a, b) => b ? $gcd(b, a % b) : a",
     "$sum": "(x, from = 0) => $list(x).reduce((a, b) => a + Number(b), from)",
     "$zip": "(...of) => Array.from({ length: Math.min(...of.map($len)) },"
     " (_, i) => of.map((x) => $list(x)[i]))",
@@ -206,6 +208,7 @@ _OF_MODULES = {
     ("math", "isinf"): "(Math.abs({}) === Infinity)", ("math", "sqrt"): "Math.sqrt({})",
     ("math", "log"): "Math.log({})", ("math", "floor"): "Math.floor({})",
     ("math", "ceil"): "Math.ceil({})", ("math", "log10"): "Math.log10({})",
+    ("math", "gcd"): "[0, {}].reduce($gcd)", ("math", "prod"): "{}.reduce((a, b) => a * b, 1)",
     ("unicodedata", "normalize"): "{1}.normalize({0})",
     ("unicodedata", "combining"): "/\\p{{M}}/u.test({})",
     ("itertools", "accumulate"): "((x, a = 0) => x.map((y) => a += y))({})",
@@ -811,7 +814,7 @@ class Translator:
             case ast.Attribute(value=ast.Name(id="re"), attr=name):
                 return self.expression(name, node)
             case ast.Attribute(value=ast.Name(id=of), attr=name) if (of, name) in _OF_MODULES:
-                return _OF_MODULES[of, name].format(*map(self.of, node.args))
+                return _OF_MODULES[of, name].format(*map(self.part, node.args))
             case ast.Name(id=name) if self.module.imported.get(name) in _OF_MODULES:
                 held = _OF_MODULES[self.module.imported[name]]
                 return held.format(*map(self.of, node.args))

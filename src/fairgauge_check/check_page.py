@@ -28,7 +28,7 @@ _MOST_ERRORS = 3
 
 def check_page(check: Check) -> Page:
     """Return the first page of a check of published tables."""
-    return page("check", {}, _statements(check))
+    return page("check", None, _statements(check))
 
 
 def fault_statement(fault: Fault) -> Statement:

@@ -15,6 +15,7 @@ from fairgauge.checks.coded_numbers import codes_beyond_cuts, codes_of_counts
 from fairgauge.cube.plan import AROUND_CODES
 from fairgauge.question import category_words as words
 from fairgauge.resolve.outcomes import ways_of_writing
+from fairgauge.rowwise.copies import copies_of_rows
 from fairgauge.scan.identifiers import spellings_of
 from fairgauge.values import compact_reading, plain_number
 
@@ -43,7 +44,7 @@ TEXTS = {  # of one text, or of two
 OURS = vars(words) | {
     "compact_reading": compact_reading, "plain_number": plain_number, "spellings_of": spellings_of,
     "ways_of_writing": ways_of_writing, "codes_of_counts": codes_of_counts,
-    "codes_beyond_cuts": codes_beyond_cuts,
+    "codes_beyond_cuts": codes_beyond_cuts, "copies_of_rows": copies_of_rows,
 }  # fmt: skip
 
 
@@ -52,6 +53,16 @@ def a_text(seeded):
         return seeded.choice(ODD)
     text = seeded.choice([" ", "-", "_", ", "]).join(seeded.sample(LISTED, seeded.randint(1, 3)))
     return seeded.choice([str, str.title, str.upper])(text)
+
+
+def some_rows(seeded):
+    """Return the places of rows among the different ones, and how many values columns have."""
+    rows = [seeded.randint(0, seeded.choice([3, 40, 400])) for _ in range(seeded.randint(1, 300))]
+    rows = rows * seeded.randint(1, 3) if seeded.random() < 0.6 else sorted(rows)
+    if seeded.random() < 0.3:
+        rows += rows[len(rows) // 2 :]
+    held: dict[int, int] = {}
+    return [[held.setdefault(row, len(held)) for row in rows], [seeded.randint(1, 60), len(held)]]
 
 
 def a_call(seeded):
@@ -79,6 +90,7 @@ def a_call(seeded):
         "codes_of_counts": [AROUND_CODES, [n * 1000 for n in counted]],
         "codes_beyond_cuts": [column, AROUND_CODES, counted, cuts, *flags],
         "better_outcomes": [column, values, positive, negative],
+        "copies_of_rows": some_rows(seeded),
     }  # fmt: skip
     lists |= {name: [a_text(seeded) for _ in range(n)] for name, n in TEXTS.items()}
     name = seeded.choice([*lists])

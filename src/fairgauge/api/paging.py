@@ -19,7 +19,7 @@ from fairgauge.measure.exploration import explored, rates_data
 from fairgauge.question.kits import Kit, find_kit, kit_names
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.rules import FOUR_FIFTHS
-from fairgauge.question.specification import Config, ask, read_options, with_config
+from fairgauge.question.specification import Config, Spec, ask, read_options, with_config
 from fairgauge.render.words import in_language
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import measure
@@ -226,7 +226,7 @@ def _rates() -> Iterator[dict[str, object]]:
     for row, made in zip(rows, rates_data(rows), strict=True):
         made |= {"says": "", "needs": len(row.needs)}
         if row.name in _RATES:
-            of = measure({"prediction": "d", "label": "y"}, row)
+            of = measure(Spec(prediction="d", label="y"), row)
             assert of.event is not None
             made["event"] = [of.event.kind, of.event.positive]
             made["among"] = of.among and [of.among.kind, of.among.positive]

@@ -158,7 +158,7 @@ def note_hidden_differences(report: Report, cube: Cube, spec: Spec) -> Iterator[
             metric=first.metric,
             group=first.group,
             threshold=first.threshold,
-            strata=strata_named(spec.to_dict()["strata"]),
+            strata=strata_named(spec.strata),
             lower=lower,
             higher=higher,
             p=p if p < alpha else None,

@@ -28,6 +28,7 @@ from fairgauge.enums import (
     ReferenceKind,
 )
 from fairgauge.question.features import strata_named
+from fairgauge.question.specification import read_spec
 from fairgauge.results import estimates as measured
 from fairgauge.results.estimates import Estimate, FamilyOfTests, Finding, gap, is_significant
 from fairgauge.results.report import Report
@@ -237,7 +238,7 @@ def _make_finding(
         p_adjusted=worst.p_adjusted,
         family=_family_of_tests(report, worst),
         adjusted=adjusted,
-        adjusted_for=strata_named(report.spec.get("strata")) if adjusted else None,
+        adjusted_for=strata_named(read_spec(report.spec).strata) if adjusted else None,
         beside=beside,
         others=tuple(others),
     )

@@ -148,16 +148,10 @@ def read_strata(value: object, at: Location) -> tuple[Feature, ...]:
     return strata
 
 
-def strata_named(plain: object) -> str | None:
-    """Return the columns of strata as a sentence names them, from what a specification file has."""
-    columns = strata_columns(plain)
+def strata_named(strata: Iterable[Feature]) -> str | None:
+    """Return the columns of strata as a sentence names them."""
+    columns = [each.column for each in strata]
     return " and ".join(filter(None, [", ".join(columns[:-1]), *columns[-1:]])) or None
-
-
-def strata_columns(plain: object) -> list[str]:
-    """Return the columns of strata, from what a specification file has."""
-    listed = items(plain or ())
-    return [str(each["column"] if isinstance(each, Mapping) else each) for each in listed]
 
 
 def _features_of(item: object, at: Location) -> list[Feature]:

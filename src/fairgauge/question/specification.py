@@ -35,7 +35,7 @@ from fairgauge.identity import name_of_values
 from fairgauge.question import readers
 from fairgauge.question.category_words import HMDA, use_words
 from fairgauge.question.features import Above, ByColumn, separated
-from fairgauge.question.kits import Kit, find_kit, open_kit, read_kit
+from fairgauge.question.kits import Kit, find_kit, kit_or_none, open_kit, read_kit
 from fairgauge.question.options import BY_NAME, Options, Spec, flag_of
 from fairgauge.question.readers import (
     Location,
@@ -117,6 +117,21 @@ def refuse_named_files(saved: Mapping[str, object]) -> None:
     refuse(problems_where(
         *((bool(of) and not isinstance(of, Mapping), name, message) for name, of in values)
     ))  # fmt: skip
+
+
+def read_spec(saved: Mapping[str, object]) -> Spec:
+    """Return what a result was asked, from its own record; what no one can read is as by default.
+
+    Metrics and rules, which may be of rates that only the result knows, are left out, and so is
+    what might name a file.
+    """
+    left_out = {"metrics", "rules", "recode", "checks", "preset"}
+    known = {name: value for name, value in saved.items() if value not in (None, [])}
+    read: dict[str, Any] = {
+        name: BY_NAME[name].type.read(known[name], Location(name))
+        for name in known.keys() & BY_NAME.keys() - left_out
+    }
+    return Spec(**read, preset=kit_or_none(saved.get("preset")))
 
 
 def ask_rows(source: Any, **options: object) -> Spec:

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +17,6 @@ from fairgauge.errors import DataError
 from fairgauge.question.specification import Spec
 from fairgauge.scan.row_codes import numbers_of
 from fairgauge.scan.source import Readable, Source, can_look_at_rows
-from fairgauge.stats.arrays import Index
 
 _Shown: TypeAlias = dict[str, int | str]
 Copies: TypeAlias = tuple[tuple[str, int | str], ...]
@@ -49,8 +49,8 @@ def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
         return ()  # rows of one cluster may be alike: intervals are of clusters
     readable = not _is_lazy(source)
     first, unnamed = cube.tables[0], 0
-    times_of = first.sums["rows"][first.sums["rows"] > 0].astype(np.int64)
-    divisor = int(np.gcd.reduce(times_of))
+    times_of = [int(n) for n in first.sums["rows"].tolist() if n > 0]
+    divisor = math.gcd(*times_of)
     few = _MOST_READ // max(1, len(source.columns))
     if spec.count:
         small = readable and cube.rows <= (_MOST_COMPARED if divisor > 1 else few)
@@ -72,7 +72,7 @@ def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
                 found["unnamed"] = unnamed
             return tuple(found.items())
     combinations = math.prod(max(1, len(cube.levels[axis])) for axis in first.axes)
-    if spec.of_people or not _are_multiples(times_of, combinations, again=False):
+    if spec.of_people or not are_multiples(times_of, combinations, again=False):
         return ()
     return ("times", divisor), ("different", len(times_of)), ("cells", 1)
 
@@ -116,40 +116,52 @@ def _rows_of_every_group(columns: Mapping[str, Sequence[object]], spec: Spec) ->
 
 
 def _copies(columns: Sequence[Sequence[object]]) -> _Shown:
-    # that all rows stand again, or that some do in the same order
     if not columns:
         return {}
-    values = zip(*columns, strict=True)
-    # of each value among the different ones, as they come
     held: dict[object, int] = {}
-    rows = np.array([held.setdefault(value, len(held)) for value in values])
-    times_of = np.bincount(rows)
-    times, repeated = int(np.gcd.reduce(times_of)), len(rows) - len(times_of)
-    different = [len({*c}) for c in columns] if repeated else [1]
-    combinations, part = math.prod(different), len(rows) // times
+    rows = [held.setdefault(value, len(held)) for value in zip(*columns, strict=True)]
+    return {**copies_of_rows(rows, [len({*column}) for column in columns])}
+
+
+def copies_of_rows(rows: Sequence[int], different: Sequence[int]) -> dict[str, int]:
+    """Return that all rows stand again, or that some do in the same order; by name.
+
+    ``rows``: of each its place among those that differ, as they come; ``different``: the numbers of
+    different values of the columns.
+    """
+    counted: dict[int, int] = {}
+    for row in rows:
+        counted[row] = counted.get(row, 0) + 1
+    times_of = [*counted.values()]
+    times, combinations = math.gcd(*times_of), math.prod(different)
+    part = len(rows) // times
     # that equal rows follow each other, about as often each time, though the table is not sorted
-    runs = np.diff(np.flatnonzero(np.diff(rows, prepend=-1, append=-1)))
-    few = len(runs) < max(_FEWEST_COMPARED, _UNSORTED * (rows.max() + 1))
-    in_place = not few and bool(runs.mean() >= _FEWEST_IN_PLACE and runs.var() < runs.mean())
-    again = in_place or (times > 1 and np.array_equal(rows[part:], rows[:-part]))
-    found: _Shown = {"times": times, "different": len(times_of)}
-    if _are_multiples(times_of, combinations, again=again) or _repeat_whole(rows, times):
+    starts = [i for i, row in enumerate(rows) if i == 0 or row != rows[i - 1]]
+    runs = [end - start for start, end in pairwise([*starts, len(rows)])]
+    mean = len(rows) / len(runs)
+    unsorted = len(runs) >= max(_FEWEST_COMPARED, _UNSORTED * len(times_of))
+    alike = sum((run - mean) ** 2 for run in runs) / len(runs) < mean
+    in_place = unsorted and mean >= _FEWEST_IN_PLACE and alike
+    again = in_place or (times > 1 and rows[part:] == rows[:-part])
+    found = {"times": times, "different": len(times_of)}
+    if are_multiples(times_of, combinations, again=again) or _repeat_whole(rows, times):
         return found
     if in_place or (_stand_in_order(rows) and combinations > len(rows)):
-        several = times_of[times_of > 1]
-        return found | {"copied": int(several.sum()), "different": len(several)}
+        several = [n for n in times_of if n > 1]
+        return {"times": times, "different": len(several), "copied": sum(several)}
     return {}
 
 
-def _are_multiples(times_of: Index, combinations: int, *, again: bool) -> bool:
+def are_multiples(times_of: Sequence[int], combinations: int, *, again: bool) -> bool:
+    """Return whether every row stands several times, as rows of other people hardly do."""
     # Where combinations of values are few, all are repeated, and their numbers may be rounded or
     # balanced ones, unless the rows stand in the same order ``again``.
-    times = int(np.gcd.reduce(times_of))
+    times = math.gcd(*times_of)
     if times <= 1 or len(times_of) < _FEWEST_ROWS:
         return False
     rounded = times % _LIKELY_ROUNDED == 0 and not again
-    few = combinations * times <= times_of.sum()
-    return not (few and (np.ptp(times_of) == 0 or rounded))
+    few = combinations * times <= sum(times_of)
+    return not (few and (len({*times_of}) == 1 or rounded))
 
 
 def _is_lazy(source: Source) -> bool:
@@ -197,18 +209,23 @@ def _comparable(values: Sequence[object]) -> list[object]:
     return found
 
 
-def _stand_in_order(rows: Index) -> bool:
+def _stand_in_order(rows: Sequence[int]) -> bool:
     # that nearly all rows that stand again follow each other as before
-    again = np.diff(np.maximum.accumulate(rows), prepend=-1) == 0
-    steps = np.count_nonzero((np.diff(rows) > 0) & again[1:] & again[:-1])
-    return bool(steps >= max(_FEWEST_ROWS, _IN_ORDER * again.sum()))
+    most, before, again_before, stand, steps = -1, -1, False, 0, 0
+    for row in rows:
+        again = row <= most
+        stand += again
+        steps += again and again_before and row > before
+        most, before, again_before = max(most, row), row, again
+    return steps >= max(_FEWEST_ROWS, _IN_ORDER * stand)
 
 
-def _repeat_whole(rows: Index, times: int) -> bool:
+def _repeat_whole(rows: Sequence[int], times: int) -> bool:
     # that a table of few combinations stands two or three times, row by row: numbers of rows may be
     # balanced, but their order is not, unless rows follow a pattern, which repeats further
-    if np.count_nonzero(np.diff(rows[: len(rows) // 2])) < _FEWEST_COMPARED:
+    half = rows[: len(rows) // 2]
+    if sum(row != following for row, following in pairwise(half)) < _FEWEST_COMPARED:
         return False
     parts = [len(rows) // n for n in range(2, times + 1) if times % n == 0]
-    least = min((part for part in parts if np.array_equal(rows[part:], rows[:-part])), default=0)
+    least = min((part for part in parts if rows[part:] == rows[:-part]), default=0)
     return least * _FEW_COPIES >= len(rows)

@@ -12,7 +12,6 @@ from fairgauge.results.alternatives import Alternatives, GapChange
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
 from fairgauge.results.statement import By, Page, Range, Statement, fact
 from fairgauge.start.records import replace
-from fairgauge.statements.changes import for_any_decision
 from fairgauge.statements.compared import PageStatements, excluded_rows, step
 
 _MOST_NAMED, _MOST_GAPS = 5, 4
@@ -30,7 +29,7 @@ class _Alternatives(PageStatements):
 
     def __init__(self, result: Alternatives) -> None:
         groups = {(r.feature, r.group) for one in result.candidates for r in one.rates}
-        super().__init__(result, sorted(groups, key=str), for_any_decision(result.spec))
+        super().__init__(result, sorted(groups, key=str), decided_twice=True)
         self.found = result
         self.row: Any = directions.compared_number(result.metric)
         every = result.candidates
@@ -48,7 +47,7 @@ class _Alternatives(PageStatements):
             "current": found.current, "best": found.best, "rows": one.rows,
             "source": found.data.source, "chosen_on": found.chosen_on,
             "among": found.chosen_among, "worse": all(e.worse for e in found.candidates),
-            "person": found.spec.get("person"), "withheld": one.withheld_because or not one.gaps,
+            "person": self.spec.person, "withheld": one.withheld_because or not one.gaps,
             "compared": bool(one.gaps),
         }  # fmt: skip
         verdict = {0: "pass", 1: "fail", 3: "inconclusive"}[found.exit_code]

@@ -30,8 +30,6 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId
 from fairgauge.question.features import strata_named
-from fairgauge.question.kits import kit_or_none
-from fairgauge.question.options import DESIGN
 from fairgauge.question.rules import FOUR_FIFTHS, limits_of
 from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.results import estimates as measured
@@ -74,17 +72,17 @@ class _Audit(PageStatements):
 
     def __init__(self, report: Report) -> None:
         super().__init__(report, report.groups)
-        self.report, self.strata = report, strata_named(report.spec.get("strata"))
+        self.report, self.strata = report, strata_named(self.spec.strata)
         every = report.diagnostics
         self.notes = {code: [d for d in every if d.code is code] for code in DiagnosticCode}
-        cuts = report.spec.get("threshold") or ()
-        self.cuts = not isinstance(cuts, str) and len(cuts) > 1
+        cuts = self.spec.threshold
+        self.cuts = isinstance(cuts, tuple) and len(cuts) > 1
         pairs = zip(report.findings, stated_comparisons(report, report.findings), strict=True)
         self.stated: list[tuple[Finding, StatedComparison, Statement]]
         self.stated = [(finding, each, self._judged_statement(each)) for finding, each in pairs]
         self.led = self.stated[:_MOST_FINDINGS]
         self.rules = report.by_rule
-        self.name = kit_or_none(report.spec.get("preset"))
+        self.name = self.spec.preset
 
     def _judged_statement(self, each: StatedComparison) -> Statement:
         found = self._comparison(each.contrast)
@@ -212,7 +210,7 @@ class _Audit(PageStatements):
         estimates = self.report.estimates
         small = ReasonCode.SMALL_GROUP in {e.reason.code for e in estimates if e.reason}
         few = any(not _is_small(e.reason) for e in estimates if e.status is Status.TOO_FEW)
-        rows, share = self.spec.get("min_n"), self.spec.get("min_share")
+        rows, share = self.spec.min_n, self.spec.min_share
         least = {"rows": rows and rows > 1 and rows, "share": share, "unit": unit_of(self.spec)}
         return {"sufficient": few, "least": least if small else None}
 
@@ -271,11 +269,11 @@ class _Audit(PageStatements):
 
     def _name_roles(self, roles: Sequence[str]) -> list[str]:
         # without a label nothing is predicted
-        decided = self.report.task is not Task.REGRESSION and not self.spec.get("label")
+        decided = self.report.task is not Task.REGRESSION and not self.spec.label
         return ["decision" if w == "prediction" and decided else w for w in roles]
 
     def _estimators(self, feature: str | None) -> dict[str, object]:
-        if feature not in [each["name"] for each in self.spec.get("probabilities", ())]:
+        if feature not in self._estimated_features:
             return {}
         own = (e for e in self.report.estimators if e.feature == feature and e.decides)
         decide = sorted({str(each.estimator) for each in own})
@@ -330,7 +328,7 @@ class _Audit(PageStatements):
             decisive = ("inconclusive", "not_evaluated", "none")
         numbered = [(i, r) for i, r in enumerate(self.rules, 1) if str(r.outcome) in decisive]
         yield from (self._rule(rule, number) for number, rule in numbered[:2])
-        if self.spec.get("reference") != FOUR_FIFTHS.reference and any(
+        if self.spec.reference != FOUR_FIFTHS.reference and any(
             each.metric == FOUR_FIFTHS.metric and limits_of(each.rule)[0] == FOUR_FIFTHS.low
             and each.interval and each.mirror is None and (each.value or 0) > 1 for each in verdicts
         ):  # fmt: skip
@@ -354,18 +352,18 @@ class _Audit(PageStatements):
 
     def _estimated_groups(self) -> Iterator[Statement]:
         # of which features nobody recorded the groups, and what they are estimated from
-        for i, each in enumerate(self.spec.get("probabilities", ())):
+        for i, each in enumerate(self.spec.probabilities):
             notes = self.notes[DiagnosticCode.GROUP_NOT_RECORDED]
-            note = next(made for made in notes if made.feature == each["name"])
+            note = next(made for made in notes if made.feature == each.name)
             source = (f"spec.probabilities[{i}]",)
             keys = ("known", "people", "random", "without", "unplaced", "sampled")
             facts = {key: note.get(key) for key in keys} | {
-                "feature": note.feature, "columns": list(each["probabilities"].values()),
-                "on": each.get("on"), "unit": unit_of(self.spec), "rules": bool(self.rules),
+                "feature": note.feature, "columns": [column for _, column in each.columns],
+                "on": each.on, "unit": unit_of(self.spec), "rules": bool(self.rules),
             }  # fmt: skip
             if note.get("without"):
                 yield fact("no_probabilities", *source, **facts)
-            if self._is_answered(each["name"]):
+            if self._is_answered(each.name):
                 continue  # its warning states whose answers decide
             yield fact("not_recorded", *source, **facts)
 
@@ -379,7 +377,7 @@ class _Audit(PageStatements):
         like = next((each for each in judged if each.of is not None), None)
         neutral = getattr(rule.worst.definition, "neutral", math.nan)
         several = len({each.class_scope for each in rule.verdicts}) > 1
-        rules = self.spec.get("rules", ())
+        rules = self.report.spec["rules"]
         asked = {str(keys.get("decide")) for keys in rules if keys["metric"] in rule.rule}
         estimates = filter(None, map(self._estimate, rule.verdicts))
         references = {each.reference.kind for each in estimates if each.reference}
@@ -504,7 +502,7 @@ class _Audit(PageStatements):
     # ---- what was looked at and found
 
     def looked_at(self) -> Iterator[Statement]:
-        data, spec, task = self.report.data, self.report.spec, self.report.task
+        data, spec, task = self.report.data, self.spec, self.report.task
         every = data.rows if unit_of(spec) == "rows" else data.cases
         missing = [w for w in OUTCOMES if data.excluded.get(f"missing {w}")]
         yield fact("rows", "data.cases", "data.used", n=data.cases,
@@ -512,13 +510,13 @@ class _Audit(PageStatements):
             least=bool(self.notes[DiagnosticCode.USED_AT_LEAST]),
             rounded=self.rounded,
             known=[] if data.used == every else self._name_roles(missing),
-            several=len(spec.get("sensitive", ())) > 1,
-            chosen=bool(spec.get("where")),
+            several=len(spec.sensitive) > 1,
+            chosen=bool(spec.where),
             partly=comparisons.is_used_partly(data.excluded, spec))  # fmt: skip
         if (of := self.name) is not None:
             own = {"name": of.name, "jurisdiction": of.jurisdiction, "status": of.status}
             yield fact("preset", "spec.preset", **own, as_of=of.as_of.isoformat())
-        elif (name := spec.get("preset")) is not None:
+        elif (name := self.report.spec["preset"]) is not None:
             name = name.get("name") if isinstance(name, Mapping) else name
             yield fact("preset_not_found", "spec.preset", name=str(name))
         for note in self.notes[DiagnosticCode.PROTECTED]:
@@ -532,28 +530,28 @@ class _Audit(PageStatements):
             named, rows = list(note["groups"]), note["rows"]
             facts = {"feature": note.feature, "groups": named, "n": rows, "why": note["why"]}
             yield fact("groups_left_out", "diagnostics", **facts)
-        binary, labelled = task is Task.BINARY, bool(spec.get("label"))
-        decided = bool(directions.decision_of(spec))
+        binary, labelled = task is Task.BINARY, spec.label is not None
+        decided = spec.decision is not None
         groups, of_counts = self.report.groups, self.report.data.source == COUNTS
         features = ((g.feature, g.feature_id and g.feature_id.columns) for g in groups)
         classes = (e.class_scope.name for e in groups if e.class_scope.kind is ClassKind.CLASS)
         yield fact("question", "spec", task=str(task), of_counts=of_counts,
             features=list(dict.fromkeys(features)),
-            within=self.strata, weight=spec.get("weight"),
+            within=self.strata, weight=spec.weight,
             decision=self.event("decision", True) if decided and binary else None,
             outcome=self.event("outcome", True) if labelled and binary else None,
-            prediction=spec.get("prediction") or spec.get("score"), label=spec.get("label"),
+            prediction=spec.prediction or spec.score, label=spec.label,
             classes=list(dict.fromkeys(classes)))  # fmt: skip
-        side, asked = str(self.favourable), spec.get("positive") or ()
+        side, asked = str(self.favourable), bool(spec.positive)
         if binary and (decided or labelled) and side != "neither" and side not in AMOUNTS:
             yield fact("taken_as_better", "spec",
                 event=self.event("decision" if decided else "outcome", True),
                 assumed=bool(self.notes[DiagnosticCode.ASSUMED_POSITIVE]),
-                asked=bool(asked), side=side, of_counts=of_counts,
-                stated=bool(asked or spec.get("favourable")))  # fmt: skip
-        if (spec.get("preset") or binary) and self.favourable in AMOUNTS:
-            of = spec.get("score") or spec.get("label") or spec.get("prediction")
-            yield fact("taken_as_better", "spec", of=of, side=side)
+                asked=asked, side=side, of_counts=of_counts,
+                stated=asked or spec.favourable is not None)  # fmt: skip
+        if (self.report.spec["preset"] or binary) and self.favourable in AMOUNTS:
+            column = spec.score or spec.label or spec.prediction
+            yield fact("taken_as_better", "spec", of=column, side=side)
         yield from self.counted_values()
         for note in self.notes[DiagnosticCode.IGNORABLE_MISSING]:
             names = ("rows", "total", "outcome", "rule", "group", "low", "high")
@@ -780,22 +778,25 @@ class _Audit(PageStatements):
             yield Statement(code="sparse", parts=tuple(parts))
 
     def limits(self) -> Iterator[Statement]:
-        spec, document = self.report.spec, self.report.spec.get("document") or {}
-        if document.get("caveat"):
-            yield fact("caveat", "spec.document.caveat", text=document["caveat"])
+        spec, document = self.spec, self.spec.document
+        if document.caveat:
+            yield fact("caveat", "spec.document.caveat", text=document.caveat)
         own = bool(self.rules) and not (self.name is not None and "rules" in self.name.options)
         stated = fact("why_not", limits=bool(self.rules), own=own)
         adjusted = self.strata and not self.strata_leave_nothing
         yield replace(stated, adjusted_for=(self.strata or "",)) if adjusted else stated
         if self.estimated:
             yield Statement(code="probabilities", sources=("estimators",))
-        if spec.get("label") and directions.decision_of(spec) and self.report.task is Task.BINARY:
+        if spec.label and spec.decision and self.report.task is Task.BINARY:
             refused = self.event("decision", self.favourable == "negative")
             outcome = self.event("outcome", True)
             yield fact("outcome_known", "spec.label", refused=refused, outcome=outcome)
-        columns = [each["column"] for each in spec.get("sensitive", ())]
-        columns += [each["name"] for each in spec.get("probabilities", ())]
-        yield fact("other_groups", columns=columns, period=document.get("period"))
+        columns = [*(each.column for each in spec.sensitive), *self._estimated_features]
+        yield fact("other_groups", columns=columns, period=document.period or None)
+
+    @property
+    def _estimated_features(self) -> list[str]:
+        return [each.name for each in self.spec.probabilities]
 
     @property
     def strata_leave_nothing(self) -> bool:
@@ -821,13 +822,13 @@ class _Audit(PageStatements):
         yield from [*filter(None, cases)][:1]
         undecided = report.verdict in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED) and not failed
         if failed:
-            yield step("decide", compare=not spec.get("probabilities"))
+            yield step("decide", compare=not spec.probabilities)
         elif undecided:
             yield from self._later()
         if self._has_subgroups():
             yield step("find_subgroups")
         by_thresholds = any(is_of_decisions(v.definition) for v in failed)
-        if by_thresholds and spec.get("score") and spec.get("label"):
+        if by_thresholds and spec.score and spec.label:
             yield step("other_threshold")
         if not (failed or undecided):
             yield from self._later()
@@ -838,20 +839,20 @@ class _Audit(PageStatements):
         directed = self.favourable in AMOUNTS or self.favourable is enums.Favourable.NEITHER
         directed &= not self.notes[DiagnosticCode.UNFAVOURABLE_POSITIVE]
         if self.report.task is Task.REGRESSION and not directed:
-            yield step("state_direction", column=spec.get("label") or spec.get("prediction"))
+            yield step("state_direction", column=spec.label or spec.prediction)
         if self.notes[DiagnosticCode.ASSUMED_POSITIVE]:
             yield step("state_positive", classes=False)
         reasons = [reason for v in self.report.verdicts for reason in reasons_of(v)]
         doubted = {reason["what"] for reason in reasons if reason.code in _NOT_BESIDE}
-        unstated = set() if spec.get("preset") else {UNSTATED}  # which the user has no word for
+        unstated = set() if report.spec["preset"] else {UNSTATED}  # which the user has no word for
         if doubted & unstated and self.report.task is not Task.REGRESSION:
             yield step("state_favourable")
         if doubted - unstated or {e.code for e in report.doubts if not e.accepted} - _OF_LIMITS:
             yield step("heed_warnings")
         gaps = self.name is not None and self.name.publishes_amounts
-        if gaps and not spec.get("strata"):
+        if gaps and not spec.strata:
             yield step("name_categories")
-        if self.report.task is Task.MULTICLASS and not spec.get("positive"):
+        if self.report.task is Task.MULTICLASS and not spec.positive:
             yield step("state_positive", classes=True)
 
     def _recording(self) -> Iterator[Statement]:
@@ -875,7 +876,7 @@ class _Audit(PageStatements):
             lacking.setdefault(label, {"rows": without, "total": data.rows})
         unclear = {d["column"] for d in self.notes[DiagnosticCode.PEOPLE_UNCLEAR]} - {None}
         for what, note in lacking.items():
-            name = self.spec.get(what) or what
+            name = getattr(self.spec, what) or what
             facts = {"rows": note["rows"], "total": note["total"], "unit": unit}
             if note.get("unstated"):  # those alone that have no value
                 own = [e for e in self.report.counted if e.role == what]
@@ -914,46 +915,45 @@ class _Audit(PageStatements):
             first = self._estimate_of(note)
         for _, adjusted in sections.shown_adjusted_alone(self.report.estimates)[: first is None]:
             first = adjusted
-        if first is None or any(map(self.spec.get, ("probabilities", *DESIGN))):
+        if first is None or self.spec.probabilities or self.spec.design:
             return
         row = directions.compared_number(first.definition)
         if self._can_decompose() and row is not None and has_decomposition(row):
             usual = usual_rate(
-                decided=bool(directions.decision_of(self.spec)),
-                labelled=bool(self.spec.get("label")),
+                decided=self.spec.decision is not None,
+                labelled=self.spec.label is not None,
                 regression=self.report.task is Task.REGRESSION,
             )
             named = None if row.name == usual else row.name
             yield step("divide" if strata else "find_where", metric=named, within=strata)
 
     def _can_decompose(self) -> bool:
-        known = not (self.spec.get("probabilities") or self.cuts)
+        known = not (self.spec.probabilities or self.cuts)
         protected = bool(self.notes[DiagnosticCode.PROTECTED])
-        whole = self.spec.get("reference") == enums.ReferenceRule.OVERALL
+        whole = self.spec.reference is enums.ReferenceRule.OVERALL
         binary = self.report.task in (Task.BINARY, Task.REGRESSION)
         return binary and known and not (protected or whole)
 
     def _has_subgroups(self) -> bool:
         spec = self.spec
-        dependent = any(map(spec.get, ("weight", "cluster", "intersections", *DESIGN)))
+        dependent = spec.weight or spec.cluster or spec.intersections or spec.design
         protected = bool(self.notes[DiagnosticCode.PROTECTED])
-        outcomes = any(spec.get(name) for name in OUTCOMES)
+        outcomes = spec.label or spec.prediction or spec.score
         searched = self.report.task is Task.BINARY and outcomes and not self.cuts
-        alone = searched and not (dependent or protected)
-        return alone and len(spec.get("sensitive", ())) >= _SEVERAL
+        alone = not (dependent or protected) and len(spec.sensitive) >= _SEVERAL
+        return bool(searched) and alone
 
     def _later(self) -> Iterator[Statement]:
         # what comes after an audit without fails; monitors are for recorded groups
         report = self.report
-        estimated = {each["name"] for each in self.spec.get("probabilities", ())}
+        estimated = self._estimated_features
         preset_ = self.name
         gaps = preset_ is not None and preset_.publishes_amounts
         if report.verdict is Outcome.PASS:
             if not estimated:
                 yield step("follow")
         elif not report.verdicts and preset_ is not None and (preset_.published_metrics or gaps):
-            stated = self.spec.get("document") or {}
-            lacking = [key for key in preset_.document if key not in stated]
+            lacking = [key for key in preset_.document if not getattr(self.spec.document, key)]
             yield step("publish", lacking=lacking, rounded=self.rounded, public=preset_.public)
         elif not report.verdicts:
             yield step("tolerable")

@@ -7,7 +7,7 @@ after. A page is of the best candidate, or of the new report.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any, get_args
 
@@ -65,8 +65,7 @@ class _Changes(PageStatements):
         named |= {(s.feature, s.group) for s in sides if s.feature and s.group}
         named |= {(r.feature, r.group) for c in change.candidates for r in c.rates if r.feature}
         other = not of_reports or any(e.key == "prediction" for e in change.differences)
-        spec = for_any_decision(change.spec) if other else change.spec
-        super().__init__(change, sorted(named, key=str), spec)
+        super().__init__(change, sorted(named, key=str), decided_twice=other)
         self.ids = {(s.feature, s.group): (s.feature_id, s.group_id) for s in sides}
         self.change, self.candidate = change, candidate
         self.place = f"candidates[{change.candidates.index(candidate)}]"
@@ -250,7 +249,7 @@ class _Changes(PageStatements):
                 parts=tuple(Statement(code="whose", who=side_of(e.feature, e.group)
                                       if e.feature and e.group else None) for e in held),
                 facts={"text": rule, "limits": limits_of(rule), "significant": False,
-                       "others": c.spec.get("reference") in (None, "others")},
+                       "others": self.spec.reference is enums.ReferenceRule.OTHERS},
                 sources=("flips", "stayed", "unmatched"),
             )  # fmt: skip
 
@@ -280,8 +279,8 @@ class _Changes(PageStatements):
             current=c.old.name, n=best.rows, source=c.old.source,
             excluded=c.old.excluded, undecided=best.undecided)  # fmt: skip
         yield from self.counted_values()
-        if self.spec.get("label") and c.task is not enums.Task.MULTICLASS:
-            event, assumed = self.event("outcome", True), self.spec.get("positive") in (None, [])
+        if self.spec.label and c.task is not enums.Task.MULTICLASS:
+            event, assumed = self.event("outcome", True), not self.spec.positive
             yield step("positive", event=event, side=str(self.favourable), assumed=assumed)
 
     def verdict(self) -> Iterator[Statement]:
@@ -345,7 +344,7 @@ class _Changes(PageStatements):
     def wronged_anew(self) -> Iterator[Statement]:
         # a margin allows for some in every group, whom rates of a whole group do not show
         good = self.favourable is not enums.Favourable.NEGATIVE
-        if not self.spec.get("label") or self.favourable is enums.Favourable.NEITHER:
+        if not self.spec.label or self.favourable is enums.Favourable.NEITHER:
             return
         parts = self.moved("positive" if good else "negative", good=good)
         if parts:
@@ -435,7 +434,7 @@ class _Changes(PageStatements):
             yield fact("groups_alone", "alone", groups=alone)
         yield step("unfair")
         if c.new is None:
-            yield from [step("what_becomes")] if self.spec.get("label") else []
+            yield from [step("what_becomes")] if self.spec.label else []
             yield step("elsewhere")
 
     def steps(self) -> Iterator[Statement]:
@@ -471,16 +470,6 @@ class _Changes(PageStatements):
             yield step("weigh")
         if verdict in _BETTER:
             yield from (step("audit_it", name=best.name), step("follow"))
-
-
-def for_any_decision(spec: Mapping[str, object]) -> dict[str, object]:
-    """Return a question whose decisions are those of no column: two have made them."""
-    called = {"prediction": "decision", "score": "score"}
-    names = {key: name for key, name in called.items() if spec.get(key)}
-    asked = spec.get("positive")
-    if isinstance(asked, Mapping) and "above" not in asked:
-        asked = {**asked, **{name: asked.get(spec[key]) for key, name in names.items()}}
-    return {**spec, **names, "positive": asked}
 
 
 def sort_changes(found: Iterable[Statement]) -> list[Statement]:

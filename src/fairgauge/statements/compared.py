@@ -15,19 +15,21 @@ from fairgauge.catalogue.score_statistics import Mean, RegressionTerm, ScoreTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import (
     ClassKind,
+    Closed,
     CountedAs,
     DiagnosticCode,
     Favourable,
+    Missing,
     ReferenceKind,
     Task,
+    Threshold,
     Uncounted,
 )
 from fairgauge.identity import FeatureId, GroupId
-from fairgauge.question.conditions import read_conditions
-from fairgauge.question.features import strata_columns
-from fairgauge.question.kits import kit_or_none
+from fairgauge.question.conditions import plain_conditions
+from fairgauge.question.features import Above, ByColumn
 from fairgauge.question.options import BY_NAME
-from fairgauge.question.readers import Location
+from fairgauge.question.specification import Spec, read_spec
 from fairgauge.resolve.resolution import missing_stratum
 from fairgauge.results import estimates
 from fairgauge.results.estimates import Group
@@ -55,93 +57,100 @@ Counted = dict[str, Any]
 Rates = tuple[Counted, Counted]
 
 
-def words_of(spec: Mapping[str, Any], *, repeated: bool = False) -> dict[str, Any]:
+def words_of(spec: Spec, *, repeated: bool = False) -> dict[str, object]:
     """Return the words that a result was asked with, those of its preset where it states none."""
-    of, given = kit_or_none(spec.get("preset")), dict(spec.get("words") or {})
-    held = {} if of is None else dict(of.words)
-    unit = unit_of(spec)
+    held: dict[str, object] = {} if spec.preset is None else dict(spec.preset.words)
+    given, unit = spec.words.to_dict(), unit_of(spec)
     if "unit" in held:
         held |= dict.fromkeys(("noun", "unit"), held["noun" if unit == "people" else "unit"])
     if given.get("positive", held.get("positive")) != held.get("positive") or given.get("negative"):
         held = {key: word for key, word in held.items() if key not in ("positive", "negative")}
-    side: str = spec.get("favourable") or "positive"
-    found: dict[str, Any] = {"unit": unit, "favourable": side, "groups": {}} | held | given
-    if (repeated or spec.get("cluster")) and not found.get("noun"):
+    side = str(spec.favourable or Favourable.POSITIVE)
+    found = {"unit": unit, "favourable": side, "groups": {}} | held | given
+    if (repeated or spec.cluster) and not found.get("noun"):
         found["noun"] = found["unit"]
     return found
 
 
-def unit_of(spec: Mapping[str, Any]) -> str:
+def unit_of(spec: Spec) -> str:
     """Return what a result counts: people, the cases of a count, or rows."""
-    people = spec.get("person") and spec.get("per_person") != "each"
-    return "people" if people else "cases" if spec.get("count") else "rows"
+    return spec.unit.get("unit", "rows")
 
 
-def asked_conditions(spec: Mapping[str, Any]) -> dict[str, Any]:
+def asked_conditions(spec: Spec) -> dict[str, Any]:
     """Return the conditions on rows, and of which columns these may lack a value, or may not."""
-    if not spec.get("where"):
+    if not spec.where:
         return {}
-    outcomes = {spec.get(role) for role in OUTCOMES}
-    held = [each for each in read_conditions(spec["where"], Location()) if not each.holds(None)]
+    outcomes = {spec.label, spec.prediction, spec.score}
+    held = [each for each in spec.where if not each.holds(None)]
     kept = [each.column for each in held if each.keeps_missing(outcomes)]
     absent = [each.column for each in held if not each.keeps_missing(outcomes)]
-    conditions = list(BY_NAME["where"].type.write(spec["where"]))
+    conditions = BY_NAME["where"].type.write(plain_conditions(spec.where))
     return {"conditions": conditions, "absent": absent, "kept": kept}
 
 
-def is_used_partly(excluded: Iterable[str], spec: Mapping[str, Any]) -> bool:
+def is_used_partly(excluded: Iterable[str], spec: Spec) -> bool:
     """Return whether rows that are used are excluded from some features."""
-    strata = strata_columns(spec.get("strata") or ())
-    apart = {missing_stratum(column, len(strata)) for column in strata}
+    apart = {missing_stratum(each.column, len(spec.strata)) for each in spec.strata}
     return bool(set(excluded) - {"missing cluster", *Uncounted} - apart)
 
 
 def event(
-    spec: Mapping[str, Any],
+    spec: Spec,
     kind: EventKind,
     positive: bool,
     scope: ClassScope | None = None,
     threshold: float | None = None,
 ) -> Event:
     """Return a decision or an outcome as its column and value."""
-    decides = kind == "outcome" and not (spec.get("prediction") or spec.get("score"))
-    of = partial(Event, kind, positive, decides=decides, once=unit_of(spec) == "people")
-    role, asked = "prediction" if kind == "decision" else "label", spec.get("positive")
-    column = spec.get(role) or (spec.get("score") if role == "prediction" else None) or role
-    if isinstance(asked, Mapping) and "above" in asked:
-        return of(column, (f"{asked['above']:g}",), "from" if "closed" in asked else "above")
-    if isinstance(asked, Mapping):
-        asked = asked.get(column)
+    decides = kind == "outcome" and not (spec.prediction or spec.score)
+    of, asked = partial(Event, kind, positive, decides=decides, once=spec.of_people), spec.positive
+    column = spec.label or "label"
+    if kind == "decision":
+        column = spec.prediction or spec.score or "prediction"
+    if isinstance(asked, Above):
+        op: Op = "above" if asked.closed is Closed.RIGHT else "from"
+        return of(column, (f"{asked.threshold:g}",), op)
+    values = dict(asked.columns).get(column, ()) if isinstance(asked, ByColumn) else asked
     name = getattr(scope, "name", None)
     if name is not None:
         return Event(kind, positive, column, (str(name),), "=" if positive else "not", named=False)
-    if role == "prediction" and not spec.get("prediction") and spec.get("score"):
-        cut = spec.get("threshold")
-        cuts = cut if isinstance(cut, (list, tuple)) else [cut or ""]
+    if kind == "decision" and not spec.prediction and spec.score:
+        median = isinstance(spec.threshold, Threshold)
         # of several thresholds each is another decision
-        at = cuts if threshold is None else [threshold]
-        cuts = tuple(f"{c:g}" if isinstance(c, float) else str(c) for c in at)
-        op: Op = "to" if spec.get("favourable") == Favourable.LOWER else "from"
-        return Event(kind, positive, column, cuts, op, named=cut != "median")
-    if asked in (None, [], ()):
+        at = spec.threshold if threshold is None else (threshold,)
+        cuts = (str(at),) if isinstance(at, Threshold) else tuple(f"{c:g}" for c in at)
+        op = "to" if spec.favourable is Favourable.LOWER else "from"
+        return Event(kind, positive, column, cuts, op, named=not median)
+    if not values:
         return of(column, ("1" if positive else "0",))
-    values = asked if isinstance(asked, (list, tuple)) else [asked]
-    values = tuple(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
-    return of(column, values, "=" if positive else "not")
+    names = tuple(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+    return of(column, names, "=" if positive else "not")
+
+
+def for_any_decision(spec: Spec) -> Spec:
+    """Return a question whose decisions are those of no column: two have made them."""
+    named, positive = ((spec.prediction, "decision"), (spec.score, "score")), spec.positive
+    if isinstance(positive, ByColumn):
+        values = dict(positive.columns)
+        values |= {name: values.get(column, ()) for column, name in named if column}
+        positive = ByColumn(tuple(values.items()))
+    decision, score = (column and name for column, name in named)
+    return replace(spec, prediction=decision, score=score, positive=positive)
 
 
 def measure(
-    spec: Mapping[str, Any], row: Statistic, scope: ClassScope | None = None,
+    spec: Spec, row: Statistic, scope: ClassScope | None = None,
     threshold: float | None = None,
 ) -> Measure:  # fmt: skip
     """Return what a rate counts, among whom; of other numbers their column."""
     class_, average = (None, None) if scope is None else (scope.name, scope.average)
     of_row = partial(
         Measure, class_=class_, average=average and str(average), threshold=threshold,
-        classes=spec.get("task") == Task.MULTICLASS,
+        classes=spec.task is Task.MULTICLASS,
     )  # fmt: skip
-    label = str(spec.get("label") or "label")
-    predicted = str(spec.get("prediction") or spec.get("score") or "prediction")
+    label, decided = spec.label or "label", spec.prediction or spec.score
+    predicted = decided or "prediction"
     if isinstance(row, Mean):
         own = label if row.of is RegressionTerm.LABEL else predicted
         return of_row("mean", row.of.name.casefold(), column=own, beside=label)
@@ -159,8 +168,7 @@ def measure(
             return of_row("share", row.title, of, whom)
         if directions.is_of_fit(rate):
             return of_row("fit" if rate.of == TP + TN else "misfit", row.title, among=whom)
-    of_decisions = not row.is_share and (spec.get("score") or spec.get("prediction"))
-    return of_row("number", row.title, column=predicted if of_decisions else "")
+    return of_row("number", row.title, column="" if row.is_share else decided or "")
 
 
 def side_of(
@@ -196,17 +204,18 @@ class PageStatements:
     """The kind of its first page, which its `statements` make."""
 
     def __init__(
-        self, result: Any, groups: Iterable[Any] = (), spec: Mapping[str, Any] | None = None
+        self, result: Any, groups: Iterable[Any] = (), *, decided_twice: bool = False
     ) -> None:
-        task = {"task": str(result.task)} if hasattr(result, "task") else {}
-        self.result, self.spec = result, {**(spec if spec is not None else result.spec), **task}
+        self.result, asked = result, read_spec(result.spec)
+        asked = replace(asked, task=getattr(result, "task", asked.task))
+        self.spec = for_any_decision(asked) if decided_twice else asked
         self.groups, self.totals = tuple(groups), tuple(getattr(result, "totals", ()))
         known = (g for g in self.groups if hasattr(g, "group_id"))
         self.ids = {(g.feature, g.group): (g.feature_id, g.group_id) for g in known}
         others, kind = ReferenceKind.OTHERS, "reference_kind"
         own = (g for g in self.groups if getattr(g, kind, None) is not others)
         self.named = {(g.feature, g.group) if hasattr(g, "group") else g for g in own}
-        self.favourable = directions.favourable_of(self.spec)
+        self.favourable = self.spec.favourable or Favourable.POSITIVE
         notes = getattr(result, "diagnostics", ())
         self.rounded = any(each.code is DiagnosticCode.PROTECTED for each in notes)
 
@@ -261,7 +270,7 @@ class PageStatements:
         """Return a number, with the rows that a share counts, where it is of whole rows."""
         if rate is None or not n or not isinstance(row, Rate):
             return {"rate": rate}
-        if self.spec.get("weight") or self.spec.get("missing") == "ignorable":
+        if self.spec.weight or self.spec.missing is Missing.IGNORABLE:
             return {"rate": rate}
         return {"rate": rate, "hits": round(rate * n), "n": round(n)}
 
@@ -343,7 +352,7 @@ class PageStatements:
         return directions.adverse_sign(of, estimates.favourable_in(self.favourable, scope))
 
     def _measure_of(self, metric: Metric | Statistic) -> Measure:
-        label = str(self.spec.get("label") or "label")
+        label = self.spec.label or "label"
         if isinstance(metric, RowMetric) and metric.q is not None:
             name = "median" if metric.q == _MIDDLE else f"{metric.q:g}"
             return Measure("mean", name, column=label, beside=label)
@@ -387,7 +396,7 @@ class PageStatements:
             self._measure_of(each.definition) if row is None
             else self.measure(row, each.class_scope, at)
         )  # fmt: skip
-        exact = measured.classes and not self.spec.get("weight")
+        exact = measured.classes and not self.spec.weight
         facts = {
             "across": each.group is None or is_of_all_groups(each.definition),
             "worst_class": each.class_scope.kind is ClassKind.WORST,
@@ -430,14 +439,14 @@ def inverse(ends: tuple[float, float], by: str) -> tuple[float, float] | None:
 
 def page(
     kind: str,
-    spec: Mapping[str, Any],
+    spec: Spec | None,
     statements: Iterable[Statement],
     *,
     repeated: bool = False,
     **words: object,
 ) -> Page:
     """Return a page of statements in order; ``repeated``, see `words_of`."""
-    held = words_of(spec, repeated=repeated)
+    held = words_of(spec or Spec(), repeated=repeated)
     return Page(kind=kind, statements=tuple(statements), words=held | words)
 
 

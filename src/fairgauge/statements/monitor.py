@@ -47,7 +47,7 @@ class _Monitor(PageStatements):
     def __init__(self, report: MonitorReport) -> None:
         super().__init__(report, dict.fromkeys((e.feature, e.group) for e in report.comparisons))
         self.report = report
-        self.of_others = report.spec.get("reference") == ReferenceRule.OTHERS
+        self.of_others = self.spec.reference is ReferenceRule.OTHERS
         self.alarmed = [[*self.alarm(each)] for each in report.alarms]
 
     def compared(
@@ -161,7 +161,7 @@ class _Monitor(PageStatements):
             approximate = any(e.detector is monitored.Detector.ASYMPTOTIC for e in r.comparisons)
             statements.append(fact("promise", "alpha", "horizon",
                 n=every, alpha=r.alpha, horizon=r.horizon, length=length,
-                approximate=approximate, people=r.spec.get("person") is not None))  # fmt: skip
+                approximate=approximate, people=self.spec.person is not None))  # fmt: skip
         statements += [of[1] for of in self.alarmed[:_MOST_ALARMS]]
         with_interval = [s for s in statements if s.interval is not None]
         if with_interval:
@@ -179,7 +179,7 @@ class _Monitor(PageStatements):
             yield fact("periods", "periods", "rows",
                 rows=sum(p.rows for p in r.rows), n=len(r.periods), length=r.length,
                 first=r.periods[0], last=r.periods[-1], absent=r.absent,
-                people=r.spec.get("person") is not None)  # fmt: skip
+                people=self.spec.person is not None)  # fmt: skip
         rules: dict[str, Statement] = {}
         near = [keys for keys in r.spec["monitor"]["rules"] if keys.get("source")]
         for each in r.comparisons:
@@ -260,7 +260,7 @@ class _Monitor(PageStatements):
                     by.setdefault(why, []).append(self.compared(each, "whose"))
             for why, parts in by.items():
                 facts = {"why": why, "of": every}
-                facts["min_n"] = r.spec["min_n"] or monitored.SMALLEST_GROUP
+                facts["min_n"] = self.spec.min_n or monitored.SMALLEST_GROUP
                 yield replace(fact("insufficient", "comparisons", **facts), parts=tuple(parts))
             absent: dict[str, list[str]] = {}
             for one in r.unmatched:

@@ -22,4 +22,4 @@ def plan_page(planned: Planned) -> Page:
              confidence=planned.confidence),
         step("as_assumed"), step("collect_and_audit"),
     ]  # fmt: skip
-    return page("plan", {}, statements)
+    return page("plan", None, statements)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from fairgauge.catalogue.lookup import has_decomposition
 from fairgauge.enums import DiagnosticCode, Worse
+from fairgauge.question.specification import read_spec
 from fairgauge.results import name_swaps as swaps
 from fairgauge.results.name_swaps import PairsAudit, SwapReason, SwapVerdict
 from fairgauge.results.statement import Page, Range, Side, SideKind, Statement, fact
@@ -23,7 +24,7 @@ _FAR_APART = 0.05
 
 def swaps_page(audit: PairsAudit) -> Page:
     """Return the first page of an audit by swapped names."""
-    return page("pairs", audit.spec, _swap_statements(audit))
+    return page("pairs", read_spec(audit.spec), _swap_statements(audit))
 
 
 def swap_statement(d: swaps.SwapDifference, sources: tuple[str, ...] = ()) -> Statement:
@@ -148,7 +149,7 @@ _USUAL_SHARE = 0.1
 
 def search_page(search: SubgroupSearch) -> Page:
     """Return the first page of a search for subgroups."""
-    return page("find", search.spec, _search_statements(search))
+    return page("find", read_spec(search.spec), _search_statements(search))
 
 
 def nearer_end(search: SubgroupSearch, subgroup: Subgroup) -> float:
@@ -160,7 +161,8 @@ def _subgroup(search: SubgroupSearch, subgroup: Subgroup) -> Statement:
     return Statement(code="subgroup", who=Side("group", None, tuple(subgroup.conditions.items()),
             subgroup.rate, subgroup.events, subgroup.n), than=Side("others",
             rate=subgroup.reference_rate, hits=search.overall.events - subgroup.events,
-            n=search.overall.n - subgroup.n), of=measure(search.spec, search.question.definition),
+            n=search.overall.n - subgroup.n),
+            of=measure(read_spec(search.spec), search.question.definition),
         value=subgroup.difference, way=(subgroup.difference > 0) - (subgroup.difference < 0),
         interval=Range(subgroup.low, subgroup.high, joint=True), shown=True, harm="worse",
         facts={"at_least": nearer_end(search, subgroup)},
@@ -190,7 +192,7 @@ def _search_statements(search: SubgroupSearch) -> Iterator[Statement]:
         code = "none_examined"
     elif search.is_constant:
         code = "same_everywhere"
-    of = measure(search.spec, question.definition)
+    of = measure(read_spec(search.spec), question.definition)
     head = Statement(code=code, of=of, parts=members, facts=facts, sources=("worse", "question"))
     yield head
     yield replace(head, code="examined", sources=("overall", "examined", "question"))

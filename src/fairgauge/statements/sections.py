@@ -17,6 +17,7 @@ from fairgauge.catalogue.directions import disparity
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Rate, Statistic, adds_up, tested_as
 from fairgauge.enums import Average, ClassKind, Favourable, Outcome, ScopeKind, Status
+from fairgauge.question.specification import read_spec
 from fairgauge.reasons import ReasonCode
 from fairgauge.results import estimates as measured
 from fairgauge.results.estimates import Estimate, Finding, Group, gap, is_significant
@@ -328,8 +329,9 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
     judges, unless it fails only for groups that are better off and another one is worse off.
     """
     groups = {(each.feature, each.group) for each in report.groups}
-    favourable = directions.favourable_of(report.spec)
-    score_alone = report.spec.get("score") and not directions.decision_of(report.spec)
+    asked = read_spec(report.spec)
+    favourable = asked.favourable or Favourable.POSITIVE
+    score_alone = asked.score and not asked.decision
 
     def stated(contrast: Estimate) -> StatedComparison:
         rules = [each for each in report.verdicts if _is_of_same_rate(each, contrast)]

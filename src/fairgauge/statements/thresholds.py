@@ -226,8 +226,9 @@ class _Thresholds(PageStatements):
             return
         if effect.outcome is Outcome.PASS:
             if facts["moves"]:
-                asked = {**self.spec, "threshold": [facts["cut"]], "margins": {}, "words": {}}
-                yield step("audit_new_rows", **facts, flags=flags_of(asked))
+                asked = {**self.choice.spec, "threshold": [facts["cut"]]}
+                flags = flags_of({**asked, "margins": {}, "words": {}})
+                yield step("audit_new_rows", **facts, flags=flags)
             yield step("follow")
         # of rows, not of a reference
         elif any(reason.get("alone") for _, reason in facts["open"]):

@@ -98,8 +98,8 @@ class _Why(PageStatements):
                  "rates": len({gap.test[-1] for _, gap in once.values()})}  # fmt: skip
         rows = {"n": found.data.rows, "used": None if found.used == found.data.rows else found.used,
                 "least": any(e.code is DiagnosticCode.USED_AT_LEAST for e in found.diagnostics),
-                "partly": is_used_partly(found.excluded, found.spec),
-                "chosen": bool(found.spec.get("where")),
+                "partly": is_used_partly(found.excluded, self.spec),
+                "chosen": bool(self.spec.where),
                 "excluded": found.excluded}  # fmt: skip
         statements = [
             self.head(at, first, facts),
@@ -295,7 +295,7 @@ class _Why(PageStatements):
             code = "coarser_strata" if coarser else "look_at_strata"
             if code != "look_at_strata" or not strata:
                 yield replace(step(code), adjusted_for=first.columns)
-        if found.verdict is GapVerdict.NO_GAP and not found.spec.get("margins"):
+        if found.verdict is GapVerdict.NO_GAP and not self.spec.margins:
             yield step("state_margin")
 
     def worse_strata(self, gap: Gap) -> list[StratumGap]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fairgauge.catalogue.directions import is_ratio
+from fairgauge.question.specification import read_spec
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.changed import ARROW, rate_shift
 from fairgauge.render.documents.report_notes import TONES
@@ -30,7 +31,7 @@ def _ordered(found: Alternatives) -> list[Alternative]:
 
 def _facts(found: Alternatives) -> dict[str, object]:
     return {
-        "whom": unit_of(found.spec),
+        "whom": unit_of(read_spec(found.spec)),
         "tone": str(TONES[found.outcome]),
         "verdict": spoken().terms["alternatives"][str(found.verdict)].upper(),
         "metric": metrics.metric_words(found.metric),

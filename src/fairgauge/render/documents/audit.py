@@ -14,6 +14,7 @@ from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.score_statistics import RocAuc
 from fairgauge.enums import ClassKind, DiagnosticCode, Profile, ReferenceKind, Status
 from fairgauge.question.features import strata_named
+from fairgauge.question.specification import read_spec
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.document import DocumentParts
 from fairgauge.render.documents import filing as filings
@@ -55,7 +56,7 @@ class _Part:
         estimated = any(assumption(each.interval) for each in section.estimates)
         self.heading = called(section.name) + (" ≈" if estimated else "")
         """What groups are called in its tables; "≈" marks those that probabilities state."""
-        self.column = called(strata_named(report.spec.get("strata")) or "the strata")
+        self.column = called(strata_named(read_spec(report.spec).strata) or "the strata")
 
     @cached_property
     def groups(self) -> list[Group]:
@@ -334,7 +335,7 @@ def _specification(report: Report) -> list[tree.Block]:
 
 
 def _filing(report: Report) -> Iterator[tree.Block]:
-    if not report.spec.get("preset"):
+    if not report.spec["preset"]:
         return
     page = first_page(report)
     texts = page.texts
@@ -372,7 +373,7 @@ def _facts(report: Report) -> dict[str, Any]:
         "clarify": report.profile is Profile.CLARIFY,
         "partial": notes.size_notes(report),
         "interval_note": _interval_note(report.estimates),
-        "unit": unit_of(report.spec),
+        "unit": unit_of(read_spec(report.spec)),
         "lacking": question.unstated(report),
     }
 
@@ -394,7 +395,7 @@ def _frame(report: Report, **_: bool) -> dict[str, Any]:
     drawn = exhibits(page, spoken().terms["elsewhere"])
     return {
         "beside": rows_read(page),
-        "lead": question.caveat(report.spec),
+        "lead": question.caveat(read_spec(report.spec)),
         "cover": question.cover(question.document(report)),
         "warnings": notes.opening_warnings(warnings),
         "warned": len(warnings),
@@ -494,7 +495,7 @@ def _rate_charts(sections: Sequence[FeatureResults]) -> Iterator[tree.Chart]:
 def _score_charts(report: Report) -> dict[str, list[tree.Block]]:
     # charts by kind: one for each feature, with the curves of its gravest groups
     words, tenths = spoken().terms["score_chart"], tuple(f"{i / 10:g}" for i in range(1, 11))
-    intervals = words["intervals"].format(level=f"{100 * report.spec['confidence']:.4g}%")
+    intervals = words["intervals"].format(level=f"{100 * read_spec(report.spec).confidence:.4g}%")
     found = {(each.feature, each.group): each for each in report.score_curves}
     charts: dict[str, list[tree.Block]] = {"calibration": [], "roc": []}
     for section in {each.feature: each for each in reversed(sections_of(report))}.values():

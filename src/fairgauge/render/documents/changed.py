@@ -9,6 +9,7 @@ from typing import Any
 from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.enums import CandidateVerdict, Outcome
 from fairgauge.question.options import BY_NAME
+from fairgauge.question.specification import read_spec
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents import report_notes as notes
@@ -129,7 +130,7 @@ def _facts(change: Change) -> dict[str, object]:
         rows = max(each.rows for each in change.candidates)
         return facts | {
             "names": spoken().listing([called(each.name) for each in change.candidates]),
-            "beside": spoken().numbered(rows, unit_of(change.spec)),
+            "beside": spoken().numbered(rows, unit_of(read_spec(change.spec))),
             "verdict": ", ".join(map(_verdict, stated)),
         }
     outcomes = [in_words(verdict_words.outcome_word(each.verdict)).upper() for each in (old, new)]
@@ -226,7 +227,10 @@ def _rows(change: Change) -> Iterator[dict[str, object]]:
 
 STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
-    "frame": lambda change, **_: {"lead": caveat(change.spec), "exhibits": _exhibits(change)},
+    "frame": lambda change, **_: {
+        "lead": caveat(read_spec(change.spec)),
+        "exhibits": _exhibits(change),
+    },
     "asked": _changed_settings,
     "verdicts": _verdicts,
     "every": lambda change: [_Candidate(change, each) for each in change.candidates],

@@ -22,7 +22,8 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import DiagnosticCode, Missing, ReferenceRule, ScopeKind, Status, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.question.features import strata_named
-from fairgauge.question.kits import Kit, kit_or_none
+from fairgauge.question.kits import Kit
+from fairgauge.question.specification import read_spec
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.document import DocumentParts
@@ -56,7 +57,8 @@ _Row = dict[str, Any]
 
 def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tree.Block]:
     """Yield the document to file, of which ``more`` has further parts."""
-    of = kit_or_none(report.spec.get("preset"))
+    asked = read_spec(report.spec)
+    of = asked.preset
     if of is None:
         return
     held: list[tuple[tree.Block, ...]] = []
@@ -91,10 +93,10 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     yield from parts.blocks("no_template", report, absent=not of.filing)
     if "audited()" not in of.filing:
         yield from blocks["audited"]()
-    replaced = question.preset_reference_replaced(report.spec)
+    replaced = question.preset_reference_replaced(asked)
     own = replaced and question.reference_words(of.options["reference"])
     estimated = _estimated_features(report)
-    facts = {"own": own, "to": question.only_reference(report.spec), "absent": _absent(of, report),
+    facts = {"own": own, "to": question.only_reference(asked), "absent": _absent(of, report),
              "features": [*map(called, estimated)]}  # fmt: skip
     for name in ("reference_replaced", "not_estimated"):
         yield from parts.blocks(name, report, **facts)
@@ -109,8 +111,8 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
             stated=stated,
             some_estimated=bool(estimated),
             estimated=bool(estimated) and {*estimated} >= {e.feature for e in report.groups},
-            amounts=report.spec.get("task") == Task.REGRESSION,
-            stratified=bool(report.spec.get("strata")),
+            amounts=report.task is Task.REGRESSION,
+            stratified=bool(asked.strata),
             **made,
         )
     except TemplateError as error:
@@ -137,7 +139,7 @@ def _block(text: str, held: list[tuple[tree.Block, ...]]) -> Iterator[tree.Block
 
 def _estimated_features(report: Report) -> list[str]:
     # the features whose groups are known by probabilities
-    return [each["name"] for each in report.spec.get("probabilities", ())]
+    return [each.name for each in read_spec(report.spec).probabilities]
 
 
 def _absent(of: Kit, report: Report) -> list[str]:
@@ -156,13 +158,14 @@ def terms_of(report: Report) -> Mapping[str, str]:
 
     Where the reference of the preset is replaced, or is no group, a ratio is called what it is to.
     """
-    found = kit_or_none(report.spec.get("preset"))
+    asked = read_spec(report.spec)
+    found = asked.preset
     if found is None:
         return {}
-    replaced = question.preset_reference_replaced(report.spec)
-    if not replaced and report.spec.get("reference") not in _NO_GROUP:
+    replaced = question.preset_reference_replaced(asked)
+    if not replaced and asked.reference not in _NO_GROUP:
         return found.terms
-    to = question.only_reference(report.spec)
+    to = question.only_reference(asked)
     ratios = {_RATIO: f"ratio to {to}", f"{_REJECTED}.ratio": f"denial ratio to {to}"}
     own = {name: words for name, words in ratios.items() if name in (_RATIO, *found.terms)}
     return {**found.terms, **own}
@@ -173,7 +176,7 @@ def terms_of(report: Report) -> Mapping[str, str]:
 
 def tables_to_publish(report: Report) -> list[tree.Table]:
     """Return the tables that the preset of a report calls for; none without a preset."""
-    of = kit_or_none(report.spec.get("preset"))
+    of = read_spec(report.spec).preset
     if of is None:
         return []
     single = (each for each in sections_of(report) if each.class_scope.is_single)
@@ -206,12 +209,13 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
     if not compared and not (every and all(_RATE in group.rates for group in groups)):
         return
     terms, rate = terms_of(report), section.rate_row(_RATE)
-    weight = report.spec.get("weight") and called(report.spec["weight"])
+    asked = read_spec(report.spec)
+    weight = asked.weight and called(asked.weight)
     estimated = section.feature in _estimated_features(report)
     heads = ["n", metrics.rate_heading(rate), rate.title]
     if weight:
         heads = ["unweighted rows", f"sum of {weight}", f"weighted {rate.title}"]
-    elif report.spec.get("missing") == Missing.IGNORABLE:
+    elif asked.missing is Missing.IGNORABLE:
         heads = ["recorded n", "estimated n", f"estimated {rate.title}"]
     rejected = any(each.startswith(f"{_REJECTED}.") for each in compared)
 
@@ -245,7 +249,7 @@ def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_R
     yield {
         "title": called(section.name), "rows": rows,
         "rate": rate,
-        "selected": metrics.rate_heading(rate), "unit": unit_of(report.spec), "weight": weight,
+        "selected": metrics.rate_heading(rate), "unit": unit_of(asked), "weight": weight,
         "absent": () if compared else dict.fromkeys(_heading(e.definition, terms) for e in every),
         "reasons": dict.fromkeys(describe_reason(e.reason) for e in every if e.reason),
         "open": any(is_of_other_rows(e) or (e.reason and e.reason.code is ReasonCode.SMALL_GROUP)
@@ -301,10 +305,11 @@ def gap_tables(report: Report) -> list[tree.Table]:
     Of two groups that are each other's reference there are those of one; none of presets that
     publish no amounts. A limit of two groups marks nothing where there are more.
     """
-    of = kit_or_none(report.spec.get("preset"))
+    spec = read_spec(report.spec)
+    of = spec.preset
     if of is None or not of.publishes_amounts:
         return []
-    asked, column = of.options["metrics"], strata_named(report.spec.get("strata"))
+    asked, column = of.options["metrics"], strata_named(spec.strata)
     whole, by_category = [], []
     for section in sections_of(report):
         known = (e for e in _overall_estimates(section) if e.metric in asked)
@@ -318,8 +323,8 @@ def gap_tables(report: Report) -> list[tree.Table]:
                 "reference": called(reference_name(first.reference)),
                 "what": of.terms.get(first.metric.removesuffix(".ratio"), first.metric),
                 "limit": f"{100 * (of.category_limit or 0):.4g}%", "several": groups > 2,
-                "limited": of.category_limit is not None, "amount": called(report.spec["label"]),
-                "column": "", "without": 0, "withheld": False, "unit": unit_of(report.spec),
+                "limited": of.category_limit is not None, "amount": called(spec.label or ""),
+                "column": "", "without": 0, "withheld": False, "unit": unit_of(spec),
             }  # fmt: skip
             same = [e for e in ours if e.group == first.group]
             few = [{*_cells(e)} if _is_of_few(e) else set() for e in same]

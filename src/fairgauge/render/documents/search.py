@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fairgauge.enums import Level
+from fairgauge.question.specification import read_spec
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.report_notes import TONES
 from fairgauge.render.grammar import in_words, spoken
@@ -49,7 +50,7 @@ def _notes(found: SubgroupSearch) -> Iterator[str]:
 
 STREAMS = {
     "facts": lambda found: {
-        "whom": unit_of(found.spec),
+        "whom": unit_of(read_spec(found.spec)),
         "constant": found.is_constant,
         "rate": titled(found.question.definition.title),
     },

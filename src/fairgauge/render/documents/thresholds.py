@@ -8,6 +8,7 @@ from typing import Any
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.question.rules import Rule, parse_rule
+from fairgauge.question.specification import read_spec
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.changed import ARROW, change_of, disparity_shift, rate_shift
 from fairgauge.render.documents.report_notes import TONES
@@ -67,7 +68,7 @@ def _facts(choice: ThresholdChoice) -> dict[str, object]:
     severity = (tree.Tone.GOOD, tree.Tone.UNSURE, tree.Tone.BAD).index
     several = len(verdicts) > 1
     return {
-        "whom": unit_of(choice.spec),
+        "whom": unit_of(read_spec(choice.spec)),
         "goal": spoken().cell(metrics.written_rule_words(choice.goal)),
         "kept": metrics.titled(choice.kept_rate.title),
         "metric": metrics.metric_words(parse_rule(choice.goal).row),

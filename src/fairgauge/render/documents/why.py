@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fairgauge.enums import GapPartKind, GapVerdict, Level, ReferenceKind, StratumWeights, Uncounted
+from fairgauge.question.specification import read_spec
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.report_notes import repeat_blocks
 from fairgauge.render.grammar import describe_diagnostic, in_words, spoken
@@ -127,19 +128,18 @@ def _facts(found: Decomposition) -> Row:
 
 def _unit(found: Decomposition) -> str:
     # what rows are called: of a count column cases, or as the user names them
-    words = found.spec.get("words") or {}
-    counted = unit_of(found.spec)
-    counted = words.get("noun") or counted if counted == "cases" else counted
-    return called(words.get("unit") or counted)
+    spec = read_spec(found.spec)
+    counted = unit_of(spec)
+    return called(spec.words.unit or (counted == "cases" and spec.words.noun) or counted)
 
 
 def _excluded_texts(found: Decomposition) -> Iterator[tuple[str, str]]:
     # First are those that are counted nowhere, with and without a stratum: rows, where nobody knows
     # for how many cases they stand. The reasons after a missing stratum are of rows that have one.
-    unit_, g = _unit(found), spoken()
-    of_conditions = "rows" if found.spec.get("person") else unit_
+    unit_, g, spec = _unit(found), spoken(), read_spec(found.spec)
+    of_conditions = "rows" if spec.person else unit_
     units = {str(reason): unit_excluded(reason, unit_) for reason in Uncounted}
-    units |= dict.fromkeys(map(missing_in_condition, found.spec.get("where") or {}), of_conditions)
+    units |= {missing_in_condition(each.column): of_conditions for each in spec.where}
     first = sorted(found.excluded, key=lambda each: (each not in units, each != "missing stratum"))
     for reason in first:
         yield excluded_why(reason), g.numbered(found.excluded[reason], units.get(reason, unit_))

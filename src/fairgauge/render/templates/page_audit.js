@@ -213,7 +213,6 @@ const codedColumns = (axes, q) => [...new Map([...axes.filter((c) => c.cuts), ..
 const addCoded = (c, bin, n, cases, open = 0) => { c.n[bin] += n; c.cases[bin] += cases; c.open[bin] += open; };
 const binOf = (c, row) => (c.codes[row] === c.of.none ? c.none : c.bins[c.codes[row]]);
 const gcd = (a, b) => (b ? gcd(b, a % b) : a);
-const variance = (of, mean) => of.reduce((a, n) => a + (n - mean) ** 2, 0) / of.length, meanOf = (of) => of.reduce((a, n) => a + n, 0) / of.length;
 // whether a column counts the rows, in whichever order
 const numbersRows = (c, rows) => {
   if (c.many) return c.most - c.least === rows - 1 && distinctOf(c) === rows;
@@ -223,37 +222,6 @@ const numbersRows = (c, rows) => {
 };
 // of a column of too many values these are the distinct hashes; blanks are NaN, which sorts last
 const distinctOf = (c) => (c.many ? CODES.get(c).slice().sort().reduce((a, hash, i, all) => a + (hash === all[i - 1] || Number.isNaN(hash) ? 0 : 1), 0) : c.values.length);
-// whether equal rows follow each other, about as often each time, though the table is not sorted
-const standInPlace = (rows, different) => {
-  const starts = range(rows.length).filter((i) => rows[i] !== rows[i - 1]), runs = starts.map((at, i) => (starts[i + 1] ?? rows.length) - at), mean = meanOf(runs);
-  return runs.length >= Math.max(100, 1.1 * different) && mean >= 3 && variance(runs, mean) < mean;
-};
-// whether nearly all rows that stand again follow each other as before
-const standInOrder = (rows) => {
-  let most = -1, again = 0, steps = 0, before = false;
-  rows.forEach((code, i) => {
-    const now = code <= most;
-    [again, steps, most] = [again + now, steps + (now && before && code === rows[i - 1] + 1), Math.max(most, code)];
-    before = now;
-  });
-  return steps >= Math.max(30, 0.8 * again);
-};
-// whether a table of few combinations stands two or three times, row by row, and follows no pattern (`_repeat_whole`)
-const repeatWhole = (rows, times) => {
-  const half = rows.slice(0, rows.length / 2), moving = half.filter((code, i) => i && code !== half[i - 1]).length >= 100;
-  const hasPeriod = (n) => rows.length % n === 0 && rows.slice(rows.length / n).every((code, i) => code === rows[i]);
-  const periods = moving ? range(times + 1).filter((n) => n > 1 && times % n === 0 && hasPeriod(n)) : [];
-  return periods.length > 0 && periods.at(-1) <= 3;
-};
-// whether rows stand once or k times, and hardly otherwise, as coincidences do not (`_are_of_two_times`)
-const areOfTwoTimes = (of, named) => {
-  const numbers = new Map();
-  for (const n of of) numbers.set(n, (numbers.get(n) ?? 0) + 1);
-  const [[few, ofFew], [many, ofMany] = []] = [...numbers].sort((a, b) => b[1] - a[1]).slice(0, 2).sort((a, b) => a[0] - b[0]), least = Math.min(ofFew, ofMany ?? 0);
-  if (!least || of.length - ofFew - ofMany > 0.02 * least) return false;
-  const rising = Math.log(ofMany / ofFew) + range(many - few).reduce((a, i) => a + Math.log(few + 1 + i), 0);
-  return named || (ofMany / (many + 1)) * Math.exp(rising / (many - few)) >= 20;
-};
 // whether a table of counts stands several times: those of other people have other counts
 const pastedCounts = (q, table) => {
   const rows = new Map(), codes = table.columns.map((c) => CODES.get(c));
@@ -266,26 +234,15 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
   if (q.count) return table.rows <= MOST_COMPARED ? pastedCounts(q, table) : [];
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
-  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, inOrder = false, named = false, again = false, whole = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
-  if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
+  const of = rows.map((r) => r.n).filter(Boolean), combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
+  const times = !q.person ? of.reduce(gcd, 0) : unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1;
   if (table.rows <= (times > 1 ? MOST_COMPARED : q.person ? 0 : 2e5 / table.columns.length)) {
     const own = table.columns.filter((c) => !numbersRows(c, table.rows)), read = own.length ? own : table.columns, held = new Map(), codes = read.map((c) => CODES.get(c));
-    const ofRow = range(table.rows).map((row) => { const key = codes.map((of_) => of_[row]).join(); if (!held.has(key)) held.set(key, held.size); return held.get(key); });
-    [of, ofCells, numbered] = [new Array(held.size).fill(0), false, own.length < table.columns.length];
-    for (const code of ofRow) of[code]++;
-    const different = read.map((c) => distinctOf(c) + (c.blanks ? 1 : 0)), repeated = table.rows - of.length;
-    [times, combinations] = [of.reduce(gcd, 0), different.reduce((a, n) => a * n, 1)];
-    named = different.includes(of.length) && repeated >= Math.max(30, 0.01 * of.length);
-    const part = Math.floor(table.rows / times);
-    [inPlace, inOrder] = [standInPlace(ofRow, held.size), standInOrder(ofRow)];
-    whole = repeatWhole(ofRow, times);
-    again = inPlace || (times > 1 && ofRow.slice(part).every((code, i) => code === ofRow[i]));
+    const ofRow = range(table.rows).map((row) => cached(held, codes.map((of_) => of_[row]).join(), () => held.size));
+    const found = copies_of_rows(ofRow, read.map((c) => distinctOf(c) + (c.blanks ? 1 : 0)));
+    return [...found, ...(unnamed && found.size && !found.has("copied") ? [["unnamed", unnamed]] : [])];
   }
-  const total = of.reduce((a, n) => a + n, 0), found = [["times", times], ["different", of.length]];
-  const balanced = combinations * times <= total && (new Set(of).size === 1 || (times % 5 === 0 && !again));
-  if (whole || (times > 1 && of.length >= 30 && !balanced)) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
-  const copied = inOrder || (!numbered && areOfTwoTimes(of, named));
-  return inPlace || (copied && combinations > total) ? [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]] : [];
+  return q.person || !are_multiples(of, combinations, false) ? [] : [["times", times], ["different", of.length], ["cells", 1]];
 };
 // values that count as another one, or are neither outcome, as a cube lists what it observed
 const roleOf = (c, q) => (c.column === q.decision ? "prediction" : c.column === q.label ? "label" : "feature");

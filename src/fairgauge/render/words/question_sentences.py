@@ -7,18 +7,14 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import DiagnosticCode, Missing, ReferenceRule, Uncounted
-from fairgauge.identity import FeatureId, name_of_values, unique_names
-from fairgauge.question.conditions import read_conditions
-from fairgauge.question.features import strata_columns
-from fairgauge.question.kits import kit_or_none
-from fairgauge.question.readers import Location
+from fairgauge.identity import name_of_values
+from fairgauge.question.specification import Spec, read_spec
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words.display_names import called, file_of, printable
 from fairgauge.render.words.numbers import count, listing
 from fairgauge.resolve import resolution
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import OUTCOMES, asked_conditions, unit_of
-from fairgauge.values import Json
 
 if TYPE_CHECKING:
     from fairgauge.results.comparison import Change
@@ -44,7 +40,7 @@ def title(report: Report) -> str:
 def weightless_rows(report: Report) -> str:
     """Return that sizes, which are without weights, do not count rows that carry nothing."""
     some = bool(report.data.excluded.get(resolution.OF_NO_WEIGHT))
-    return _sentence_at("weightless", unit=unit_of(report.spec)) * some
+    return _sentence_at("weightless", unit=unit_of(read_spec(report.spec))) * some
 
 
 def rounding(report: Report) -> dict[str, Any]:
@@ -61,7 +57,7 @@ def rounded_counts(report: Report) -> str:
 
 def document(report: Report) -> Mapping[str, str]:
     """Return the fields of the cover: title, author, organisation, period and others."""
-    return {key: str(value) for key, value in (report.spec.get("document") or {}).items() if value}
+    return {key: str(value) for key, value in read_spec(report.spec).document.to_dict().items()}
 
 
 def cover(fields: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -87,7 +83,7 @@ def unstated(report: Report) -> str:
 
     Such a place states itself that nothing is stated.
     """
-    found, stated = kit_or_none(report.spec.get("preset")), document(report)
+    found, stated = read_spec(report.spec).preset, document(report)
     asked = found.document if found is not None else ()
     absent = [key for key in asked if key not in {*stated, *_placed(report)}]
     return listing([_word_of_key(key) or _sentence_at("of_data", key=key) for key in absent])
@@ -95,14 +91,13 @@ def unstated(report: Report) -> str:
 
 def _placed(report: Report) -> list[str]:
     # the keys of the cover that the template of the filing has a place for
-    of = kit_or_none(report.spec.get("preset"))
+    of = read_spec(report.spec).preset
     return re.findall(r"\bstated\.(\w+)", of.filing if of else "")
 
 
-def caveat(spec: Mapping[str, Json]) -> tuple[str, ...]:
+def caveat(spec: Spec) -> tuple[str, ...]:
     """Return what readers must know first, whole, where the question states it."""
-    fields = spec.get("document")
-    stated = fields.get("caveat") if isinstance(fields, dict) else None
+    stated = spec.document.caveat
     return (f"{spoken().terms['warning']}: {printable(stated)}",) if stated else ()
 
 
@@ -117,23 +112,20 @@ def reference_words(asked: object) -> str:
     return words.get(str(asked)) or called(asked)
 
 
-def only_reference(spec: Mapping[str, Any]) -> str:
+def only_reference(spec: Spec) -> str:
     """Return the reference of every table in few words; where they differ, that it is one."""
-    asked = spec.get("reference", "others")
-    if not isinstance(asked, Mapping):
+    asked = spec.reference
+    if isinstance(asked, ReferenceRule):
         return reference_words(asked)
-    names = {name_of_values(v) if isinstance(v, list) else called(v) for v in asked.values()}
-    features = {feature["column"] for feature in spec.get("sensitive", ())}
-    features |= {feature["name"] for feature in spec.get("probabilities", ())}
-    same = len(names) == 1 and set(asked) == features | set(_intersections(spec))
+    names = {name_of_values(v) if isinstance(v, tuple) else called(v) for _, v in asked}
+    same = len(names) == 1 and {name for name, _ in asked} == spec.audited.keys()
     return next(iter(names)) if same else reference_words("several")
 
 
-def preset_reference_replaced(spec: Mapping[str, object]) -> bool:
+def preset_reference_replaced(spec: Spec) -> bool:
     """Return whether a preset compares with the best group, and another reference was asked for."""
-    found = kit_or_none(spec.get("preset"))
-    own = None if found is None else found.options.get("reference")
-    return own == ReferenceRule.BEST and spec.get("reference") != own
+    own = None if spec.preset is None else spec.preset.options.get("reference")
+    return own == ReferenceRule.BEST and spec.reference != own
 
 
 def excluded_why(reason: str, strata: Collection[str] = ()) -> str:
@@ -148,8 +140,8 @@ def excluded_why(reason: str, strata: Collection[str] = ()) -> str:
 
 def excluded(report: Report | Change) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
-    columns = strata_columns(report.spec.get("strata") or ())
-    strata = {resolution.missing_stratum(each, len(columns)) for each in columns}
+    asked = read_spec(report.spec).strata
+    strata = {resolution.missing_stratum(each.column, len(asked)) for each in asked}
     largest = sorted(report.data.excluded.items(), key=lambda each: -each[1])
     kept = ((why, rows) for why, rows in largest if rows and why != Uncounted.SAME_PERSON)
     return [(excluded_why(reason, strata), rows) for reason, rows in kept]
@@ -172,49 +164,42 @@ def unknown_sentence(report: Report) -> str:
             found.append({"n": each["people"] - each["known"], "of": each.feature, "how": "drawn"})
             if each.get("unplaced") and not each["sampled"]:
                 found.append({"n": each["unplaced"], "of": each.feature, "how": "unplaced"})
-    as_group = report.spec.get("missing") == Missing.GROUP
+    spec = read_spec(report.spec)
+    as_group = spec.missing is Missing.GROUP
     undecided = [*_undecided_rows(report)]
     markers = (e for e in report.diagnostics if e.code is DiagnosticCode.MISSING_MARKER)
     if not (found or as_group or undecided) and any(not e.get("excluded") for e in markers):
         return ""
     drawn = any("how" in each for each in found)  # counted with rows of no known outcome, too
     facts: dict[str, object] = {"missing": [] if drawn else incomplete(report)}
-    facts |= {"unit": unit_of(report.spec), "undecided": undecided}
+    facts |= {"unit": unit_of(spec), "undecided": undecided}
     return _sentence_at("unknown", found=found, as_group=as_group, **facts)
 
 
 def _undecided_rows(report: Report) -> Iterator[dict[str, object]]:
     # where people are counted in place of rows, it is not known
-    spec = report.spec
-    people = unit_of(spec) == "people"
-    columns = {each["column"] for each in spec["sensitive"]}.union(*_intersections(spec).values())
-    for each in read_conditions(spec.get("where") or {}, Location()):
+    spec = read_spec(report.spec)
+    columns = {column for feature in spec.recorded.values() for column in feature.columns}
+    for each in spec.where:
         rows = report.data.excluded.get(resolution.missing_in_condition(each.column), 0)
-        if each.column in columns and (rows or (people and not each.holds(None))):
+        if each.column in columns and (rows or (spec.of_people and not each.holds(None))):
             yield {"of": each.column, "n": rows}
 
 
 def excluded_sentence(report: Report) -> str:
     """Return how many rows are in no row of the tables of a feature: their group is excluded."""
-    joint, found = _intersections(report.spec), []
-    for column in (each["column"] for each in report.spec["sensitive"]):
+    spec, found = read_spec(report.spec), []
+    for column in (each.column for each in spec.sensitive):
         if rows := report.data.excluded.get(resolution.excluded_group(column), 0):
-            names = (name for name, parts in joint.items() if column in parts)
-            found.append({"of": [column, *names], "n": rows})
-    facts = {"names": report.spec.get("exclude_groups"), "unit": unit_of(report.spec)}
+            of_it = [name for name, of in spec.recorded.items() if column in of.columns]
+            found.append({"of": of_it, "n": rows})
+    facts = {"names": list(spec.exclude_groups), "unit": unit_of(spec)}
     return _sentence_at("excluded", found=found, **facts) * bool(found)
-
-
-def _intersections(spec: Mapping[str, Any]) -> dict[str, list[str]]:
-    single = [FeatureId((feature["column"],)) for feature in spec.get("sensitive", ())]
-    crossed = [FeatureId(tuple(parts)) for parts in spec.get("intersections", ())]
-    names = unique_names([*single, *crossed])[len(single) :]
-    return {name: [*feature.columns] for name, feature in zip(names, crossed, strict=True)}
 
 
 def chosen_rows(result: object) -> tuple[str, ...]:
     """Return which rows were counted, where the question has conditions."""
     if any(getattr(each, "key", None) == "where" for each in getattr(result, "differences", ())):
         return ()  # which a table of what was asked differently states
-    facts = asked_conditions(getattr(result, "spec", {}))
+    facts = asked_conditions(read_spec(getattr(result, "spec", {})))
     return (spoken().say("conditions", "looked", **facts) or "",) if facts else ()

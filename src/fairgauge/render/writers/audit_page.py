@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from fairgauge.question import category_words
 from fairgauge.question.kits import find_kit
+from fairgauge.question.specification import read_spec
 from fairgauge.render.grammar import LANGUAGES, Grammar
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.numbers import listing
@@ -112,8 +113,8 @@ def explore_page(data: Mapping[str, object]) -> str:
 
 
 def _word_data(data: Mapping[str, Any]) -> dict[str, Any]:
-    language, words = Grammar(words_of(data["spec"])), data["spec"].get("words") or {}
-    names, own = words.get("groups") or {}, [dict(each) for each in data["columns"]]
+    spec = read_spec(data["spec"])
+    language, names, own = Grammar(words_of(spec)), spec.words.groups, [*map(dict, data["columns"])]
     for each in own:
         each["groups"] = _call_groups(each["groups"], names.get(each["name"]))
 
