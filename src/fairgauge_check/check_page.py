@@ -176,14 +176,14 @@ def _tables(check: Check) -> Iterator[dict[str, Any]]:
         }
 
 
-def _category(group: CheckedGroup) -> dict[str, Any]:
+def _category(group: CheckedGroup) -> Mapping[str, object]:
     ends = "" if group.interval is None else published_range(*group.interval)
     rate = "" if group.rate is None else f"{100 * group.rate:.2f}%"
     interval = "; ".join(filter(None, ["reference" * group.is_reference, ends]))
     says = english().say("decision", str(group.decision), n=1) or ""
     why = describe_reason(group.verdict.reason if group.verdict else None)
     words = {"rate": rate, "interval": interval, "decided": ": ".join(filter(None, [says, why]))}
-    return flat(group) | words
+    return {**flat(group), **words}
 
 
 def _faults(check: Check) -> Iterator[dict[str, object]]:
@@ -195,7 +195,7 @@ def _faults(check: Check) -> Iterator[dict[str, object]]:
                    "message": fault.message}  # fmt: skip
 
 
-def _ratio_rows(check: Check) -> Iterator[dict[str, Any]]:
+def _ratio_rows(check: Check) -> Iterator[Mapping[str, object]]:
     for table in check.tables:
         for group in table.groups:
             judged, of = group.verdict, {"source": table.source, "table": table.name}
@@ -208,7 +208,7 @@ def _frame(check: Check, **_: bool) -> dict[str, object]:
     return {"cover": [("source", english().say("published", "from", source) or "")]}
 
 
-STREAMS: Mapping[str, Callable[..., Any]] = {
+STREAMS: Mapping[str, Callable[..., object]] = {
     "frame": _frame,
     "every": _tables,
     "all_errors": lambda check: [

@@ -73,11 +73,6 @@ _TURNED = {Better.HIGHER: Better.LOWER, Better.LOWER: Better.HIGHER}
 _OF_AMOUNTS = {Favourable.HIGHER: Better.HIGHER, Favourable.LOWER: Better.LOWER}
 
 
-def decision_of(spec: Mapping[str, object]) -> object:
-    """Return the column that decides: the prediction, or a score that has a threshold."""
-    return spec.get("prediction") or (spec.get("threshold") and spec.get("score"))
-
-
 def favourable_of(spec: Mapping[str, Any]) -> Favourable:
     """Return what is better for a person, as a result was asked."""
     return Favourable(spec.get("favourable") or Favourable.POSITIVE)

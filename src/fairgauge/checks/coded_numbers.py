@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import Any
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from fairgauge.identity import GroupId, group_names
 from fairgauge.question import category_words as words
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
+from fairgauge.reasons import Parameter
 from fairgauge.resolve.group_counts import group_columns
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats import patterns
@@ -87,7 +87,8 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             )  # fmt: skip
         for value, cases in found.items():
             if cases and not is_price(axis.column, value) and not is_one_of(value, ends):
-                facts: dict[str, Any] = {"column": axis.column, "value": value, "rows": int(cases)}
+                facts: dict[str, Parameter] = {"column": axis.column, "rows": int(cases)}
+                facts["value"] = value
                 if not (of_sizes or isinstance(value, str)):
                     facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: [value]})
                 yield Diagnostic.warning(DiagnosticCode.CODED_NUMBERS, **facts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from fairgauge.enums import DiagnosticCode, Favourable, Observation, Role, Uncou
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.reasons import FEWEST_ROWS, Parameter
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
@@ -92,7 +91,7 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     total = cube.read + sum(each.cases for each in (*none_met, *undecided))
     for each in (*cube.seen(Observation.ALIKE), *cube.seen(Observation.DOUBTFUL)):
         column, value = each.column, str(each.value)
-        facts: dict[str, Any] = {"condition": value, "rows": each.rows, "total": total}
+        facts: dict[str, Parameter] = {"condition": value, "rows": each.rows, "total": total}
         if column:
             condition = f"{column} = {value}".replace("= >", "> ")  # of numbers that are no code
             facts |= {"condition": condition, "value": value,
@@ -179,9 +178,9 @@ def repeated_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 def _largest_gap_of_shares(
     cube: Cube, axis: Axis, absent: Mask, roles: Sequence[Role], level: float
-) -> dict[str, Any]:
+) -> dict[str, Parameter]:
     # of those that differ by a margin, and at a ``level`` of the chi-square test
-    found: dict[str, object] = {}
+    found: dict[str, Parameter] = {}
     largest = 0.0
     for column, names, (lacking,), every in rows_by(cube, axis, [absent], roles):
         share, p = lacking / every, p_of_shares(cube, lacking, every)
@@ -212,7 +211,7 @@ def doubtful_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     Counted by people or clusters of one row, rows count as without them.
     """
     column, role = spec.person or spec.cluster, "person" if spec.person else "cluster"
-    of: dict[str, Any] = {"column": column, "role": role}
+    of: dict[str, Parameter] = {"column": column, "role": role}
     axis = cube.plan.axis(Role.CLUSTER)
     rows = cube.cases_by_level[axis][:-1] if axis is not None else np.zeros(0)
     if spec.of_people:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fairgauge.checks.coded_numbers import coded_numbers
 from fairgauge.cube.cube import Cube, levels_with_cases
@@ -16,6 +16,7 @@ from fairgauge.errors import closest, refuse
 from fairgauge.question import category_words as words
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
+from fairgauge.reasons import Parameter
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings, unmatched_name, unmatched_value
@@ -109,7 +110,7 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
                 excluded = name in spec.exclude_groups or (level, rows) in apart
                 what = {"excluded": excluded, "of_all": total}
                 what["unsure"] = words.may_be_group(name, axis.column, names)
-                facts: dict[str, Any] = {key: True for key, value in what.items() if value}
+                facts: dict[str, Parameter] = {key: True for key, value in what.items() if value}
                 if not total and is_one_of(level, elsewhere):
                     facts["line"] = spec.recoding_line(axis.column, {UNKNOWN: (level,)})
                 made = Diagnostic.note if "unsure" in facts else Diagnostic.warning
@@ -162,7 +163,7 @@ def _same_names(
     # what is stated as favourable stays the name, so that the question need not change
     named = [each for each in several if each.meaning is True] or several
     best = max(named, key=_plainness).text
-    more: dict[str, Any] = {"classes": True} if classes else {}
+    more: dict[str, Parameter] = {"classes": True} if classes else {}
     columns = {each.column for each in several if each.text != best}
     if len(columns) == 1:
         (column,) = columns

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from fairgauge.question.kits import word_for_positive
 from fairgauge.question.readers import write_positive
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.reasons import FEWEST_ROWS, Parameter
 from fairgauge.resolve import outcomes as resolved
 from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
@@ -49,7 +49,7 @@ def one_outcome(cube: Cube, spec: Spec, task: Task, masks: Masks) -> Iterator[Di
         for axis in () if cube.min_cell is not None else filter(None, map(cube.plan.axis, _PAIR)):
             if (value := resolved.constant_value(cube, axis)) is not None:
                 code = codes.get(axis.role, DiagnosticCode.ONE_DECISION)
-                facts: dict[str, Any] = {"value": f"{value:.6g}", "numbers": True}
+                facts: dict[str, Parameter] = {"value": f"{value:.6g}", "numbers": True}
                 yield Diagnostic.warning(code, column=axis.column, **facts)
         return
     for axis in cube.plan.outcomes:
@@ -211,7 +211,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     # where the labels are of one class, the other is known from predictions alone
     if len(cube.levels[label]) < 2 or not rows:
         return
-    facts: dict[str, Any] = {"classes": True} if task is Task.MULTICLASS else {}
+    facts: dict[str, Parameter] = {"classes": True} if task is Task.MULTICLASS else {}
     facts |= {"column": spec.prediction, "label": spec.label, "rows": rows, "unclear": 0}
     refused = sum(not is_one_of(value, positive) for value, _ in levels)
     if task is Task.BINARY and len(strange) < refused:
@@ -254,7 +254,8 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         undecided = resolved.undecided_levels(cube, axis, spec)
         if undecided:
             held = _describe_values(axis, undecided, spec, sum)
-            more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
+            line = spec.recoding_line(axis.column, {UNKNOWN: [value for value, _ in undecided]})
+            more: dict[str, Parameter] = {"line": line}
             if words.are_actions(axis.column, cube.levels[axis]):
                 excluded = (v for e in spec.where if e.column == axis.column and e.negated
                             for v in e.values)  # fmt: skip
@@ -271,7 +272,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             )  # fmt: skip
 
 
-def _actions(some: Sequence[tuple[Value, int]]) -> dict[str, Any]:
+def _actions(some: Sequence[tuple[Value, int]]) -> dict[str, Parameter]:
     return {"actions": tuple(words.action_code(name_of(value)) for value, _ in some)}
 
 
@@ -279,12 +280,13 @@ def _describe_values(
     axis: Axis,
     some: Sequence[tuple[Value, int]],
     spec: Spec,
-    collect: Callable[..., object] = tuple,
-) -> dict[str, Any]:
+    collect: Callable[[Iterable[int]], int | tuple[int, ...]] = tuple,
+) -> dict[str, Parameter]:
     # the column, its values, and the rows of them, unless people are counted
     rows = None if spec.of_people else collect(rows for _, rows in some)
     values = tuple(name_of(value) for value, _ in some)
-    unit: dict[str, Any] = {"people": sum(n for _, n in some)} if spec.of_people else spec.unit
+    people = {"people": sum(n for _, n in some)} if spec.of_people else {}
+    unit: dict[str, Parameter] = {**people, **({} if people else spec.unit)}
     return {"column": axis.column, "values": values, "rows": rows, **unit}
 
 
@@ -336,7 +338,7 @@ def _score_is_label(cube: Cube, spec: Spec, outcomes: Masks) -> Iterator[Diagnos
             same = any((each.predictions[code] == positive).all() for each in outcomes)
         copied = axis if same and one and other and rows >= FEWEST_ROWS else None
     if copied or (spec.score and spec.label == spec.score):
-        facts: dict[str, Any] = {"decisions": True} if copied is decision else {}
+        facts: dict[str, Parameter] = {"decisions": True} if copied is decision else {}
         facts |= {"column": spec.score, "label": spec.label, "rows": rows, "score": True}
         yield Diagnostic.warning(DiagnosticCode.PREDICTION_IS_LABEL, **facts, **spec.unit)
 
@@ -433,7 +435,7 @@ def strata_of_outcomes(
         positive = (np.bincount(level, rows * mask[code]) for mask in of_masks)
         share = max(resolved.share_determined(each.astype(np.float64), every) for each in positive)
         if share >= resolved.ALMOST_ALL:
-            facts: dict[str, Any] = {"control": True} if stratum.column in controls else {}
+            facts: dict[str, Parameter] = {"control": True} if stratum.column in controls else {}
             facts |= {"column": stratum.column, "outcome": outcome.column, "share": share}
             yield Diagnostic.warning(DiagnosticCode.STRATUM_IS_OUTCOME, **facts)
 

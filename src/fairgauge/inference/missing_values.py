@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.enums import Decide, DiagnosticCode, Profile, Uncounted
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
+from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS, Parameter
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import CountsBySide, Measure, large_groups, sides_of_unknown
@@ -67,8 +67,9 @@ def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _unequal_shares(
-    what: str, feature: str, names: Sequence[str], missing: Array, n: Array, spec: Spec, **more: Any
-) -> Diagnostic:
+    what: str, feature: str, names: Sequence[str], missing: Array, n: Array, spec: Spec,
+    **more: Parameter,
+) -> Diagnostic:  # fmt: skip
     shares = quotient(missing, n)
     most, least = int(np.argmax(shares)), int(np.argmin(shares))
     return Diagnostic.warning(

@@ -119,19 +119,26 @@ def refuse_named_files(saved: Mapping[str, object]) -> None:
     ))  # fmt: skip
 
 
+_READ: dict[str, tuple[Mapping[str, object], Spec]] = {}
+"""The question that was read last, which every part of a document asks for."""
+
+
 def read_spec(saved: Mapping[str, object]) -> Spec:
     """Return what a result was asked, from its own record; what no one can read is as by default.
 
-    Metrics and rules, which may be of rates that only the result knows, are left out, and so is
-    what might name a file.
+    Metrics and rules, which may be of rates that only the result knows, are not read, nor is what
+    might name a file.
     """
-    left_out = {"metrics", "rules", "recode", "checks", "preset"}
-    known = {name: value for name, value in saved.items() if value not in (None, [])}
-    read: dict[str, Any] = {
-        name: BY_NAME[name].type.read(known[name], Location(name))
-        for name in known.keys() & BY_NAME.keys() - left_out
-    }
-    return Spec(**read, preset=kit_or_none(saved.get("preset")))
+    last = _READ.get("last")
+    if last is None or last[0] is not saved:
+        not_read = {"metrics", "rules", "recode", "checks", "preset"}
+        known = {name: value for name, value in saved.items() if value not in (None, [])}
+        read: dict[str, Any] = {
+            name: BY_NAME[name].type.read(known[name], Location(name))
+            for name in known.keys() & BY_NAME.keys() - not_read
+        }
+        last = _READ["last"] = saved, Spec(**read, preset=kit_or_none(saved.get("preset")))
+    return last[1]
 
 
 def ask_rows(source: Any, **options: object) -> Spec:

@@ -83,7 +83,7 @@ def counted_table(counted: Sequence[CountedValue]) -> str:
     return "\n".join(line.format(*row).rstrip() for row in rows)
 
 
-def counted_values(counted: Sequence[CountedValue]) -> list[dict[str, Any]]:
+def counted_values(counted: Sequence[CountedValue]) -> list[dict[str, object]]:
     """Return each value with the words for its role and for what it is counted as."""
     g, whole = spoken(), (CountedAs.UNCOUNTED, CountedAs.FURTHER)
     words, apart = g.table["counted_as"], any(each.cases != each.rows for each in counted)
@@ -131,7 +131,7 @@ class DocumentParts:
         return tuple(filter(None, (self.text(each, **more) for each in texts)))
 
     def sections(
-        self, parts: Iterable[Mapping[str, Any]], root: Any, place: str = "", **more: Any
+        self, parts: Iterable[Mapping[str, Any]], root: Any, place: str = "", **more: object
     ) -> Iterator[tree.Section]:
         for part in parts:
             filed = self.paper and part.get("filed")
@@ -144,7 +144,7 @@ class DocumentParts:
                 yield from self.section(part, own, f"{place}-{i}", each=own)
 
     def section(
-        self, part: Mapping[str, Any], root: Any, place: str = "", **more: Any
+        self, part: Mapping[str, Any], root: Any, place: str = "", **more: object
     ) -> Iterator[tree.Section]:
         blocks: list[tree.Block] = []
         for name in part.get("blocks", ()):
@@ -185,7 +185,7 @@ class DocumentParts:
             if strings:
                 yield tree.Items(strings)
 
-    def table(self, layout: Mapping[str, Any], root: Any, **more: Any) -> Iterator[tree.Block]:
+    def table(self, layout: Mapping[str, Any], root: Any, **more: object) -> Iterator[tree.Block]:
         every: Sequence[Any] = (
             counted_values(getattr(root, "counted", ()))
             if layout["rows"] == "counted_values"

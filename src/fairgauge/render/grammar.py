@@ -14,6 +14,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from types import CodeType
 from typing import Any
 
 import jinja2
@@ -140,7 +141,9 @@ class Grammar:
 
     # ---- texts
 
-    def say(self, code: str, place: str, s: Statement | None = None, **more: Any) -> str | None:
+    def say(
+        self, code: str, place: str, s: Statement | None = None, /, **more: object
+    ) -> str | None:
         """Return a statement in the words of a place; None where that place does not state it."""
         entry = self.table.get(code, {})
         text = entry.get(place, entry.get("else") if place in _KINDS else None)
@@ -413,7 +416,7 @@ class Grammar:
         return f" {self.terms['or']} ".join(dict.fromkeys(said))
 
     def _few(self, place: str, *reasons: Reason) -> str:
-        facts: dict[str, Any] = {"unit": "rows"}
+        facts: dict[str, object] = {"unit": "rows"}
         for each in reasons:
             facts |= dict(each.parameters)
             if place in ("because", "no_interval"):
@@ -488,7 +491,7 @@ class Grammar:
 
     def by_side(self, parts: Sequence[Statement]) -> list[list[Statement]]:
         """Return statements that fare alike, the worse off first, each with one direction."""
-        sides: dict[Any, list[Statement]] = {}
+        sides: dict[tuple[object, ...], list[Statement]] = {}
         for s in parts:
             place, than_all = ("worse", "better", None).index(s.harm), s.facts.get("than_all")
             fares = place, bool(than_all), s.lower if s.harm is None else None
@@ -658,7 +661,7 @@ class Grammar:
             return apart
         return max(apart, max(abs(ends.low), abs(ends.high)) / 10)
 
-    def means(self, s: Statement) -> dict[str, Any]:
+    def means(self, s: Statement) -> dict[str, object]:
         """Return both numbers and their distance, with decimals at which they add up."""
         mine, theirs = ((side and side.rate) or 0.0 for side in (s.who, s.than))
         (apart, one, other), agree = agreeing([abs(mine - theirs), mine, theirs], self._scale(s))
@@ -769,7 +772,7 @@ _KINDS = frozenset({"share", "fit", "misfit", "mean", "number", "rank", "other"}
 """What a measure is, by which phrases differ; ``else`` is for those without a text of their own."""
 
 
-_COMPILED: dict[str, Any] = {}
+_COMPILED: dict[str, CodeType] = {}
 
 
 class Missing(jinja2.Undefined):

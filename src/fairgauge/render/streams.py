@@ -201,7 +201,7 @@ def to_pandas(shown: ShownResult, table: str | None = None) -> object:
     return frame.astype({c: "object" if c in found.texts else "float64" for c in found.columns})
 
 
-def to_polars(shown: ShownResult, table: str | None = None) -> Any:
+def to_polars(shown: ShownResult, table: str | None = None) -> object:
     """Return a table of a result, by default its first, as a `polars.DataFrame`.
 
     Raises ``MissingExtra``: polars is not installed.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from fairgauge.question.category_words import has_words, is_form_of, is_group_of
 from fairgauge.question.recoding import has_categories, ranges_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
-from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.reasons import FEWEST_ROWS, Parameter
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.references import large_groups
 from fairgauge.results.estimates import Group
@@ -241,7 +240,7 @@ def limits_of_the_better_off(
     for rule, ends in bounds:
         row = catalogue.row(rule.metric)
         end, percent = adverse_end(row, favourable), ends[1] != rule.high
-        facts: dict[str, Any] = {"percent": True} if percent else {}
+        facts: dict[str, Parameter] = {"percent": True} if percent else {}
         if not (end or (percent and ends[0] <= 0)):
             continue
         adverse = end > 0
@@ -430,7 +429,7 @@ def few_published(
     rates = ((each, each.rates.get(published)) for each in shown)
     sizes = ((each, rate.denominator) for each, rate in rates if rate and rate.denominator)
     few = [of for of, n in sizes if people.get((of.feature, of.group), n) < FEW_PUBLISHED]
-    more: dict[str, Any] = {"unit": "people"} if spec.person else {}
+    more: dict[str, Parameter] = {"unit": "people"} if spec.person else {}
     if of_amounts:
         more["strata"] = tuple(str(each.scope.stratum or "") for each in few)
     if few:

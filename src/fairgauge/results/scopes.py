@@ -211,11 +211,13 @@ class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):
         return cast("str | None", self.get("metric") or self.get("rate"))
 
     @classmethod
-    def note(cls, code: DiagnosticCode, feature: str | None = None, **given: Parameter) -> Self:
+    def note(cls, code: DiagnosticCode, feature: str | None = None, /, **given: Parameter) -> Self:
         return cls(Level.NOTE, code, feature).but(**given)
 
     @classmethod
-    def warning(cls, code: DiagnosticCode, feature: str | None = None, **given: Parameter) -> Self:
+    def warning(
+        cls, code: DiagnosticCode, feature: str | None = None, /, **given: Parameter
+    ) -> Self:
         return cls(Level.WARNING, code, feature).but(**given)
 
     message = Worded("grammar:describe_diagnostic")

@@ -140,7 +140,7 @@ def copies_of_rows(rows: Sequence[int], different: Sequence[int]) -> dict[str, i
     runs = [end - start for start, end in pairwise([*starts, len(rows)])]
     mean = len(rows) / len(runs)
     unsorted = len(runs) >= max(_FEWEST_COMPARED, _UNSORTED * len(times_of))
-    alike = sum((run - mean) ** 2 for run in runs) / len(runs) < mean
+    alike = sum([(run - mean) ** 2 for run in runs]) / len(runs) < mean
     in_place = unsorted and mean >= _FEWEST_IN_PLACE and alike
     again = in_place or (times > 1 and rows[part:] == rows[:-part])
     found = {"times": times, "different": len(times_of)}
@@ -224,7 +224,7 @@ def _repeat_whole(rows: Sequence[int], times: int) -> bool:
     # that a table of few combinations stands two or three times, row by row: numbers of rows may be
     # balanced, but their order is not, unless rows follow a pattern, which repeats further
     half = rows[: len(rows) // 2]
-    if sum(row != following for row, following in pairwise(half)) < _FEWEST_COMPARED:
+    if len([1 for row, following in pairwise(half) if row != following]) < _FEWEST_COMPARED:
         return False
     parts = [len(rows) // n for n in range(2, times + 1) if times % n == 0]
     least = min((part for part in parts if rows[part:] == rows[:-part]), default=0)

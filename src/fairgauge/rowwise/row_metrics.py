@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,7 +33,7 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
+from fairgauge.reasons import FEWEST_ROWS, Parameter, Reason, ReasonCode
 from fairgauge.resolve.group_counts import EXCLUDED, GroupCounts, Histogram, level_codes
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import Resolution
@@ -110,9 +109,8 @@ class RowSlice:
         """Note where neighbours are looked up for a sample of the rows only."""
         largest = int(np.bincount(self._codes[self._codes >= 0], minlength=1).max())
         if metric.kind == "flip" and largest > MOST_QUERIES:
-            seed = self._spec.seed
-            given: dict[str, Any] = {"metric": metric.name, "rows": MOST_QUERIES, "seed": seed}
-            yield Diagnostic.note(DiagnosticCode.SAMPLED, self._feature, **given)
+            yield Diagnostic.note(DiagnosticCode.SAMPLED, self._feature, metric=metric.name,
+                rows=MOST_QUERIES, seed=self._spec.seed)  # fmt: skip
 
     def _answer(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
         if metric.kind == "flip":
@@ -241,7 +239,7 @@ def copies_of_decisions(
         known = [each for each in every if each[0] is not None and not math.isnan(each[1])]
         both = {*known} if len(known) >= FEWEST_ROWS else set()
         if len(both) == len(dict(both)) == len({chosen for _, chosen in both}) == 2:
-            facts: dict[str, Any] = {"column": name, "outcome": spec.prediction or spec.score}
+            facts: dict[str, Parameter] = {"column": name, "outcome": spec.prediction or spec.score}
             yield Diagnostic.warning(
                 DiagnosticCode.STRATUM_IS_OUTCOME, share=1.0, compared=True, **facts
             )

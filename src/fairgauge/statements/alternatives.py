@@ -121,7 +121,7 @@ class _Alternatives(PageStatements):
                 "open": in_the_way and (gap.distance is None or gap.distance.high >= allowed)},
         )  # fmt: skip
 
-    def times(self) -> dict[str, Any]:
+    def times(self) -> dict[str, object]:
         names = {"old": self.found.current, "new": self.one.name}
         return {key: {"at": "under", "name": name} for key, name in names.items()}
 

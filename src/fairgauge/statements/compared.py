@@ -77,7 +77,7 @@ def unit_of(spec: Spec) -> str:
     return spec.unit.get("unit", "rows")
 
 
-def asked_conditions(spec: Spec) -> dict[str, Any]:
+def asked_conditions(spec: Spec) -> dict[str, list[str]]:
     """Return the conditions on rows, and of which columns these may lack a value, or may not."""
     if not spec.where:
         return {}
@@ -223,8 +223,9 @@ class PageStatements:
         """Return what is stated of the result, in order."""
         return ()
 
-    def page(self, **words: Any) -> Page:
-        return page(self.kind, self.spec, self.statements(), values=self.values, **words)
+    def page(self, *, repeated: bool = False) -> Page:
+        made = self.statements()
+        return page(self.kind, self.spec, made, repeated=repeated, values=self.values)
 
     def event(self, kind: EventKind, positive: bool) -> Event:
         return event(self.spec, kind, positive)

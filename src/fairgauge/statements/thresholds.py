@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairgauge.catalogue.directions import compared_number, is_reference_first
@@ -211,12 +211,12 @@ class _Thresholds(PageStatements):
             facts=self.times(effect) | _values(one))  # fmt: skip
         return made if self.both(one) else replace(made, was=None)
 
-    def times(self, effect: ThresholdEffect) -> dict[str, Any]:
+    def times(self, effect: ThresholdEffect) -> dict[str, object]:
         cuts = {"old": self.choice.today, "new": effect.threshold}
         named = {name: {"at": "at", "value": cut} for name, cut in cuts.items()}
         return {"moves": effect.threshold != self.choice.today, **named}
 
-    def steps(self, facts: dict[str, Any]) -> Iterator[Statement]:
+    def steps(self, facts: Mapping[str, Any]) -> Iterator[Statement]:
         effect = self.effect
         if effect is None:
             if self.of.outcome is Outcome.FAIL:

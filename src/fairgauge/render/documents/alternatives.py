@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from fairgauge.catalogue.directions import is_ratio
 from fairgauge.question.specification import read_spec
@@ -142,7 +141,7 @@ def _rows(found: Alternatives) -> Iterator[dict[str, object]]:
             yield row | {"shown": each.shown, "worse": one.worse}
 
 
-STREAMS: Mapping[str, Callable[..., Any]] = {
+STREAMS: Mapping[str, Callable[..., object]] = {
     "facts": _facts,
     "frame": lambda found, **_: {"exhibits": _drawn(found)},
     "tried": _candidates,

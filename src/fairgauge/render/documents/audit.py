@@ -64,7 +64,7 @@ class _Part:
         every = self.of.groups
         return every if len(every) <= most else sections.gravest_groups(self.of, most)
 
-    def rate_rows(self) -> Iterator[dict[str, Any]]:
+    def rate_rows(self) -> Iterator[dict[str, object]]:
         names = self.of.rates if self.full else self.of.rates[:_MOST_RATES]
         for group in [*self.groups, *([self.of.total] if self.of.total else [])]:
             total = group.reference_kind is ReferenceKind.OVERALL
@@ -91,7 +91,7 @@ class _Part:
         ways = ("ratio", "difference") if f"{rate}.ratio" in self.terms else ("difference", "ratio")
         return next((m for by in ways if (m := f"{rate}.{by}") in self.of.metrics), None)
 
-    def rate_intervals(self) -> Iterator[dict[str, Any]]:
+    def rate_intervals(self) -> Iterator[dict[str, object]]:
         g = spoken()
         for group in self.groups:
             for name, rate in group.rates.items():
@@ -106,7 +106,7 @@ class _Part:
                     "reason": describe_reason(rate.reason) if rate.reason else "",
                 }  # fmt: skip
 
-    def other_rows(self) -> Iterator[dict[str, Any]]:
+    def other_rows(self) -> Iterator[dict[str, object]]:
         """Yield the metrics that are no difference or ratio of a rate of its own."""
         sizes = {} if self.of.rates else {each.group: each.n for each in self.groups}
         found = list[tuple[Estimate, str]]()
@@ -127,7 +127,7 @@ class _Part:
             size = sizes.get(each.group or "")
             yield {"group": each.group, "n": size, "metric": heading, "value": value}
 
-    def strata_rows(self) -> Iterator[dict[str, Any]]:
+    def strata_rows(self) -> Iterator[dict[str, object]]:
         adjusted = sections.adjustments(self.of)
         rates = {metrics.compared_rate(overall.definition) for overall, _ in adjusted}
         inside = {(group.stratum, group.group): group for group in self.of.groups_inside}
@@ -147,7 +147,7 @@ class _Part:
                         "n": numbers.count(size),
                     }
 
-    def adjusted_rows(self) -> Iterator[dict[str, Any]]:
+    def adjusted_rows(self) -> Iterator[dict[str, str | None]]:
         for pair in sections.adjustments(self.of):
             words = self.terms.get(pair[0].metric) or metrics.metric_words(pair[0].definition)
             row = {"metric": words, "group": pair[0].group}
@@ -157,14 +157,14 @@ class _Part:
                 row[f"{name}_ci"] = f"({ends})" if ends else ""
             yield row
 
-    def pair_rows(self) -> Iterator[dict[str, Any]]:
+    def pair_rows(self) -> Iterator[dict[str, object]]:
         for each in self.of.pairs:
             few = spoken().insufficient([each.reason]) if each.status is not Status.OK else ""
             interval = each.difference_interval
             title = spoken().title(each.definition.title)
             yield {**to_dict(each), "title": title, "interval": interval, "few": few}
 
-    def confusion_rows(self) -> Iterator[dict[str, Any]]:
+    def confusion_rows(self) -> Iterator[dict[str, object]]:
         for group in self.groups:
             if group.counts and any(group.counts.values()):
                 yield {"group": group.group, **group.counts, "n": sum(group.counts.values())}
@@ -188,7 +188,7 @@ class _Part:
         sizes = []
         for each in listed:
             of = parts.get(each.group)
-            facts: dict[str, Any] = {} if of is None else {"n": of["n"], "part": of["part"]}
+            facts: dict[str, object] = {} if of is None else {"n": of["n"], "part": of["part"]}
             more = g.say("few_data", "part", **facts) if facts else ""
             sizes.append(f"{called(each.group)}, n = {size(each):,}{more}")
         names = [called(each) for each in dict.fromkeys(e.group for e in others) if small and each]
@@ -206,7 +206,8 @@ class _Part:
         beside = [m for rate in self.of.rates if (m := self._comparison_name(rate)) is not None]
         ratios = [metric for metric in beside if is_ratio(self.of.metric_row(metric))]
         terms = [self.terms[each] for each in ratios if each in self.terms]
-        facts: dict[str, Any] = {"reference": called(against.pop()) if len(against) == 1 else None}
+        one = called(against.pop()) if len(against) == 1 else None
+        facts: dict[str, object] = {"reference": one}
         facts |= {"ratios": bool(ratios), "differences": len(ratios) < len(beside)}
         facts |= {"named": [each for each in terms if "ratio to" not in each]}
         text = g.say("legend", "text", **facts, shares=any(rate.is_share for rate in rates))
@@ -261,7 +262,7 @@ def _overall_lines(report: Report) -> list[str]:
     ]
 
 
-def _estimators(report: Report) -> Iterator[dict[str, Any]]:
+def _estimators(report: Report) -> Iterator[dict[str, object]]:
     terms = terms_of(report)
     for each in report.estimators:
         metric = report.catalogue.metric(each.metric)
@@ -316,7 +317,7 @@ def _numbers(report: Report) -> Iterator[dict[str, Any]]:
         }
 
 
-def _compared_rows(report: Report) -> Iterator[dict[str, Any]]:
+def _compared_rows(report: Report) -> Iterator[dict[str, object]]:
     terms = terms_of(report)
     for row in _numbers(report):
         if row["group"] and not row["stratum"]:
@@ -362,7 +363,7 @@ def _filing(report: Report) -> Iterator[tree.Block]:
 # ---- the frame
 
 
-def _facts(report: Report) -> dict[str, Any]:
+def _facts(report: Report) -> dict[str, object]:
     fields, adjusted = question.document(report), DiagnosticCode.ADJUSTED_P
     return {
         "title": called(fields["title"]) if fields.get("title") else question.title(report),
@@ -378,7 +379,7 @@ def _facts(report: Report) -> dict[str, Any]:
     }
 
 
-def _frame(report: Report, **_: bool) -> dict[str, Any]:
+def _frame(report: Report, **_: bool) -> dict[str, object]:
     page = first_page(report)
     tables = filings.tables_to_publish(report)
     # the warnings that open the document: those that the first page does not state
@@ -535,7 +536,7 @@ def _label(section: FeatureResults, group: str | None, *, apart: bool) -> str:
     return f"{called(section.name)}: {called(group)}" if apart else called(group)
 
 
-STREAMS: Mapping[str, Callable[..., Any]] = {
+STREAMS: Mapping[str, Callable[..., object]] = {
     "facts": _facts,
     "frame": _frame,
     "plots": plots,

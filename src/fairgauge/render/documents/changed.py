@@ -225,7 +225,7 @@ def _rows(change: Change) -> Iterator[dict[str, object]]:
             yield row
 
 
-STREAMS: Mapping[str, Callable[..., Any]] = {
+STREAMS: Mapping[str, Callable[..., object]] = {
     "facts": _facts,
     "frame": lambda change, **_: {
         "lead": caveat(read_spec(change.spec)),

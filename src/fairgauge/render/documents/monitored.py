@@ -6,7 +6,6 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from fairgauge.enums import Outcome
 from fairgauge.reasons import ReasonCode
@@ -45,7 +44,7 @@ def _facts(report: MonitorReport) -> dict[str, object]:
 
 def _verdict(report: MonitorReport) -> str:
     undecided = report.state is not MonitorState.NO_ALARM and report.verdict is report.inconclusive
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "n": len(report.alarms),
         "state": str(report.state),
         "counted": str(report.inconclusive) if undecided and report.verdict in _DECIDED else None,
@@ -170,7 +169,7 @@ def _periods(report: MonitorReport) -> Iterator[dict[str, object]]:
             yield to_dict(point) | own | {"alarm": raised}
 
 
-STREAMS: Mapping[str, Callable[..., Any]] = {
+STREAMS: Mapping[str, Callable[..., object]] = {
     "facts": _facts,
     "frame": _frame,
     "alarms": lambda report: said(report, alarm_statements(report), "headline", "found", "certain"),
@@ -199,7 +198,7 @@ HISTORY: Mapping[str, Callable[..., object]] = {
 _MOST_EVIDENCE = 1_000_000
 
 
-def _word_place(place: str, **facts: Any) -> str:
+def _word_place(place: str, **facts: object) -> str:
     return spoken().say("monitored_text", place, **facts) or ""
 
 

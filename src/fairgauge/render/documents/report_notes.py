@@ -46,7 +46,7 @@ def missing_values(estimates: Iterable[Estimate]) -> list[str]:
     for reason, found in folded.items():
         metrics = list(dict.fromkeys(metric_words(e.definition) for e in found))
         groups = list(dict.fromkeys(called(e.group) for e in found if e.group is not None))
-        facts: dict[str, Any] = {"metrics": metrics, "groups": groups, "why": printable(reason)}
+        facts: dict[str, object] = {"metrics": metrics, "groups": groups, "why": printable(reason)}
         lines.append(g.say("without_value", "text", most=_MOST_NAMED, **facts) or "")
     return lines
 
@@ -136,7 +136,7 @@ def repeat_blocks(result: Asked, fingerprint: str, verb: str) -> Iterator[tree.B
 
 
 def record_blocks(
-    result: Any, facts: Mapping[str, str], line: str, **how: Any
+    result: Any, facts: Mapping[str, str], line: str, **how: object
 ) -> Iterator[tree.Block]:
     """Yield facts of where numbers come from, the command that repeats them, and signatures."""
     g, words = spoken(), spoken().terms["record"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from fairgauge.enums import Level
 from fairgauge.question.specification import read_spec
@@ -37,7 +36,7 @@ def _notes(found: SubgroupSearch) -> Iterator[str]:
     g = spoken()
     for each in found.question.features:
         cuts = [f"{cut:g}" for cut in each.cuts]
-        facts: dict[str, Any] = {"name": each.name, "cuts": cuts, "values": each.values}
+        facts: dict[str, object] = {"name": each.name, "cuts": cuts, "values": each.values}
         yield g.say("searched_values", str(each.made), **facts) or ""
     if found.too_few:
         n, least = found.too_few, found.question.min_rows

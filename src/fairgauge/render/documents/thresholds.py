@@ -37,7 +37,7 @@ class _Part:
         if of.common is not None:
             self.cuts.setdefault(of.common.threshold, words["chosen"])
 
-    def rows(self, points: Iterable[OperatingPoint]) -> Iterator[Mapping[str, Any]]:
+    def rows(self, points: Iterable[OperatingPoint]) -> Iterator[Mapping[str, object]]:
         kept = self.choice.kept_rate
         for each in points:
             yield {
@@ -138,7 +138,7 @@ def _frontiers(choice: ThresholdChoice) -> Iterator[dict[str, object]]:
             yield row
 
 
-STREAMS: Mapping[str, Callable[[Any], Any]] = {
+STREAMS: Mapping[str, Callable[[Any], object]] = {
     "facts": _facts,
     "frame": lambda choice, **_: {"exhibits": _groups_drawn(choice)},
     "parts": lambda choice: [_Part(choice, each) for each in choice.features],

@@ -161,7 +161,7 @@ def _rows(found: Decomposition, records: Callable[[Gap], Sequence[object]]) -> I
             yield {**(fields.pop("stratum", None) or {}), **own, **flat(fields)}
 
 
-STREAMS: Mapping[str, Callable[..., Any]] = {
+STREAMS: Mapping[str, Callable[..., object]] = {
     "facts": _facts,
     "frame": lambda found, **_: {
         "beside": rows_read(first_page(found)),

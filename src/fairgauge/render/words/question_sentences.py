@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode, Missing, ReferenceRule, Uncounted
 from fairgauge.identity import name_of_values
@@ -27,7 +27,7 @@ _COVER = (
 """What the cover of a report states, where it is given."""
 
 
-def _sentence_at(place: str, **facts: Any) -> str:
+def _sentence_at(place: str, **facts: object) -> str:
     return spoken().say("asked", place, **facts) or ""
 
 
@@ -43,7 +43,7 @@ def weightless_rows(report: Report) -> str:
     return _sentence_at("weightless", unit=unit_of(read_spec(report.spec))) * some
 
 
-def rounding(report: Report) -> dict[str, Any]:
+def rounding(report: Report) -> dict[str, object]:
     """Return to multiples of what counts are rounded, and of how many sites; nothing of exact."""
     found = (d.parameters for d in report.diagnostics if d.code is DiagnosticCode.PROTECTED)
     return dict(next(found, ()))

@@ -36,7 +36,7 @@ def describe_verdict(verdict: Verdict) -> str:
         reason = reason.on("group")  # a rule on a rate of one group has no other side
     metric, held = verdict.definition, held_against(verdict)
     rate, ratio = metrics.compared_rate(metric), is_ratio(metric) or None
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "measured": f"{metrics.metric_words(metric)} {g.cell(held)}" if held != "-" else "",
         "why": g.reason(reason, **_facts_in_units(verdict)), "needed": needed(reason),
         "where": place_words(verdict.class_scope, verdict.threshold), "group": verdict.group,
@@ -47,7 +47,7 @@ def describe_verdict(verdict: Verdict) -> str:
     return g.say("because", "says", **facts) or ""
 
 
-def _facts_in_units(verdict: Verdict) -> dict[str, Any]:
+def _facts_in_units(verdict: Verdict) -> dict[str, object]:
     known: dict[str, Any] = dict(verdict.reason.parameters)
     metric, cell = verdict.definition, spoken().cell
     found = _may_lack(verdict)
@@ -110,7 +110,7 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
         yield g.cell(words), "; ".join(texts)
 
 
-def verdict_rows(report: Report) -> Iterator[dict[str, Any]]:
+def verdict_rows(report: Report) -> Iterator[dict[str, object]]:
     """Yield every rule with its verdicts, the gravest first."""
     for rule in report.by_rule:
         rows = [
@@ -181,7 +181,7 @@ def verdict_of_all(report: Report) -> str:
         return ""
     g, counted = spoken(), outcomes.count(report.verdict)
     unevaluated = outcomes.count(Outcome.NOT_EVALUATED)
-    facts: dict[str, Any] = {"n": counted, "ignored": {*outcomes} == {Outcome.NONE}}
+    facts: dict[str, object] = {"n": counted, "ignored": {*outcomes} == {Outcome.NONE}}
     facts["unevaluated"] = unevaluated * (report.verdict is Outcome.INCONCLUSIVE)
     facts["counted"] = sum(e.reason.code is ReasonCode.COUNTED_AS for e in report.verdicts)
     if facts["unevaluated"] and not counted:
@@ -217,7 +217,7 @@ def describe(estimate: Estimate) -> str:
         return None if value is None else g.cell(metrics.metric_value(metric, value))
 
     value, title = written(estimate.value), metrics.metric_words(metric)
-    facts: dict[str, Any] = {"sides": None}
+    facts: dict[str, object] = {"sides": None}
     of_rates = isinstance(metric, Contrast) and not pooled and value is not None
     if of_rates and mine is not None and theirs is not None:
         title = metric.of.title
