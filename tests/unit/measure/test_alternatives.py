@@ -131,7 +131,7 @@ def test_a_gap_without_a_worse_side_is_not_levelled():
     old, new = [[0.2, 0.8], [0.35, 0.65]], [[0.2, 0.8], [0.22, 0.8]]
     found = judged(rows(new, n=40_000, old=old), disparity="PPV")
     assert (found["c0"].shown_for, found["c0"].lifts) == (("B",), True)
-    assert "where a group has a smaller gap in" in words_of(found)
+    assert "if a group has a smaller gap in" in words_of(found)
 
 
 def test_a_ratio_is_stated_as_factors():
