@@ -144,11 +144,7 @@ const medianOf = (c) => {
   return (at(Math.floor((n - 1) / 2)) + at(Math.floor(n / 2))) / 2;
 };
 const notKnown = (c) => [...c.values.filter((v) => plain_number(v) === null), ...codes_of_missing(c.values)];
-const askGroups = () => {
-  const boxes = [...document.querySelectorAll("[name=group]:checked")];
-  one("crossed").parentElement.hidden = boxes.length < 2 || !isOpen("intersections");
-  fill("spellings", ...boxes.map(askSpellings));
-};
+const askGroups = () => { const boxes = [...document.querySelectorAll("[name=group]:checked")]; one("crossed").parentElement.hidden = boxes.length < 2 || !isOpen("intersections"); fill("spellings", ...boxes.map(askSpellings)); };
 const askSpellings = (box) => {
   const c = column(box.value);
   if (isBanded(c)) return make("label", { className: "choice" }, `${inWords(UI.cut, { name: c.name })} `, make("input", { type: "text", name: "cuts", inputMode: "decimal", placeholder: "30, 40, 50", "data-column": c.name }),

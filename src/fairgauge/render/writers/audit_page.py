@@ -72,13 +72,14 @@ def audit_page(computed: Mapping[str, Any], language: str = "en") -> str:
     style = css("first_page.css") + css("audit_page.css")
     unpack = scripts("unpack.js")
     script, named = script_of(computed, language), computed["given"].get("preset")
+    packed = base64.b85encode(gzip.compress(script.encode(), mtime=0)).decode()
     return environment().get_template("audit_page.html.j2").render(
         ui=LANGUAGES[language]({}).table["ask"],
         language=language,
         version=__version__,
         title=find_kit(named).title if named else "",
         style=Markup(style),  # noqa: S704 - our own files
-        packed=base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode(),
+        packed=Markup(packed),  # noqa: S704 - has no slash, so it ends no element
         unpack=Markup(unpack),  # noqa: S704 - our own file
         policy=policy(style, unpack, script) + "; worker-src blob:",
     ) + "\n"  # fmt: skip

@@ -153,7 +153,7 @@ def scripts(*names: str) -> str:
 def css(name: str) -> str:
     """Return a style sheet without what only its readers need."""
     text = re.sub(r"/\*.*?\*/|\s+", " ", asset(name), flags=re.DOTALL)
-    return re.sub(r" *([{};,]|(?<=[a-z]):(?= )) *", r"\1", text).replace(";}", "}").strip()
+    return re.sub(r" *([{};,>]|(?<=[a-z]):(?= )) *", r"\1", text).replace(";}", "}").strip()
 
 
 def policy(style: str, *scripts: str) -> str:
