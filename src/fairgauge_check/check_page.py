@@ -85,9 +85,12 @@ def _statements(check: Check) -> Iterator[Statement]:
     facts = {"tables": len(tables), "categories": categories, "sources": _sources(check)}
     facts["ignored"] = any(fault.code is FaultCode.COLUMNS_IGNORED for _, fault in faults)
     yield Statement(code="published", sources=("tables",), facts=facts)
-    for number, (i, fault) in enumerate(errors[:_MOST_ERRORS], 1):
+    advised = [(i, fault) for i, fault in faults
+               if fault.times or fault.code is FaultCode.GROUPS_THAT_OVERLAP]  # fmt: skip
+    for number, (i, fault) in enumerate([*errors[:_MOST_ERRORS], *advised[:_MOST_ERRORS]], 1):
         title = _table_place(tables[i], check) if len(tables) > 1 else ()
-        facts = {"number": number, "errors": len(errors), "title": title}
+        facts = {"number": number, "title": title}
+        facts["errors"] = len(errors) if fault.level == "error" else 0
         parts, sources = (fault_statement(fault),), (f"tables[{i}].faults",)
         yield Statement(code="error", parts=parts, facts=facts, sources=sources)
     if len(errors) > _MOST_ERRORS:

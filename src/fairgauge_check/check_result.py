@@ -30,8 +30,8 @@ class FaultCode(StrEnum):
     IMPOSSIBLE = "impossible"  # column, printed
     RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, per
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
-    REPEATED_CATEGORY = "repeated_category"  # other, rows
-    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, with_unknown
+    REPEATED_CATEGORY = "repeated_category"  # other, rows, times
+    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, with_unknown, or times
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
     MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, unknown, other
     RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
@@ -42,7 +42,7 @@ class FaultCode(StrEnum):
     COLUMNS_IGNORED = "columns_ignored"  # columns
     UNKNOWN_NOT_STATED = "unknown_not_stated"
     HARM_NOT_STATED = "harm_not_stated"  # column
-    GROUPS_THAT_OVERLAP = "groups_that_overlap"  # parts
+    GROUPS_THAT_OVERLAP = "groups_that_overlap"  # values, parts
 
 
 # what may have a good reason: it is noted, and is no error
@@ -74,7 +74,12 @@ class Fault:
     @property
     def level(self) -> Literal["error", "note"]:
         """Return whether it is an error of the table, or a note on it."""
-        return "note" if self.code in _NOTES else "error"
+        return "note" if self.code in _NOTES or self.times else "error"
+
+    @property
+    def times(self) -> int:
+        """Return how many tables of the same categories or people seem to stand in one, or 0."""
+        return int(str(dict(self.parameters).get("times", 0)))
 
     def __getitem__(self, name: str) -> Any:
         return dict(self.parameters)[name]
@@ -196,7 +201,8 @@ class CheckedTable:
     @property
     def withholds(self) -> bool:
         """Return whether nothing passes in it: it has an error, or may be of a harm."""
-        return bool(self.errors) or any(f.code is FaultCode.HARM_NOT_STATED for f in self.faults)
+        harm = FaultCode.HARM_NOT_STATED
+        return bool(self.errors) or any(f.code is harm or f.times for f in self.faults)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

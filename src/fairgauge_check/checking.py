@@ -322,9 +322,10 @@ def _compare_by_counts(
             "verdict": verdict and _reword_for_people(verdict, own, (n, x), open_, asked),
         }
     overlaps = [
-        Fault.of(FaultCode.GROUPS_THAT_OVERLAP, (counted[d["value"]].number, d["value"]),
-                 parts=d["parts"])
+        Fault.of(FaultCode.GROUPS_THAT_OVERLAP, None if several else (counted[one].number, one),
+                 values=d["values"], parts=d["parts"])
         for d in report.diagnostics if d.code == "groups_that_overlap"
+        for one, *several in (d["values"],)
     ]  # fmt: skip
     return counted[name], computed, overlaps
 

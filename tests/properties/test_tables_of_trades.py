@@ -175,6 +175,34 @@ def subtotals(rng, planted):
     return rows, asked, rule, "groups_that_overlap", closed, ratio(k[1] / n[1], k[0] / n[0])
 
 
+def breakdowns(rng, planted):
+    """Published counts by sex, by age and perhaps by region in one column; clean, by one alone."""
+    people, harm = int(rng.integers(5_000, 60_000)), rng.uniform(0.05, 0.3)
+    y, groups_of = drawn(rng, people, harm), [[*"ab"], [*"cde"], [*"fg"]]
+    held = []
+    for names in groups_of[: int(rng.integers(2, 4)) if planted else 1]:
+        part = rng.choice(len(names), people, p=rng.dirichlet([5] * len(names)))
+        held += [(g, ((part == i) & (y == k)).sum(), k)
+                 for i, g in enumerate(names) for k in (0, 1)]  # fmt: skip
+    rows = pl.DataFrame(held, ["g", "n", "y"], orient="row")
+    asked = {"label": "y", "positive": 1, "favourable": "negative", "count": "n"}
+    rule, closed = "base_rate.ratio <= 9", {"where": "g = a or b"}
+    return rows, asked, rule, "groups_that_overlap", closed, means(rows, "y", "n")
+
+
+def percentages(rng, planted):
+    """Whole percentages named as successes; clean, few events of many cases."""
+    n = rng.integers(100, 9_000, 40)
+    share = rng.integers(20, 60, 40) if planted else rng.binomial(n, 0.01) / n
+    rows = pl.DataFrame({"g": [*"ab"] * 20, "n": n, "k": share if planted else share * n})
+    rows = rows.with_columns(col("k").round().cast(int))
+    rows = rows.with_columns(held=(col("k") * col("n") / 100).round().cast(int))
+    asked = {"successes": "k", "count": "n", "favourable": "negative"}
+    truth = means(rows.with_columns(share=col("held") / col("n")), "share", "n")
+    rule, closed = "base_rate.ratio <= 9", {"successes": "held"}
+    return rows, asked, rule, "rates_with_counts", closed, truth
+
+
 def rates(rng, planted):
     """Rates of schools with their pupils, or how many; clean, ratings and pay with counts.
 
@@ -216,20 +244,20 @@ def units(rng, planted):
 
 
 def exposure(rng, planted):
-    """Claims with the time insured; clean, events with sampling weights."""
-    n = 4_000
+    """Claims with the time insured, fouls with games; clean, events with sampling weights."""
+    n, often = 4_000, rng.choice([0.4, 3, 20])
     at_risk = [rng.uniform(0.05, 1, n), rng.integers(1, 37, n)][rng.integers(2)]
     weights = rng.lognormal(0, rng.uniform(0.2, 0.9), n) * rng.choice([1.0, 250.0])
     w = at_risk if planted else weights
-    y = rng.poisson(0.4 * (w / w.mean() if planted else 1), n)
+    y = rng.poisson(often * (w / w.mean() if planted else 1), n)
     rows = pl.DataFrame({"g": groups(rng, n), "w": w, "y": y, "per": y / w})
     asked = {"label": "y", "task": "regression", "weight": "w", "favourable": "lower"}
     truth = means(rows, "per", "w")
     return rows, asked, "mean_label.ratio <= 9", "exposure_as_weight", {"label": "per"}, truth
 
 
-KINDS = [people, absence, speakers, places, lists, codes, ages, subtotals, rates, units,
-         exposure]  # fmt: skip
+KINDS = [people, absence, speakers, places, lists, codes, ages, subtotals, breakdowns, rates,
+         percentages, units, exposure]  # fmt: skip
 
 
 def made(kind, rng, *, planted):
@@ -323,6 +351,60 @@ def test_published_counts_of_a_harm_or_of_groups_that_overlap_do_not_pass(harm, 
         assert ("groups_that_overlap" in repr(found.tables)) is planted
         assert doubted.verdict is not Outcome.PASS
         assert (found.verdict is Outcome.PASS) is not planted
+
+
+@pytest.mark.parametrize("total", [False, True])
+def test_a_published_table_of_two_breakdowns_or_years_is_advice_and_no_error(total):
+    """The publisher made no error; what was pasted into one table is read as one."""
+    rows = ["Under 25,1210,607", "25+,807,391", "Female,913,452", "Male,1104,546"]
+    rows += ["Total,2017,998"] * total
+    years = [*rows[:2], "Under 25,1190,640", "25+,850,402"]
+    for table, code in (
+        (rows, "total_mismatch" if total else "groups_that_overlap"),
+        (years, "repeated_category"),
+    ):
+        text = "\n".join(["group,n,passed", *table])
+        found = fg.check(
+            text, columns={"n": "n", "selected": "passed"}, rules="selection_rate.ratio >= 0.1"
+        )
+        assert code in {str(fault.code) for fault in found.tables[0].faults}
+        assert (found.errors, found.verdict) == (0, Outcome.INCONCLUSIVE)
+        assert code == "groups_that_overlap" or " 2 " in str(found)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_count_that_is_withheld_can_be_listed_as_unknown(form, tmp_path):
+    """The error of a text among counts advised a recoding, which was refused."""
+    rows = pl.DataFrame({"g": [*"abc"], "n": ["500", "400", "low"], "k": ["100", "90", "low"]})
+    getattr(rows, f"write_{form}")(data := tmp_path / f"rows.{form}")
+    asked = {"successes": "k", "count": "n", "sensitive": "g", "favourable": "positive"}
+    recoded = {column: {"unknown": ["low"]} for column in ("n", "k")}
+    if form == "csv":
+        with pytest.raises(fg.DataError, match=r"--recode 'n = \{unknown"):
+            fg.audit(data, **asked)
+        assert fg.audit(data, **asked, recode=recoded).data.cases == 900
+
+
+def test_percentages_as_texts_and_counts_of_events_are_no_classes():
+    rates = pl.DataFrame({"g": [*"abcd"], "n": [500, 400, 300, 90], "y": ["5%", "8%", "9%", "7%"]})
+    with pytest.raises(fg.SpecError, match="the rate times the count"):
+        fg.audit(rates, label="y", count="n", sensitive="g")
+    events = pl.DataFrame({"g": [*"ab"] * 60, "y": [0, 1, 2, 3, 5, 4] * 20})
+    found = fg.audit(events, label="y", positive=1, favourable="negative", sensitive="g")
+    (note,) = (e for e in found.diagnostics if e.code == "undecided_outcomes")
+    assert "--positive '>0'" in note.message
+    assert "decision" not in note.message
+    fg.audit(events, label="y", positive=fg.above(0), favourable="negative", sensitive="g")
+
+
+def test_what_is_no_number_of_cases_is_advised_what_works():
+    rows = pl.DataFrame({"g": [*"ab"] * 30, "years": [40.5, 50.25] * 30, "events": [45, 40] * 30})
+    with pytest.raises(fg.DataError, match="--task regression, with --weight years"):
+        fg.audit(rows, successes="events", count="years", sensitive="g")
+    per = rows.with_columns(rate=col("events") / col("years"))
+    found = fg.audit(per, label="rate", weight="years", task="regression", sensitive="g",
+                     reference={"g": "b"})  # fmt: skip
+    assert found["mean_label.ratio", "g", "a"].value == pytest.approx(45 / 40.5 / (40 / 50.25))
 
 
 def test_the_error_of_numbers_next_to_a_count_names_successes():

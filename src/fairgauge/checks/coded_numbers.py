@@ -277,30 +277,36 @@ def groups_that_overlap(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         np.add.at(cells, (of_group, cell), table.cases.astype(np.int64))
         amounts = [np.bincount(of_group, table.sums[each], several).tolist()
                    for each in ("y", "p") if each in table.sums]  # fmt: skip
-        for at, parts in patterns.sums_of_others(cells.tolist(), amounts):
-            names = group_names([GroupId.of(each) for each in grouping.groups])
-            if not words.is_total(names[at], names):  # of which another check warns
+        names = group_names([GroupId.of(each) for each in grouping.groups])
+        for whole, parts in patterns.sums_of_others(cells.tolist(), amounts):
+            if not words.is_total(names[whole[0]], names):  # of which another check warns
+                values, of = (tuple(names[each] for each in held) for held in (whole, parts))
                 yield Diagnostic.warning(
-                    DiagnosticCode.GROUPS_THAT_OVERLAP, axis.column, value=names[at],
-                    parts=tuple(names[each] for each in parts), rows=int(cells[at].sum()),
-                    **spec.unit,
+                    DiagnosticCode.GROUPS_THAT_OVERLAP, axis.column, values=values, parts=of,
+                    rows=int(cells[whole].sum()), **spec.unit,
                 )  # fmt: skip
 
 
 def rates_with_counts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of labels that are rates of the cases of their rows, or how many of these have one."""
+    """Warn of labels that are rates of the cases of their rows, or how many of these have one.
+
+    Percentages that are named as successes are so, too.
+    """
     column = spec.label or spec.prediction
     axis = Axis(Role.CODES, column or "", AROUND_NUMBERS)
-    if spec.count is None or axis not in cube.levels or spec.count == column:
+    if spec.count is None or spec.count == column:
         return
-    rows = _rows_by_interval(cube, axis)
-    outcome = next(each for each in cube.plan.outcomes if each.column == column)
-    sums = {m: float(s.sum()) for m, s in cube.marginal([outcome]).known([outcome]).sums.items()}
-    is_rate = patterns.are_rates(rows) or any(cube.seen(Observation.MEANS, column))
-    if is_rate or (patterns.are_many_numbers(rows) and patterns.are_parts_of_cases(sums)):
-        yield Diagnostic.warning(
-            DiagnosticCode.RATES_WITH_COUNTS, column=column, of=spec.count, share=is_rate
-        )
+    is_rate, is_number = any(cube.seen(Observation.MEANS, column)), False
+    if axis in cube.levels:
+        rows = _rows_by_interval(cube, axis)
+        outcome = next(each for each in cube.plan.outcomes if each.column == column)
+        known = cube.marginal([outcome]).known([outcome]).sums
+        sums = {name: float(each.sum()) for name, each in known.items()}
+        is_rate = is_rate or patterns.are_rates(rows)
+        is_number = patterns.are_many_numbers(rows) and patterns.are_parts_of_cases(sums)
+    if is_rate or is_number:
+        code, named = DiagnosticCode.RATES_WITH_COUNTS, bool(spec.successes)
+        yield Diagnostic.warning(code, column=column, of=spec.count, share=is_rate, named=named)
 
 
 def exposure_as_weight(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -312,7 +318,7 @@ def exposure_as_weight(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     table = cube.tables[0].known([label])
     of_cells = table.over([each for each in table.axes if each.role in GROUPED])
     sums = {m: s.tolist() for m, s in of_cells.sums.items()}
-    if patterns.are_events(_rows_by_interval(cube, axis)) and patterns.is_exposure(sums):
+    if patterns.are_whole(_rows_by_interval(cube, axis)) and patterns.is_exposure(sums):
         code = DiagnosticCode.EXPOSURE_AS_WEIGHT
         yield Diagnostic.warning(code, column=spec.weight, label=spec.label)
 

@@ -255,7 +255,8 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if undecided:
             held = _describe_values(axis, undecided, spec, sum)
             line = spec.recoding_line(axis.column, {UNKNOWN: [value for value, _ in undecided]})
-            more: dict[str, Parameter] = {"line": line}
+            events = len(undecided) > 1 and [*cube.levels[axis][:4]] == [0, 1, 2, 3]
+            more: dict[str, Parameter] = {"events": True} if events else {"line": line}
             if words.are_actions(axis.column, cube.levels[axis]):
                 excluded = (v for e in spec.where if e.column == axis.column and e.negated
                             for v in e.values)  # fmt: skip

@@ -105,7 +105,7 @@ OF_OUTCOMES = (
     DataCheck(lambda c: missing.repeated_people(c.cube, c.spec), exact=True),
     DataCheck(lambda c: outcomes.unlike_classes(c.cube, c.masks), _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
-    DataCheck(lambda c: numbers.rates_with_counts(c.cube, c.spec), _NUMBERS, exact=True),
+    DataCheck(lambda c: numbers.rates_with_counts(c.cube, c.spec), exact=True),
     DataCheck(lambda c: numbers.exposure_as_weight(c.cube, c.spec), _NUMBERS, exact=True),
 )
 CHECKS = (

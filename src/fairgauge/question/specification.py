@@ -415,18 +415,16 @@ def strata_alone(spec: Spec) -> Iterator[Problem]:
 
 def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
     # of these the values that mean that the number is not known can be listed, and no categories
-    never = {spec.count: "is the count", spec.weight: "is the weight"}
     cut = (each.column for each in (*spec.sensitive, *spec.strata) if each.cuts)
     numeric: dict[str | None, str] = dict.fromkeys(cut, "is cut into intervals")
     numeric |= {spec.score: "is the score", spec.successes: "holds numbers"}
+    numeric |= {spec.count: "is the count", spec.weight: "is the weight"}
     if isinstance(spec.positive, Above) or spec.task is enums.Task.REGRESSION:
         numeric |= dict.fromkeys((spec.label, spec.prediction, *spec.candidate), "holds numbers")
     for each in spec.recode:
         column, names, path = quote(each.column), each.names, f"recode.{each.column}"
         listed = quote(each.ranges[0][1]) if each.ranges else ""
-        if each.column in never:
-            yield Problem(path, f"{column} {never[each.column]}, which is not recoded; correct the column itself")
-        elif not names and each.ranges:
+        if not names and each.ranges:
             yield Problem(path, f"{column} has no categories, only unknown values, of which {listed} is a range: list them one by one, or exclude the range by a condition (where, --where {quote(f'{each.column} <= NUMBER')})")
         elif each.column in numeric and names:
             yield Problem(path, f"{column} {numeric[each.column]}, and has no categories such as {quote(names[0])}: list as unknown the values that mean that the number is not known, and nothing else")

@@ -128,7 +128,7 @@ def decide_task(cube: Cube, spec: Spec) -> Task:
     if spec.task is not None or spec.positive or label is None or label.cuts:
         return spec.task or Task.BINARY
     levels = cube.levels[label]
-    texts = all(isinstance(level, str) for level in levels)
+    texts = all(isinstance(level, str) and not level.endswith("%") for level in levels)
     return Task.MULTICLASS if texts and len(levels) > 2 else Task.BINARY
 
 
@@ -339,13 +339,15 @@ def _ask_for_positive(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
     if len(present) == 2 and not any(is_one_of(value, present[0]) for value in present[1]):
         return f"{message}; {_OF_EACH_COLUMN}"
     classes = "task='multiclass' or task='regression' reads them as they are"
-    if spec.count and all(isinstance(each, (int, float)) for each in present[0]):
+    rates = all(isinstance(each, str) and each.endswith("%") for each in present[0])
+    if spec.count and (rates or all(isinstance(each, (int, float)) for each in present[0])):
         classes = (
             f"if it is, or has a rate of, how many of the {quote(spec.count)} cases of a row are "
-            "positive, name the column of their number (successes, --successes COL)"
+            "positive, name the column of their number (successes, --successes COL); without one, "
+            "add it: the rate times the count, rounded"
         )
     cut = "of numbers a cut (fairgauge.above, --positive '>x')"
-    return f"{message}; {cut}; {classes}" if len(present[0]) > 2 else message
+    return f"{message}; {cut}; {classes}" if len(present[0]) > 2 or rates else message
 
 
 def _describe_absent(value: Value, levels: Sequence[Value], column: str, spec: Spec) -> str:

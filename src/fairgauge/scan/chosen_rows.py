@@ -70,6 +70,7 @@ from fairgauge.scan.row_codes import (
 )
 from fairgauge.scan.source import Fetched, Readable, RowsOfSource, Source, check_counts
 from fairgauge.start.records import dataclass, field, replace
+from fairgauge.stats.patterns import are_percentages
 from fairgauge.values import Value, canonical, is_one_of, matches, name_of
 
 _Values: TypeAlias = tuple[Value, ...]
@@ -451,8 +452,8 @@ def _drop_absent_levels(cube: Cube, spec: Spec) -> Cube:
     return replace(cube, levels=levels, tables=tuple(tables))
 
 
-_BELOW_0 = (-0.5,)
-"""What parts negative numbers, which are in interval 0, from those of counts."""
+_ENDS = (-0.5, 100.5)
+"""What parts negative numbers, which are in interval 0, and those above 100, from others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -474,7 +475,7 @@ class SuccessCounts(RowsOfSource):
         if outcome is None or plan.count is None:
             return self.source.count(plan, limit)
         both = (plan.count, outcome.column)
-        known = (Axis(Role.CONDITION, c, _BELOW_0, Closed.LEFT) for c in both)
+        known = (Axis(Role.CONDITION, c, _ENDS, Closed.LEFT) for c in both)
         axes = [*(axis for axis in plan.axes if axis is not outcome),
                 *(read_as(self.spec, axis) for axis in known)]  # fmt: skip
         own = [tuple(plan.axes[i] for i in table) for table in plan.tables]
@@ -491,6 +492,10 @@ class SuccessCounts(RowsOfSource):
         asked = replace(plan.asked, count=None)
         cube = self.source.count(Plan(tuple(axes), tables, asked, moments), limit)
         self._check(cube, both)
+        held = cube.tables[0].known(axes[-2:])
+        sums = {name: float(each.sum()) for name, each in held.sums.items()}
+        is_rate = not (held.codes[:, -1] > 1).any() and are_percentages(sums)
+        observed = (Observed(Observation.MEANS, outcome.column),) * is_rate
         uncounted = cube.tables[0].codes[:, -2] < 0
         no_count = int(cube.tables[0].sums["rows"][uncounted].sum())
         made = [round_sums(plan, _table_of_cases(table, of, outcome))
@@ -500,6 +505,7 @@ class SuccessCounts(RowsOfSource):
             cube, plan=plan, tables=tuple(made),
             levels={a: (0, 1) if a is outcome else cube.levels[a] for a in plan.axes},
             excluded={Uncounted.NO_COUNT: no_count} if no_count else {},
+            observed=(*cube.observed, *observed),
         )  # fmt: skip
 
     def _check(self, cube: Cube, columns: tuple[str, str]) -> None:
@@ -522,9 +528,11 @@ class SuccessCounts(RowsOfSource):
         count, successes = map(quote, columns)
         raise DataError(
             f"{row} is no number of positive cases ({successes}) of a number of cases ({count}): "
-            "both are whole numbers from 0 on, and there are no more positive cases than cases; "
-            "correct the row, or name the column that counts the positive cases of each row "
-            "(successes, --successes COL)"
+            "both are whole numbers from 0 on, and there are no more positive cases than cases. "
+            f"Correct the row; of a rate of {count}, name a column of it times {count}, rounded "
+            "(successes, --successes COL); of events, of which a case may have several, name "
+            f"one of {successes} divided by {count} as label (--label COL), --task regression, "
+            f"with --weight {columns[0]}"
         )
 
 

@@ -109,7 +109,7 @@ class UnreadableNumbers(DataError):  # noqa: N818 - named for what there is
     def __init__(self, plan: Plan, column: str, texts: Iterable[str]) -> None:
         self.column = column
         given = (c for made in plan.asked.probabilities for _, c in made.columns)
-        recoded = column not in (plan.count, plan.weight, *given)
+        recoded = column not in given
         super().__init__(
             not_numbers(column, texts, plan.no_numbers.get(column, ()), recoded=recoded)
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import compress, product
 from operator import add, gt, le, sub
 
 import numpy as np
@@ -27,16 +28,20 @@ _EVEN = 0.25  # of the variance of random counts, up to which lengths are no coi
 _COINCIDENCES, _MOST_TRIED = 0.04, 20_000
 # what published counts are rounded to, at least: 5 or 10
 _ROUNDED_TO = 5
+# of how many numbers a common divisor is what they are rounded to; of how many groups all sums fit
+_FEWEST_ROUNDED, _MOST_SUMMED = 3, 12
 # what part of its size a group may be larger or smaller by, at least: a standard deviation
 _SPREAD = 0.25
 # how near sums of amounts are that differ by rounding alone, and the coincidences among them
 _ROUNDED, _OF_AMOUNTS = 1e-9, 1e-6
+# of percentages the least mean, and how varied at most they are beside numbers of cases, squared
+_FEWEST_PERCENT, _LESS_VARIED = 10, 0.5
 _GROWS_WITH, _STEPS, _MANY = 0.5, 11.0, 30
 """From which correlation with the cases on labels may be parts of them: not steps of a scale, up to
 where these are, unless some of many rows have none."""
-_FEW, _AS_EXPOSURE, _SURELY = 8.0, 0.3, 4.0
-"""Up to where most counts of events are, from which part of the growth in proportion to weights on
-these may be exposure, and from how many standard errors on where they are no parts of one."""
+_OF_EVENTS, _AS_EXPOSURE, _SURELY = 50.0, 0.3, 4.0
+"""Up to how many times their mean events vary, from which part of the growth in proportion to
+weights on these may be exposure, and from how many standard errors on where they are no parts."""
 _NO_WHOLE = ((0.0, 0.75), (1.0, 1.5), (2.0, 3.0))
 """Between which numbers no whole one is, of those that intervals of labels part."""
 # the part of a squared mean up to which a variance is that of rounding alone
@@ -133,52 +138,92 @@ def _is_before(first: Value, second: Value) -> bool:
 
 def sums_of_others(
     cells: Sequence[Sequence[int]], amounts: Sequence[Sequence[float]] = ()
-) -> list[tuple[int, list[int]]]:
-    """Return the groups whose every cell is the sum of those of others, with the numbers of these.
+) -> list[tuple[list[int], list[int]]]:
+    """Return groups whose every cell is the sum of those of others, with the numbers of these.
 
-    What coincidence makes so is not returned: few or rounded counts, and groups of nearly one size.
+    It is one group, or several, as of two breakdowns of the same people. What coincidence makes so
+    is not returned: few or rounded counts, and groups of nearly one size.
 
     >>> sums_of_others([[8_011, 91_989], [5_402, 24_598], [4_203, 25_797], [9_605, 50_395]])
-    [(3, [1, 2])]
+    [([3], [1, 2])]
     >>> sums_of_others([[20_060, 48_430], [28_420, 60_440], [39_500, 91_960], [67_930, 152_390]])
-    [(3, [1, 2])]
+    [([3], [1, 2])]
+    >>> sums_of_others([[1_207, 4_911], [803, 3_402], [1_544, 6_120], [466, 2_193]])
+    [([2, 3], [0, 1])]
     >>> sums_of_others([[80, 920], [50, 250], [40, 260], [90, 510]])
     []
+    >>> sums_of_others([[0, 75, 0], [125, 0, 0], [0, 0, 4_820]])
+    []
     """
-    sizes = [sum(of) for of in cells]
-    unit, *units = [math.gcd(*of) or 1 for of in (sizes, *zip(*cells, strict=True))]
+    sizes, unit_of_all = [sum(of) for of in cells], math.gcd(*(n for of in cells for n in of))
+    unit, units = math.gcd(*sizes) or 1, []
+    for column in zip(*cells, strict=True):  # of a few numbers a common divisor shows nothing
+        few = len({*column} - {0}) < _FEWEST_ROUNDED
+        units.append((unit_of_all if few else math.gcd(*column)) or 1)
+    rounded = [each * (each >= _ROUNDED_TO) for each in units]
     held = sorted((at for at, n in enumerate(sizes) if n), key=lambda at: -sizes[at])
+    several = [*filter(None, [_equal_sums(cells, held, rounded)])]
     found = []
     for at in held:
-        n, others = sizes[at], [each for each in held if each != at]
-        smaller = [each for each in others if sizes[each] <= n]
-        rounded = [each * (each >= _ROUNDED_TO) for each in units]
-        parts, inexact = _parts_of(cells, at, smaller, [0] * len(units)), False
+        smaller = [each for each in held if each != at and sizes[each] <= sizes[at]]
+        parts = _parts_of(cells, at, smaller, [0] * len(units))
         if not parts and any(rounded):
-            parts, inexact = _parts_of(cells, at, smaller, rounded), True
-        if len(parts) < 2:
-            continue
-        several = len(parts)
-        odds = float(several + 2) ** len(units) if inexact else 1.0  # as many sums are near enough
-        if several < len(held) - 1:  # else it may be half of all by design
-            odds *= len(held) * math.comb(len(smaller), several)
-            odds /= max(1.0, 2.5 * _SPREAD * n * math.sqrt(several) / unit)
-        for cell in range(len(cells[at]) - 1):  # the last follows from the others
-            share = cells[at][cell] / n
+            parts = _parts_of(cells, at, smaller, rounded)
+        several += [[[at], parts]] if len(parts) > 1 else []
+    for whole, parts in several:
+        n, n_parts, rest = sum(sizes[at] for at in whole), len(parts), {*held} - {*whole, *parts}
+        others = [each for each in held if each not in whole or len(whole) > 1]
+        sums = [[sum(cells[at][k] for at in of) for k in range(len(units))]
+                for of in (whole, parts, rest)]  # fmt: skip
+        ways = 1.0 if sums[0] == sums[1] else float(n_parts + 2) ** len(units)  # as many are near
+        rarity = 1.0
+        if len(whole) > 1:
+            spread = _deviation([sizes[at] for at in held], [1.0] * len(held))
+            ways *= (3 if rest else 2) ** len(held)
+            rarity *= max(1.0, 2.5 * spread * math.sqrt(len(held)) / unit)
+        elif n_parts < len(held) - 1:  # else it may be half of all by design
+            ways *= len(held) * math.comb(sum(sizes[at] <= n for at in others), n_parts)
+            rarity *= max(1.0, 2.5 * _SPREAD * n * math.sqrt(n_parts) / unit)
+        for cell in range(len(units) - 1):  # the last follows from the others
+            share = sums[0][cell] / n
             apart = n * _deviation(
                 [cells[each][cell] / sizes[each] for each in others], [sizes[e] for e in others]
             )
-            spread = math.sqrt(n * share * (1 - share) + apart**2 / several)
-            odds /= max(1.0, 2.5 * spread / units[cell])
+            spread = math.sqrt(n * share * (1 - share) + apart**2 / n_parts)
+            rarity *= max(1.0, 2.5 * spread / units[cell])
+        near = [each * len(held) / 2 for each in rounded]
+        third = len(whole) > 1 and all(map(le, map(abs, map(sub, sums[2], sums[0])), near))
+        odds = ways / rarity ** (1 + third)  # which the other groups are, too
         for of in amounts:
-            largest = max(abs(of[each]) for each in [at, *parts])
-            if abs(of[at] - sum(of[each] for each in parts)) > _ROUNDED * largest:
+            largest = max(abs(of[each]) for each in [*whole, *parts])
+            gap = sum(of[each] for each in whole) - sum(of[each] for each in parts)
+            if abs(gap) > _ROUNDED * largest:
                 odds = 1.0
             elif largest:
                 odds *= _OF_AMOUNTS
         if odds < _COINCIDENCES:
-            found.append((at, sorted(parts)))
+            found.append((whole, sorted(parts)))
     return found
+
+
+def _equal_sums(
+    cells: Sequence[Sequence[int]], groups: Sequence[int], rounded: Sequence[int]
+) -> list[list[int]]:
+    # the most groups of which some have in every cell what others have, but for what cells are
+    # ``rounded`` to; groups of equal cells make no others equal
+    distinct = [at for at in groups if sum(cells[at] == of for of in cells) == 1]
+    if not 4 <= len(distinct) <= _MOST_SUMMED:
+        return []
+    halves = distinct[::2], distinct[1::2]
+    signs = [np.array([*product((0, 1, -1), repeat=len(of))]) for of in halves]
+    one, two = (sign @ np.array(cells)[of] for sign, of in zip(signs, halves, strict=True))
+    near = np.array(rounded) * (len(distinct) + 1) / 2
+    i, j = np.nonzero(np.abs(one[:, None, 0] + two[:, 0]) <= near[0])
+    fits = (np.abs(one[i] + two[j]) <= near).all(axis=1)
+    sides = np.hstack([signs[0][i[fits]], signs[1][j[fits]]]).tolist()
+    best = max(sides, key=lambda of: (min(map(of.count, (1, -1))) > 1, -of.count(0)))
+    found = [[*compress([*halves[0], *halves[1]], map(side.__eq__, best))] for side in (1, -1)]
+    return found if min(map(len, found)) > 1 else []
 
 
 def _deviation(numbers: Sequence[float], weights: Sequence[float]) -> float:
@@ -223,6 +268,16 @@ def are_rates(rows: Sequence[tuple[float, float, float]]) -> bool:
     return of_all and any(low >= 0 and high < 1 for low, high, _ in rows)
 
 
+def are_percentages(sums: Mapping[str, float]) -> bool:
+    """Return whether numbers of positive cases vary far less than those of cases, as rates do."""
+    n = sums["rows"]
+    varied, varied_cases = (
+        n * sums[squares] / max(sums[of], 1) ** 2 - 1  # the coefficient of variation, squared
+        for of, squares in (("positive", "squares+"), ("cases", "squares"))
+    )
+    return sums["positive"] >= _FEWEST_PERCENT * n and varied <= _LESS_VARIED * varied_cases
+
+
 def are_many_numbers(rows: Sequence[tuple[float, float, float]]) -> bool:
     """Return whether numbers are more than the steps of a scale: (above, up to, rows).
 
@@ -248,30 +303,25 @@ def are_parts_of_cases(sums: Mapping[str, float]) -> bool:
     return spread > 0 and (var_y + var_n - var_gap) / 2 >= _GROWS_WITH * spread
 
 
-def are_events(rows: Sequence[tuple[float, float, float]]) -> bool:
-    """Return whether numbers are whole, not negative, most of them few, and some none.
+def are_whole(rows: Sequence[tuple[float, float, float]]) -> bool:
+    """Return whether numbers are whole, where it shows, and not negative: (above, up to, rows).
 
-    >>> are_events([(-0.001, 0.0, 90.0), (0.75, 1.0, 9.0)]), are_events([(1.0, 1.5, 9.0)])
+    >>> are_whole([(-0.001, 0.0, 90.0), (0.75, 1.0, 9.0)]), are_whole([(1.0, 1.5, 9.0)])
     (True, False)
     """
     between = any(a <= low and high <= b for low, high, _ in rows for a, b in _NO_WHOLE)
-    few, every = (sum(n for _, high, n in rows if high <= most) for most in (_FEW, math.inf))
-    return (
-        not between
-        and all(high >= 0 for _, high, _ in rows)
-        and any(high == 0 for _, high, _ in rows)
-        and 2 * few > every
-    )
+    return not between and all(high >= 0 for _, high, _ in rows)
 
 
 def is_exposure(sums: Mapping[str, Sequence[float]]) -> bool:
-    """Return whether labels grow with the weights, within cells, as events do with exposure.
+    """Return whether labels are of events, and grow with the weights as they do with exposure.
 
+    Within cells the variance of events is about their mean: that of amounts exceeds it many times.
     Sampling weights do not depend on the labels of a cell: these are then on average as large for
     large weights, and in proportion to them where weights are exposure. Weights below 1 are parts
     of a whole, such as a year, as no sampling weights are.
     """
-    grown = expected = variance = 0.0
+    grown = expected = variance = apart = 0.0
     for i, w in enumerate(sums["w"]):
         w2, w3, w4, y, y2 = (sums[name][i] for name in ("w2", "w3", "w4", "y", "y_w2"))
         mean = w2 / w if w > 0 else 0.0
@@ -279,11 +329,13 @@ def is_exposure(sums: Mapping[str, Sequence[float]]) -> bool:
             continue  # no event, or one weight
         grown += y2 - mean * y
         expected += y / w2 * (w3 - mean * w2)
+        apart += sums["yy"][i] - 2 * y / w2 * y2 + (y / w2) ** 2 * w3
         spread = max(sums["yy"][i] / w - (y / w) ** 2, 0.0)
         variance += spread * max(w4 - 2 * mean * w3 + mean * mean * w2, 0.0)
     parts = sum(sums["w3"]) < sum(sums["w2"]) < sum(sums["w"])
     sure = grown >= _SURELY * math.sqrt(variance)
-    return expected > 0 and grown >= _AS_EXPOSURE * expected and (parts or sure)
+    few = apart <= _OF_EVENTS * sum(sums["y"])
+    return few and expected > 0 and grown >= _AS_EXPOSURE * expected and (parts or sure)
 
 
 def errors_of_amounts(sums: Mapping[str, Array]) -> tuple[Array, Array]:
