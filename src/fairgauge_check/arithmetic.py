@@ -7,6 +7,7 @@ place allows.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -26,8 +27,6 @@ MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""
 # the largest unit of the last place, as a share of a ratio, by which a reference is recognised.
 _PRECISE = Fraction(1, 50)
-# how near a whole number of times their total rows add up to that stand in several breakdowns
-_NEAR_WHOLE = Fraction(1, 200)
 
 
 def check_arithmetic(
@@ -71,8 +70,10 @@ def _totals(table: PublishedTable) -> Iterator[Finding]:
         groups = [each for each in table.groups if row.includes(each)]
         unknown = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
         unchecked = []
-        if times := _times_there(row, groups):
-            yield _fault(FaultCode.TOTAL_MISMATCH, row, times=times)
+        times = {round(float(_sum_of_rows(groups, role)[0] / printed.exact), 2)
+                 for role, printed in row.printed_counts if printed.exact}  # fmt: skip
+        if len(times) == 1 and max(times) in range(2, 9):  # breakdowns of the same people
+            yield _fault(FaultCode.SEVERAL_TABLES, row, times=int(max(times)))
             continue
         for role, printed in row.printed_counts if groups else ():
             known, every = (_sum_of_rows(each, role) for each in (groups, [*groups, *unknown]))
@@ -91,15 +92,6 @@ def _totals(table: PublishedTable) -> Iterator[Finding]:
             unchecked.append(str(ColumnRole.RATE))
         if unchecked:
             yield _fault(FaultCode.TOTAL_NOT_CHECKED, row, columns=tuple(unchecked))
-
-
-def _times_there(total: PublishedRow, rows: Sequence[PublishedRow]) -> int:
-    # how often rows have the people of their total, as several breakdowns do; 0 if once, or none
-    found = set()
-    for role, printed in total.printed_counts:
-        ratio = _sum_of_rows(rows, role)[0] / printed.exact if printed.exact else Fraction(0)
-        found.add(round(ratio) if abs(ratio - round(ratio)) <= _NEAR_WHOLE else 0)
-    return max(found) if len(total.printed_counts) > 1 and min(found) == max(found) > 1 else 0
 
 
 def _sum_of_rows(
@@ -259,16 +251,14 @@ def _check_rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     first = {row.categories: row.number for row in reversed(table.rows)}
     repeats = [row for row in table.rows if first[row.categories] < row.number]
     if repeats:
-        times, rest = divmod(len(table.rows), len(first))  # as of several places or years
-        even = (
-            {"times": times}
-            if len(first) > 1
-            and not rest
-            and all(sum(row.categories == each for row in table.rows) == times for each in first)
-            else {}
+        other, times = (
+            first[repeats[0].categories],
+            {*Counter(r.categories for r in table.rows).values()},
         )
-        yield _fault(FaultCode.REPEATED_CATEGORY, repeats[0], rows=len(repeats), **even,
-                     other=first[repeats[0].categories])  # fmt: skip
+        if len(times) == 1 < len(first):  # of several places or years
+            yield _fault(FaultCode.SEVERAL_TABLES, repeats[0], other=other, times=max(times))
+        else:
+            yield _fault(FaultCode.REPEATED_CATEGORY, repeats[0], other=other, rows=len(repeats))
     if table.ignored:
         yield _fault(FaultCode.COLUMNS_IGNORED, None, columns=table.ignored)
     if not table.of(RowKind.UNKNOWN):

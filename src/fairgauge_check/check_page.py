@@ -85,8 +85,8 @@ def _statements(check: Check) -> Iterator[Statement]:
     facts = {"tables": len(tables), "categories": categories, "sources": _sources(check)}
     facts["ignored"] = any(fault.code is FaultCode.COLUMNS_IGNORED for _, fault in faults)
     yield Statement(code="published", sources=("tables",), facts=facts)
-    advised = [(i, fault) for i, fault in faults
-               if fault.times or fault.code is FaultCode.GROUPS_THAT_OVERLAP]  # fmt: skip
+    doubts = (FaultCode.SEVERAL_TABLES, FaultCode.GROUPS_THAT_OVERLAP)
+    advised = [(i, fault) for i, fault in faults if fault.code in doubts]
     for number, (i, fault) in enumerate([*errors[:_MOST_ERRORS], *advised[:_MOST_ERRORS]], 1):
         title = _table_place(tables[i], check) if len(tables) > 1 else ()
         facts = {"number": number, "title": title}

@@ -30,8 +30,9 @@ class FaultCode(StrEnum):
     IMPOSSIBLE = "impossible"  # column, printed
     RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, per
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
-    REPEATED_CATEGORY = "repeated_category"  # other, rows, times
-    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, with_unknown, or times
+    REPEATED_CATEGORY = "repeated_category"  # other, rows
+    SEVERAL_TABLES = "several_tables"  # times, other
+    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, with_unknown
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
     MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, unknown, other
     RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
@@ -49,7 +50,7 @@ class FaultCode(StrEnum):
 _NOTES = {
     FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED, FaultCode.NOT_STATED,
     FaultCode.COLUMNS_IGNORED, FaultCode.UNKNOWN_NOT_STATED, FaultCode.HARM_NOT_STATED,
-    FaultCode.GROUPS_THAT_OVERLAP,
+    FaultCode.GROUPS_THAT_OVERLAP, FaultCode.SEVERAL_TABLES,
 }  # fmt: skip
 
 
@@ -74,12 +75,7 @@ class Fault:
     @property
     def level(self) -> Literal["error", "note"]:
         """Return whether it is an error of the table, or a note on it."""
-        return "note" if self.code in _NOTES or self.times else "error"
-
-    @property
-    def times(self) -> int:
-        """Return how many tables of the same categories or people seem to stand in one, or 0."""
-        return int(str(dict(self.parameters).get("times", 0)))
+        return "note" if self.code in _NOTES else "error"
 
     def __getitem__(self, name: str) -> Any:
         return dict(self.parameters)[name]
@@ -200,9 +196,9 @@ class CheckedTable:
 
     @property
     def withholds(self) -> bool:
-        """Return whether nothing passes in it: it has an error, or may be of a harm."""
-        harm = FaultCode.HARM_NOT_STATED
-        return bool(self.errors) or any(f.code is harm or f.times for f in self.faults)
+        """Return whether nothing passes in it: of an error, a harm, or several tables in one."""
+        doubts = {FaultCode.HARM_NOT_STATED, FaultCode.SEVERAL_TABLES}
+        return bool(self.errors) or any(fault.code in doubts for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -161,8 +161,8 @@ def copied_files(data: object) -> list[tuple[str, ...]]:
 
 # rows that are looked at first, of a column that hardly repeats in them, and where numbers of rows
 # are even; how many columns
-_FEW_ROWS, _ROWS_BEFORE, _SOME_ROWS = 200, 2_000, 6_000
-_MORE_ROWS, _DOUBLED_ROWS = 20_000, 1_000_000
+_FEW_ROWS, _ROWS_BEFORE = 200, 4_000
+_MORE_ROWS, _DOUBLED_ROWS, _SHOWN_BY_FIRST = 20_000, 1_000_000, 1_200_000
 _MOST_LOOKED_AT, _MOST_COUNTED = 40, 3
 # people, by their number and by how many there would be if each had as many rows
 _FEWEST_PEOPLE = 10
@@ -226,15 +226,13 @@ def _promising(
     of_columns = dict(zip(unasked, first[len(groups) :], strict=True))
     found = {c: _values_of_one_group(v, first[: len(groups)]) for c, v in of_columns.items()}
     fewest = _FEWEST_PEOPLE if len(first[0]) < _ROWS_BEFORE else 2
-    read = len(first[0])
-    for looked_at in (_SOME_ROWS, most):  # what repeats by coincidence, few more rows show
-        few = [c for c, (different, again) in found.items()
-               if different and again < _FEWEST_AGAIN and (again or rows <= most)]  # fmt: skip
-        if few and read < min(rows, looked_at):
-            more = source.fetch([*groups, *few], looked_at)[0]
-            read = len(more[0])
-            of = zip(few, more[len(groups) :], strict=True)
-            found |= {c: _values_of_one_group(v, more[: len(groups)]) for c, v in of}
+    # what few rows show by coincidence, more show, unless two rows of each in all would show, too
+    few = [c for c, (different, again) in found.items() if different and again < _FEWEST_AGAIN
+           and (rows <= most or (again and rows > _SHOWN_BY_FIRST))]  # fmt: skip
+    if few and len(first[0]) < min(rows, most):
+        more = source.fetch([*groups, *few], most)[0]
+        of = zip(few, more[len(groups) :], strict=True)
+        found |= {c: _values_of_one_group(v, more[: len(groups)]) for c, v in of}
     enough = [c for c, of in found.items() if of[0] >= fewest and of[1] >= _FEWEST_AGAIN]
     return sorted(enough, key=lambda column: -found[column][0])[:_MOST_COUNTED]
 
@@ -256,10 +254,10 @@ def _values_of_one_group(
         if of_numbers and any(isinstance(v, float) and v % 1 for v in held):
             return 0, 0
         known = [value is not None for value in values[:few]]
-        pairs = min(len({*compress(zip(values, of, strict=False), known)}) for of in groups)
         different, again = len(held), sum(known) - len(held)
         most = _ELSEWHERE * min(different, again) + (few < len(values)) * _FEWEST_AGAIN
-        if pairs - different > most:
+        pairs = (len({*compress(zip(values, of, strict=False), known)}) for of in groups)
+        if again and min(pairs) - different > most:
             return 0, 0
     return different, again
 

@@ -79,11 +79,13 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             found = _coded_scores(cube, axis)
         elif axis.role is Role.CODES:
             rows = cube.cases_by_level[axis][:-1].tolist()
-            scores = [e.column for e in cube.plan.axes if e.role is Role.SCORE]
+            own = [e for e in cube.plan.axes if e.column == axis.column and e is not axis]
+            apart = (Role.SCORE, *OUTCOMES * (spec.task is Task.REGRESSION))
+            cuts = [c for e in own if e.role not in apart for c in e.stated_cuts]
+            cuts += [c for e in spec.where if e.column == axis.column for c in e.cuts]
             found = codes_of_counts(axis.cuts, rows) if of_counts else codes_beyond_cuts(
-                axis.column, axis.cuts, rows, _cuts_of(cube, axis, spec),
-                of_score=axis.column in scores, chosen=condition is not None,
-                of_weight=axis.column == spec.weight,
+                axis.column, axis.cuts, rows, cuts, of_weight=axis.column == spec.weight,
+                of_score=any(e.role is Role.SCORE for e in own), chosen=condition is not None,
             )  # fmt: skip
         for value, cases in found.items():
             if cases and not is_price(axis.column, value) and not is_one_of(value, ends):
@@ -169,14 +171,6 @@ def codes_of_counts(edges: Sequence[float], rows: Sequence[float]) -> dict[Value
     return found
 
 
-def _cuts_of(cube: Cube, axis: Axis, spec: Spec) -> list[float]:
-    # where a question cuts the numbers of a column
-    of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
-    apart = (Role.SCORE, *OUTCOMES * (spec.task is Task.REGRESSION))
-    cuts = [c for a in of if a.role not in apart for c in a.stated_cuts]
-    return cuts + [c for each in spec.where if each.column == axis.column for c in each.cuts]
-
-
 def codes_beyond_cuts(
     column: str, edges: Sequence[float], rows: Sequence[float], cuts: Sequence[float], *,
     of_score: bool = False, chosen: bool = False, of_weight: bool = False,
@@ -224,23 +218,19 @@ def _coded_zeros(
     median = next(start for start, n in zip(low, sums, strict=True) if n >= of_all / 2)
     names = [name for name in NAMED_ZEROS if words.is_column_of(name, column)]
     cases = [*names[:1], *["score"] * of_score]
-    spread = len(edges) == len(AROUND_NUMBERS) and _is_spread(low, rows, median)
-    if spread and not names and not words.is_column_of("often_zero", column):
-        cases.append("number")
+    if len(edges) == len(AROUND_NUMBERS) and not names:
+        # numbers that are no grid of a few, such as of tariffs, of which 0 may be one
+        spread = [k for k, n in enumerate(rows) if n and low[k] >= 0]
+        below = pairwise(k for k in spread if low[k] <= median)
+        fine = all(low[k] / low[before + 1] < _WHOLE_STEP for before, k in below)
+        if fine and len(spread) >= _FEWEST_SPREAD and not words.is_column_of("often_zero", column):
+            cases.append("number")
     is_code = any(
         held <= max(share, _ZEROS_OF_CHOSEN if chosen else 0) * of_all
         and lowest >= max(least, part * median)
         for share, least, part in (ZEROS[each] for each in cases)
     )
     return held if is_code else 0
-
-
-def _is_spread(low: Sequence[float], rows: Sequence[float], median: float) -> bool:
-    # whether numbers are no grid of a few, such as of tariffs, of which 0 may be one
-    held = [k for k, n in enumerate(rows) if n and low[k] >= 0]
-    below = [k for k in held if low[k] <= median]
-    steps = (low[k] / low[before + 1] for before, k in pairwise(below))
-    return len(held) >= _FEWEST_SPREAD and all(step < _WHOLE_STEP for step in steps)
 
 
 def _numbers_apart(
@@ -288,10 +278,7 @@ def groups_that_overlap(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def rates_with_counts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of labels that are rates of the cases of their rows, or how many of these have one.
-
-    Percentages that are named as successes are so, too.
-    """
+    """Warn of labels that are rates of the cases of their rows, or how many of these have one."""
     column = spec.label or spec.prediction
     axis = Axis(Role.CODES, column or "", AROUND_NUMBERS)
     if spec.count is None or spec.count == column:
@@ -299,9 +286,8 @@ def rates_with_counts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     is_rate, is_number = any(cube.seen(Observation.MEANS, column)), False
     if axis in cube.levels:
         rows = _rows_by_interval(cube, axis)
-        outcome = next(each for each in cube.plan.outcomes if each.column == column)
-        known = cube.marginal([outcome]).known([outcome]).sums
-        sums = {name: float(each.sum()) for name, each in known.items()}
+        of = [each for each in cube.plan.outcomes if each.column == column]
+        sums = {name: float(e.sum()) for name, e in cube.marginal(of).known(of).sums.items()}
         is_rate = is_rate or patterns.are_rates(rows)
         is_number = patterns.are_many_numbers(rows) and patterns.are_parts_of_cases(sums)
     if is_rate or is_number:

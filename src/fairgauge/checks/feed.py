@@ -152,12 +152,6 @@ class Suspected(NamedTuple):
     expected: float | None = None
 
 
-def _overdue(feed: Feed) -> Iterator[Suspected]:
-    for t, each in enumerate(feed.periods):
-        if each.name in feed.overdue:
-            yield Suspected(t, HistoryProblem.OVERDUE_LABELS)
-
-
 def _volume(feed: Feed) -> Iterator[Suspected]:
     by_weekday, by_kind, deviations = (defaultdict[int, list[float]](list) for _ in range(3))
     change, recent = Change(), list[float]()
@@ -457,7 +451,9 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
-    _overdue, _volume, _shared_rows, _same_counts, _unusual_values, _filled_labels,
+    lambda feed: (Suspected(t, HistoryProblem.OVERDUE_LABELS)
+                  for t, each in enumerate(feed.periods) if each.name in feed.overdue),
+    _volume, _shared_rows, _same_counts, _unusual_values, _filled_labels,
     _unusual_missing_shares, _unusual_scores, _unusual_numbers, _copies,
 )  # fmt: skip
 """The checks, in the order of their findings."""

@@ -161,7 +161,11 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     lowest = spec.favourable is Favourable.LOWER
     of_positive = not lowest and (spec.score_of is None or is_one_of(spec.score_of, wanted))
     order: dict[str, Any] = {"turned": None if of_positive else sum(spec.score_range)}
-    order |= {"lowest": lowest, **_open(cube, spec)}
+    masks = [(axis, open_levels(cube, axis, spec)) for axis in cube.plan.outcomes]
+    names = [(str(axis.role), name_of(level)) for axis, mask in masks if mask is not None
+             for level in compress(cube.levels[axis], mask)]  # fmt: skip
+    order |= {"lowest": lowest, "undecided": tuple(names)}
+    order |= {f"open_{axis.role}s": mask for axis, mask in masks}
     if prediction is None or prediction.bounds is None or not spec.threshold:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
@@ -171,13 +175,6 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
         OutcomeMasks(labels, (bins > i) == of_positive, threshold, **order)
         for i, threshold in enumerate(prediction.cuts)
     )
-
-
-def _open(cube: Cube, spec: Spec) -> dict[str, object]:
-    masks = [(axis, open_levels(cube, axis, spec)) for axis in cube.plan.outcomes]
-    names = [(str(axis.role), name_of(level)) for axis, mask in masks if mask is not None
-             for level in compress(cube.levels[axis], mask)]  # fmt: skip
-    return {f"open_{axis.role}s": mask for axis, mask in masks} | {"undecided": tuple(names)}
 
 
 def recorded_outcomes(cube: Cube, spec: Spec) -> list[Axis]:

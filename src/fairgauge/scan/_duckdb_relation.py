@@ -341,8 +341,8 @@ _BUFFER = 1 << 23
 # bytes of Parquet from which counting by numpy saves more than importing Arrow costs
 _LARGE = 1 << 24
 _NESTED = {list, dict}
-FIRST_ROWS = 2_000
-"""Rows of a look at the first: two for each value that a column may have, and 1,000 at least."""
+FIRST_ROWS = 4_000
+"""Rows of a look at the first: two for each value that a column may have, or more."""
 # rows that are counted at a time
 _ROWS = 98_304
 

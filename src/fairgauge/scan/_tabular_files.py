@@ -430,17 +430,15 @@ def open_json(paths: list[Place], name: str) -> Source:
         as_text |= {column: f"CAST({value} AS VARCHAR)" for column, value in _BBQ.items()}
     columns = tuple(written_as)
     objects = "SELECT json FROM read_json_objects({}, format={})"
-    parts = [objects.format(list_paths_in_sql([path]), literal(_shape(path))) for path in paths]
+    shapes = ["array" if _first_text(path, 1 << 10).lstrip()[:1] == "["
+              else "unstructured" if ".json" in path.suffixes else "newline_delimited"
+              for path in paths]  # fmt: skip
+    of_paths = zip(paths, map(literal, shapes), strict=True)
+    parts = [objects.format(list_paths_in_sql([path]), shape) for path, shape in of_paths]
     written = replace(_text_columns(written_as, as_text), decode=_decode_json_value)
     absent = {c: path for path, found in held.items() for c in pointers if c not in found}
     rows = f"({' UNION ALL '.join(parts)})"
     return DuckRows(name, columns, rows, written, absent=absent, pointers=listed)
-
-
-def _shape(path: Place) -> str:
-    if _first_text(path, 1 << 10).lstrip()[:1] == "[":
-        return "array"
-    return "unstructured" if ".json" in path.suffixes else "newline_delimited"
 
 
 def _first_text(path: Place, length: int) -> str:

@@ -145,7 +145,8 @@ class GroupMixture:
     def _robust_covariance(self, information: Array) -> Array:
         basis = self._basis
         inverse = np.linalg.pinv(information, hermitian=True)
-        scores = self._scores
+        means, of_kinds = self.p @ self.smoothed.T, basis.reshape(self.kinds, self.groups, -1)
+        scores = np.asarray(np.einsum("cg,kgj->ckj", self.p, of_kinds) / means[:, :, None])
         if self._clusters is None:
             assert self.squares is not None
             meat = np.einsum("ck,cki,ckj->ij", self.squares, scores, scores)
@@ -242,12 +243,6 @@ class GroupMixture:
             at = slice(k * self.groups, (k + 1) * self.groups)
             whole[at, at] = block.reshape(self.groups, self.groups)
         return np.asarray(self._basis.T @ whole @ self._basis)
-
-    @cached_property
-    def _scores(self) -> Array:
-        means = self.p @ self.smoothed.T
-        basis = self._basis.reshape(self.kinds, self.groups, -1)
-        return np.asarray(np.einsum("cg,kgj->ckj", self.p, basis) / means[:, :, None])
 
     @property
     def degrees(self) -> float:

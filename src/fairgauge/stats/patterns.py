@@ -13,7 +13,7 @@ from operator import add, gt, le, sub
 import numpy as np
 
 from fairgauge.stats.arrays import Array
-from fairgauge.values import Value, is_number
+from fairgauge.values import Value, sort_key
 
 _FEWEST_PLACES = 20
 # numbers that differ more are no places, though most of all of them occur
@@ -112,7 +112,7 @@ def count_lists(values: Sequence[Value], complete: bool) -> int:
             return 0
         if value != before:
             blocks += 1
-            ordered = ordered and (before is None or _is_before(before, value))
+            ordered = ordered and (before is None or sort_key(before) < sort_key(value))
             before = value
         lengths[value] = lengths.get(value, 0) + 1
     every = [*lengths.values()]
@@ -128,12 +128,6 @@ def count_lists(values: Sequence[Value], complete: bool) -> int:
         return 0
     alike = together and not ordered and max(every) <= _UNLIKE * min(every)
     return len(every) if alike or variance <= _EVEN * mean else 0
-
-
-def _is_before(first: Value, second: Value) -> bool:
-    if is_number(first) and is_number(second):
-        return float(str(first)) < float(str(second))
-    return str(first) < str(second)
 
 
 def sums_of_others(
@@ -155,15 +149,13 @@ def sums_of_others(
     >>> sums_of_others([[0, 75, 0], [125, 0, 0], [0, 0, 4_820]])
     []
     """
-    sizes, unit_of_all = [sum(of) for of in cells], math.gcd(*(n for of in cells for n in of))
-    unit, units = math.gcd(*sizes) or 1, []
-    for column in zip(*cells, strict=True):  # of a few numbers a common divisor shows nothing
-        few = len({*column} - {0}) < _FEWEST_ROUNDED
-        units.append((unit_of_all if few else math.gcd(*column)) or 1)
+    sizes, of_all = [sum(of) for of in cells], math.gcd(*(n for of in cells for n in of)) or 1
+    columns = [*zip(*cells, strict=True)]
+    # of a few numbers a common divisor shows no rounding
+    units = [of_all if len({*of} - {0}) < _FEWEST_ROUNDED else math.gcd(*of) for of in columns]
     rounded = [each * (each >= _ROUNDED_TO) for each in units]
     held = sorted((at for at, n in enumerate(sizes) if n), key=lambda at: -sizes[at])
-    several = [*filter(None, [_equal_sums(cells, held, rounded)])]
-    found = []
+    several, found = [*filter(None, [_equal_sums(cells, held, rounded)])], []
     for at in held:
         smaller = [each for each in held if each != at and sizes[each] <= sizes[at]]
         parts = _parts_of(cells, at, smaller, [0] * len(units))
@@ -171,36 +163,32 @@ def sums_of_others(
             parts = _parts_of(cells, at, smaller, rounded)
         several += [[[at], parts]] if len(parts) > 1 else []
     for whole, parts in several:
-        n, n_parts, rest = sum(sizes[at] for at in whole), len(parts), {*held} - {*whole, *parts}
+        n, rest = sum(sizes[at] for at in whole), {*held} - {*whole, *parts}
         others = [each for each in held if each not in whole or len(whole) > 1]
-        sums = [[sum(cells[at][k] for at in of) for k in range(len(units))]
-                for of in (whole, parts, rest)]  # fmt: skip
-        ways = 1.0 if sums[0] == sums[1] else float(n_parts + 2) ** len(units)  # as many are near
-        rarity = 1.0
+        own, of_parts, of_rest = ([sum(of[at] for at in part) for of in columns]
+                                  for part in (whole, parts, rest))  # fmt: skip
+        ways = 1.0 if own == of_parts else float(len(parts) + 2) ** len(units)  # as many are near
         if len(whole) > 1:
-            spread = _deviation([sizes[at] for at in held], [1.0] * len(held))
             ways *= (3 if rest else 2) ** len(held)
-            rarity *= max(1.0, 2.5 * spread * math.sqrt(len(held)) / unit)
-        elif n_parts < len(held) - 1:  # else it may be half of all by design
-            ways *= len(held) * math.comb(sum(sizes[at] <= n for at in others), n_parts)
-            rarity *= max(1.0, 2.5 * _SPREAD * n * math.sqrt(n_parts) / unit)
+            spread = float(np.std([sizes[at] for at in held])) * math.sqrt(len(held))
+        elif spread := _SPREAD * n * math.sqrt(len(parts)) * (len(parts) < len(held) - 1):
+            # else it may be half of all by design
+            ways *= len(held) * math.comb(sum(sizes[at] <= n for at in others), len(parts))
+        rarity = max(1.0, 2.5 * spread / (math.gcd(*sizes) or 1))
         for cell in range(len(units) - 1):  # the last follows from the others
-            share = sums[0][cell] / n
+            share = own[cell] / n
             apart = n * _deviation(
                 [cells[each][cell] / sizes[each] for each in others], [sizes[e] for e in others]
             )
-            spread = math.sqrt(n * share * (1 - share) + apart**2 / n_parts)
+            spread = math.sqrt(n * share * (1 - share) + apart**2 / len(parts))
             rarity *= max(1.0, 2.5 * spread / units[cell])
-        near = [each * len(held) / 2 for each in rounded]
-        third = len(whole) > 1 and all(map(le, map(abs, map(sub, sums[2], sums[0])), near))
-        odds = ways / rarity ** (1 + third)  # which the other groups are, too
+        near = [each * len(held) / 2 for each in rounded]  # of a third breakdown
+        third = len(whole) > 1 and all(map(le, map(abs, map(sub, of_rest, own)), near))
+        odds = ways / rarity ** (1 + third)
         for of in amounts:
             largest = max(abs(of[each]) for each in [*whole, *parts])
             gap = sum(of[each] for each in whole) - sum(of[each] for each in parts)
-            if abs(gap) > _ROUNDED * largest:
-                odds = 1.0
-            elif largest:
-                odds *= _OF_AMOUNTS
+            odds = 1.0 if abs(gap) > _ROUNDED * largest else odds * (_OF_AMOUNTS if largest else 1)
         if odds < _COINCIDENCES:
             found.append((whole, sorted(parts)))
     return found
