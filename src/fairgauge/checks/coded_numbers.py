@@ -304,7 +304,9 @@ def exposure_as_weight(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     table = cube.tables[0].known([label])
     of_cells = table.over([each for each in table.axes if each.role in GROUPED])
     sums = {m: s.tolist() for m, s in of_cells.sums.items()}
-    if patterns.are_whole(_rows_by_interval(cube, axis)) and patterns.is_exposure(sums):
+    rows, between = _rows_by_interval(cube, axis), patterns.NO_WHOLE
+    whole = not any(a <= low and high <= b for low, high, _ in rows for a, b in between)
+    if whole and rows and min(high for _, high, _ in rows) >= 0 and patterns.is_exposure(sums):
         code = DiagnosticCode.EXPOSURE_AS_WEIGHT
         yield Diagnostic.warning(code, column=spec.weight, label=spec.label)
 

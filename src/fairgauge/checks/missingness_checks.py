@@ -10,6 +10,7 @@ from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.plan import MANY_LEVELS, OUTCOMES, Axis
 from fairgauge.cube.views import axes_of, rows_by, with_one_stratum
 from fairgauge.enums import DiagnosticCode, Favourable, Observation, Role, Uncounted
+from fairgauge.question import category_words as words
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
@@ -106,6 +107,7 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         unnamed = {*spec.exclude_groups, *map(name_of, spec.unknown)}
         if asked.values:
             unnamed |= {*left} - {name_of(value) for values in asked.values for value in values}
+        unnamed |= {value for value in left if words.is_total(value, left)}
         left = {value: cases for value, cases in left.items() if value not in unnamed}
         gone = {value: cases for value, cases in left.items() if not held.get(value)}
         own = any(each.column == axis.column for each in spec.where)

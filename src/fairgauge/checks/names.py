@@ -106,8 +106,9 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
         elsewhere = [v for other, of in groups.items() if other is not axis for v, _ in of]
         for (level, rows), name in zip(levels, names, strict=True):
             total = isinstance(level, str) and words.is_total(name, names)
-            if (level in missing or total) and level not in stated:
-                excluded = name in spec.exclude_groups or (level, rows) in apart
+            chosen = (level, rows) in apart
+            if (level in missing or (total and not chosen)) and level not in stated:
+                excluded = name in spec.exclude_groups or chosen
                 what = {"excluded": excluded, "of_all": total}
                 what["unsure"] = words.may_be_group(name, axis.column, names)
                 facts: dict[str, Parameter] = {key: True for key, value in what.items() if value}

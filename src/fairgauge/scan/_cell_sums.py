@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from fairgauge.cube.build import Coded, Counted, build, whole_array
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import LARGEST, WEIGHTS, Moment, Plan
-from fairgauge.cube.plan import Factor as MomentFactor
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import DataError
 from fairgauge.scan.row_codes import Batch
@@ -116,17 +115,11 @@ def _moment_values(moment: Moment, numbers: Mapping[str, Floats]) -> Floats:
     if moment.limited:
         x, y = (np.clip(each, -LARGEST, LARGEST) for each in (x, y))
     about = x - moment.centre if moment.centre else x
-    return reduce(
-        mul, (about if each == "x" else _factor_values(each, x, y) for each in moment.factors)
-    )
-
-
-def _factor_values(factor: MomentFactor, x: Floats, y: Floats) -> Floats:
-    if factor == "gap":
-        return y - x
-    if factor == "distance":
-        return np.abs(y - x)
-    return np.log(np.maximum(x if factor == "log" else 1 - x, LEAST_LOG))
+    return reduce(mul, (
+        about if each == "x" else y - x if each == "gap" else np.abs(y - x) if each == "distance"
+        else np.log(np.maximum(x if each == "log" else 1 - x, LEAST_LOG))
+        for each in moment.factors
+    ))  # fmt: skip
 
 
 @dataclass(frozen=True)

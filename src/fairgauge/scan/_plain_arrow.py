@@ -70,17 +70,14 @@ def put_together(tables: Sequence[pa.Table]) -> pa.Table:
     for table in tables:
         for name in mixed:
             at = table.column_names.index(name)
-            table = table.set_column(at, name, _doubles(table.column(at)))
+            column = table.column(at)
+            if pa.types.is_decimal(column.type):  # whose own cast misses the nearest double
+                column = column.cast(pa.string()).cast(pa.float64())
+            elif pa.types.is_floating(column.type):
+                column = pa.chunked_array([doubles(column.to_numpy())])
+            table = table.set_column(at, name, column)
         parts.append(table)
     return pa.concat_tables(parts, promote_options="permissive")
-
-
-def _doubles(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if pa.types.is_decimal(column.type):  # whose own cast misses the nearest double
-        return column.cast(pa.string()).cast(pa.float64())
-    if pa.types.is_floating(column.type):
-        return pa.chunked_array([doubles(column.to_numpy())])
-    return column
 
 
 def _whole_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:

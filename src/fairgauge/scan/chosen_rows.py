@@ -529,10 +529,9 @@ class SuccessCounts(RowsOfSource):
         raise DataError(
             f"{row} is no number of positive cases ({successes}) of a number of cases ({count}): "
             "both are whole numbers from 0 on, and there are no more positive cases than cases. "
-            f"Correct the row; of a rate of {count}, name a column of it times {count}, rounded "
-            "(successes, --successes COL); of events, of which a case may have several, name "
-            f"one of {successes} divided by {count} as label (--label COL), --task regression, "
-            f"with --weight {columns[0]}"
+            f"Correct the row; of a rate, name a column of it times {count}, rounded (successes, "
+            "--successes COL); of events, of which a case may have several, one of them divided "
+            f"by {count} as label (--label COL), --task regression, with --weight {columns[0]}"
         )
 
 

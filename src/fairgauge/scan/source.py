@@ -236,6 +236,7 @@ def check_counts(plan: Plan, fractional: object, sums: Mapping[str, Sums], rows:
         raise DataError(
             f"column {quote(plan.count)} is the count and must hold whole numbers, "
             f"but has {quote(fractional)}; give sampling weights as weight (--weight COL)"
+            ", and, of time at risk, a column of events divided by it as label"
         )
     if plan.count and not sums[plan.cases].any():
         raise DataError(f"column {quote(plan.count)} is the count, and every count is 0 or missing")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import compress, product
+from itertools import combinations, compress, product
 from operator import add, gt, le, sub
 
 import numpy as np
@@ -28,8 +28,9 @@ _EVEN = 0.25  # of the variance of random counts, up to which lengths are no coi
 _COINCIDENCES, _MOST_TRIED = 0.04, 20_000
 # what published counts are rounded to, at least: 5 or 10
 _ROUNDED_TO = 5
-# of how many numbers a common divisor is what they are rounded to; of how many groups all sums fit
-_FEWEST_ROUNDED, _MOST_SUMMED = 3, 12
+# of how many numbers a common divisor is what they are rounded to; of how many groups all sums are
+# tried, and those of two or three
+_FEWEST_ROUNDED, _MOST_SUMMED, _MOST_PAIRED = 3, 12, 40
 # what part of its size a group may be larger or smaller by, at least: a standard deviation
 _SPREAD = 0.25
 # how near sums of amounts are that differ by rounding alone, and the coincidences among them
@@ -42,7 +43,7 @@ where these are, unless some of many rows have none."""
 _OF_EVENTS, _AS_EXPOSURE, _SURELY = 50.0, 0.3, 4.0
 """Up to how many times their mean events vary, from which part of the growth in proportion to
 weights on these may be exposure, and from how many standard errors on where they are no parts."""
-_NO_WHOLE = ((0.0, 0.75), (1.0, 1.5), (2.0, 3.0))
+NO_WHOLE = ((0.0, 0.75), (1.0, 1.5), (2.0, 3.0))
 """Between which numbers no whole one is, of those that intervals of labels part."""
 # the part of a squared mean up to which a variance is that of rounding alone
 _NEAR_0 = 1e-11
@@ -200,12 +201,20 @@ def _equal_sums(
     # the most groups of which some have in every cell what others have, but for what cells are
     # ``rounded`` to; groups of equal cells make no others equal
     distinct = [at for at in groups if sum(cells[at] == of for of in cells) == 1]
-    if not 4 <= len(distinct) <= _MOST_SUMMED:
+    near = np.array(rounded) * (len(distinct) + 1) / 2
+    if len(distinct) > _MOST_SUMMED:  # of so many, two or three that have half of all
+        few = (of for k in (2, 3) for of in combinations(distinct[:_MOST_PAIRED], k))
+        totals = [sum(of) for of in zip(*(cells[at] for at in distinct), strict=True)]
+        half = (of for of in few if all(
+            abs(2 * sum(cells[at][k] for at in of) - n) <= 2 * near[k] for k, n in enumerate(totals)
+        ))  # fmt: skip
+        whole = [*next(half, ())]
+        return [whole, [at for at in distinct if at not in whole]] if whole else []
+    if len(distinct) < 4:
         return []
     halves = distinct[::2], distinct[1::2]
     signs = [np.array([*product((0, 1, -1), repeat=len(of))]) for of in halves]
     one, two = (sign @ np.array(cells)[of] for sign, of in zip(signs, halves, strict=True))
-    near = np.array(rounded) * (len(distinct) + 1) / 2
     i, j = np.nonzero(np.abs(one[:, None, 0] + two[:, 0]) <= near[0])
     fits = (np.abs(one[i] + two[j]) <= near).all(axis=1)
     sides = np.hstack([signs[0][i[fits]], signs[1][j[fits]]]).tolist()
@@ -289,16 +298,6 @@ def are_parts_of_cases(sums: Mapping[str, float]) -> bool:
     var_gap = sums["left2"] / w - gap * gap
     spread = math.sqrt(max(var_y, 0.0) * max(var_n, 0.0))
     return spread > 0 and (var_y + var_n - var_gap) / 2 >= _GROWS_WITH * spread
-
-
-def are_whole(rows: Sequence[tuple[float, float, float]]) -> bool:
-    """Return whether numbers are whole, where it shows, and not negative: (above, up to, rows).
-
-    >>> are_whole([(-0.001, 0.0, 90.0), (0.75, 1.0, 9.0)]), are_whole([(1.0, 1.5, 9.0)])
-    (True, False)
-    """
-    between = any(a <= low and high <= b for low, high, _ in rows for a, b in _NO_WHOLE)
-    return not between and all(high >= 0 for _, high, _ in rows)
 
 
 def is_exposure(sums: Mapping[str, Sequence[float]]) -> bool:
