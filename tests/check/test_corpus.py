@@ -250,6 +250,7 @@ PLANTED = {
     FaultCode.RATE_MISMATCH: (BASE.changed(THIRD, rate="44.2%"), 3),
     FaultCode.RATIO_MISMATCH: (BASE.changed(THIRD, ratio="0.866"), 3),
     FaultCode.REPEATED_CATEGORY: (BASE.added(("Male", "White"), n="10", selected="5"), 10),
+    FaultCode.SEVERAL_TABLES: (BASE.added(("Total", ""), n="1,100", selected="528"), 10),
     FaultCode.TOTAL_MISMATCH: (BASE.added(("Total", ""), n="2,199", selected="1,056"), 10),
     FaultCode.REFERENCE_NOT_HIGHEST: (with_ratios_to(197 / 385), 6),
     FaultCode.RATIO_MISSING: (BASE.changed(THIRD, ratio="N/A"), 3),

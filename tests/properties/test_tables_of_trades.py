@@ -360,8 +360,8 @@ def test_a_published_table_of_two_breakdowns_or_years_is_advice_and_no_error(tot
     rows += ["Total,2017,998"] * total
     years = [*rows[:2], "Under 25,1190,640", "25+,850,402"]
     for table, code in (
-        (rows, "total_mismatch" if total else "groups_that_overlap"),
-        (years, "repeated_category"),
+        (rows, "several_tables" if total else "groups_that_overlap"),
+        (years, "several_tables"),
     ):
         text = "\n".join(["group,n,passed", *table])
         found = fg.check(
