@@ -40,11 +40,6 @@ def audited(kind: str, rows: pl.DataFrame | None = None, **more: Any) -> fg.Repo
     return fg.audit(frame, **{"sensitive": "g", "replicates": 500, **KINDS[kind], **more})
 
 
-def numbers(report: fg.Report) -> dict[tuple[str, str], tuple[Any, ...]]:
-    found = report.estimates
-    return {(e.metric, e.group): (e.value, e.low, e.high, e.p_value) for e in found}
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_number_has_limits_that_hold_it_and_widen(kind: str) -> None:
     report, wide = audited(kind), audited(kind, confidence=0.99)
