@@ -189,6 +189,18 @@ rules = ["selection_rate.ratio >= 0.8"]
 '''
 
 
+@pytest.mark.parametrize("template", [
+    "{{ ().__class__ }}", "{{ page.__globals__ }}", "{% include 'a' %}", "{{ 1 + 'a' }}",
+    "{{ range(10**9) }}", "{{ report.save('a.json') }}",
+])  # fmt: skip
+def test_a_template_that_asks_for_what_there_is_not_is_refused_by_its_name(template, tmp_path):
+    """What Jinja does not refuse itself was said of the values of the result."""
+    (tmp_path / "mine.toml").write_text(KIT.replace("{{ rules() }}", template))
+    report = filed(str(tmp_path / "mine.toml"))
+    with pytest.raises(fg.SpecError, match="preset mine: filing: "):
+        render(report, "markdown", full=True)
+
+
 def test_a_file_of_ones_own_is_a_preset(tmp_path):
     path = tmp_path / "bonuses.toml"
     path.write_text(KIT)

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
 from fairgauge.catalogue.comparisons import Metric, RowMetric
 from fairgauge.catalogue.directions import is_ratio
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import DiagnosticCode, Missing, ReferenceRule, ScopeKind, Status, Task
-from fairgauge.errors import Problem, SpecError
+from fairgauge.errors import FairgaugeError, Problem, SpecError
 from fairgauge.question.features import strata_named
 from fairgauge.question.kits import Kit
 from fairgauge.question.specification import read_spec
@@ -37,6 +37,7 @@ from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.resolve.question_checks import FEW_PUBLISHED
 from fairgauge.results.estimates import Estimate, Group, RateValue, is_of_other_rows
 from fairgauge.results.report import Report
+from fairgauge.results.scopes import showing
 from fairgauge.start.records import replace
 from fairgauge.statements.compared import unit_of
 from fairgauge.statements.sections import FeatureResults, reference_group, sections_of, size_of_rate
@@ -65,7 +66,8 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
 
     def placed(made: Callable[[], Iterable[tree.Block]]) -> Callable[[], str]:
         def place() -> str:
-            held.append(tuple(made()))
+            with showing():
+                held.append(tuple(made()))
             return f"\n\n\0{len(held) - 1}\0\n\n" if held[-1] else ""  # a part is no text
 
         return place
@@ -105,6 +107,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     stated = defaultdict(str, question.document(report))
     made = {name: placed(each) for name, each in blocks.items()}
     texts = SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, trim_blocks=True)
+    texts.globals.clear()  # such as range, by which a template of a line takes any time
     try:
         text = texts.from_string(of.filing or _OUTLINE).render(
             kit=of,
@@ -115,7 +118,9 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
             stratified=bool(asked.strata),
             **made,
         )
-    except TemplateError as error:
+    except FairgaugeError:
+        raise
+    except Exception as error:  # a template may ask for anything
         raise SpecError(Problem(f"preset {of.name}", f"filing: {error}")) from None
     for part in re.split(r"\n\s*\n", text):
         yield from _block(part.strip(), held)
