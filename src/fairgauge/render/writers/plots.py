@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _ROW, _FRAME, _TALL = 8.0, 0.28, 1.0, 3.4
 """In inches: the width, the height of a row, of what is around rows, and of a time chart."""
-_LONGEST_NAME, _LONGEST_LINE, _LONGEST_NOTE, _LINE = 40, 70, 100, 12
+_LONGEST_NAME, _LONGEST_LINE, _LONGEST_NOTE, _LINE, _IN_POINTS = 40, 70, 100, 12, "offset points"
 _SOFT, _MARK, _ALLOWED, _GRID = "#8a8f99", "#0b62ad", "#e0f0e7", "#eceae5"
 _CURVES = _MARK, "#b3470b", "#1d6b3f", "#8a2f8f", "#7a5200", "#575c66"
 _COLOURS = {Outcome.PASS: "#1d6b3f", Outcome.FAIL: "#a8201a", Outcome.INCONCLUSIVE: "#7a5200"}
@@ -137,7 +137,7 @@ def _(block: tree.TimeChart) -> Iterator[_Drawing]:
             _draw_mark(ax, x, y, _MARK, across, upwards)
             if block.across and x.value is not None and y.value is not None:
                 place, look = (x.value, y.value), {"fontsize": "small", "parse_math": False}
-                ax.annotate(printable(name), place, (5, 5), textcoords="offset points", **look)
+                ax.annotate(printable(name), place, (5, 5), textcoords=_IN_POINTS, **look)
         if across is not None:
             _dress(ax, "x", across, block.across_unit)
             _shade(ax, block.across_allowed, block.allowed)
@@ -163,8 +163,8 @@ def _(block: tree.CurveChart) -> Iterator[_Drawing]:
         _entitle(ax, block.caption)
         ax.plot([0, 1], [0, 1], color=_SOFT, linewidth=1, linestyle=":")
         words = {"fontsize": "small", "parse_math": False, "transform": ax.transAxes}
-        below = {"fontsize": "small", "parse_math": False, "va": "top", "xycoords": "axes fraction",
-                 "textcoords": "offset points"}  # fmt: skip
+        below = {"fontsize": "small", "parse_math": False, "va": "top", "xycoords": ax.transAxes,
+                 "textcoords": _IN_POINTS}  # fmt: skip
         for i, (curve, colour) in enumerate(zip(block.curves, _CURVES, strict=False)):
             look, columns = {"color": colour, "clip_on": False}, len(curve.counts)
             heights = [mark.value for mark in curve.marks]
