@@ -22,9 +22,8 @@ from fairgauge.start import __version__
 TYPE_CHECKING = False  # that of typing, whose import takes longer than all else here
 if TYPE_CHECKING:
     import fairgauge.integrations.mlflow as mlflow  # noqa: F401 - used as fg.mlflow
-    from fairgauge.api.alternatives import alternatives
     from fairgauge.api.audit import audit, count
-    from fairgauge.api.comparing import compare, compare_models
+    from fairgauge.api.comparing import alternatives, compare, compare_models
     from fairgauge.api.decomposing import why
     from fairgauge.api.paging import AuditPage, Exploration, explore, page
     from fairgauge.api.pairing import pairs
@@ -67,9 +66,8 @@ if TYPE_CHECKING:
     from fairgauge.sharing.sealing import seal, verify
 
 _NAMES_OF = {
-    "api.alternatives": "alternatives",
     "api.audit": "audit count",
-    "api.comparing": "compare compare_models",
+    "api.comparing": "alternatives compare compare_models",
     "api.decomposing": "why",
     "api.paging": "AuditPage Exploration explore page",
     "api.pairing": "pairs",

@@ -208,7 +208,15 @@ def _fold_header(header: str) -> str:
 def _table(grid: Grid, found: dict[ColumnRole, tuple[int, ...]], per: int | None) -> PublishedTable:
     category = found.pop(ColumnRole.GROUP)
     columns = {role: places[0] for role, places in found.items()}
-    _check_headings(grid)
+    # rows that are a name alone, but for notes below all
+    alone = [bool(row[0]) and {*row[1:]} <= {"", row[0]} for row in grid.rows]
+    last = max((i for i, heading in enumerate(alone) if not heading), default=0)
+    headings = [row[0] for row, heading in zip(grid.rows[:last], alone, strict=False) if heading]
+    if len(headings) > 1:
+        raise DataError(
+            f"{_table_name(grid)} has categories below others, such as {quote(headings[0])}; write "
+            "each level in a column of its own, or each table below a header of its own"
+        )
     grid = _strip_marks(grid, category)
     rows, lost = _read_rows(grid, category, columns, per)
     if not rows:
@@ -245,18 +253,6 @@ def _is_of_ratios(grid: Grid, place: int, columns: Mapping[ColumnRole, int]) -> 
     cells = [row[place] for row in grid.rows if not is_empty(row[place])]
     like = sum(bool(_RATIO_LIKE.fullmatch(cell)) for cell in cells)
     return ColumnRole.RATIO not in columns and 2 * like > len(cells)
-
-
-def _check_headings(grid: Grid) -> None:
-    # rows that are a name alone, but for notes below all
-    alone = [bool(row[0]) and {*row[1:]} <= {"", row[0]} for row in grid.rows]
-    last = max((i for i, heading in enumerate(alone) if not heading), default=0)
-    headings = [row[0] for row, heading in zip(grid.rows[:last], alone, strict=False) if heading]
-    if len(headings) > 1:
-        raise DataError(
-            f"{_table_name(grid)} has categories below others, such as {quote(headings[0])}; write "
-            "each level in a column of its own, or each table below a header of its own"
-        )
 
 
 # ---- rows

@@ -233,7 +233,14 @@ def _doubts_of(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     if note.code in (DiagnosticCode.CODED_NUMBERS, DiagnosticCode.MISSPELT):
         return _code_doubts(note, spec, cases)
     if note.code is DiagnosticCode.SAME_NAMES:
-        return _spelling_doubts(note, spec)
+        held = dict(zip(note["values"], note["rows"], strict=False))
+        rows = note.get("people") or sum(held.get(name, 0) for name in note["others"])
+        if note.get("strata"):
+            return [Doubt(f"{scopes.SPELT}strata", rows, frozenset({STRATUM}))]
+        if note.feature is not None:
+            return _doubts(_Raised(f"{scopes.SPELT}{{}}"), rows, note, spec)
+        of = (note.but(column=column) for column in {*note["columns"]})
+        return [doubt for each in of for doubt in _doubts(_OF_OUTCOME, rows, each, spec)]
     rows = next((n for n in map(note.get, _COUNTED) if n is not None), cases)
     if note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL:
         rows = note.get("unclear") or 0  # the others are a denial, whatever it is called
@@ -273,17 +280,6 @@ def _code_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     if column in (spec.label, spec.prediction, spec.score):
         found += _doubts(_OF_OUTCOME, rows, note, spec)
     return found or [Doubt("clear stratum", rows, frozenset({STRATUM}))]
-
-
-def _spelling_doubts(note: Diagnostic, spec: Spec) -> list[Doubt]:
-    held = dict(zip(note["values"], note["rows"], strict=False))
-    rows = note.get("people") or sum(held.get(name, 0) for name in note["others"])
-    if note.get("strata"):
-        return [Doubt(f"{scopes.SPELT}strata", rows, frozenset({STRATUM}))]
-    if note.feature is not None:
-        return _doubts(_Raised(f"{scopes.SPELT}{{}}"), rows, note, spec)
-    of = (note.but(column=column) for column in {*note["columns"]})
-    return [doubt for each in of for doubt in _doubts(_OF_OUTCOME, rows, each, spec)]
 
 
 def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:

@@ -59,7 +59,7 @@ from fairgauge.errors import (
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
 from fairgauge.start.records import dataclass, field, fields, replace
-from fairgauge.stats.disclosure import range_of_rounded
+from fairgauge.stats.rounded_counts import range_of_rounded
 from fairgauge.values import AmbiguousJsonError, Json, Saved, Value, name_of, read_json
 
 Codes = NDArray[np.int64]

@@ -191,7 +191,7 @@ def share_interval(
     x, n, rate, degrees, shared = data.share(of, among)
     share = MappedProportion(x, n, shape, among(data.cases))
     if data.rounded is not None:
-        from fairgauge.stats.rounded_sums import limits_of_sums
+        from fairgauge.stats.rounded_counts import limits_of_sums
 
         every = [data.side, *data.rounded[:3]]
         sums = [each for side in every for each in (of(side), among(side) - of(side))]

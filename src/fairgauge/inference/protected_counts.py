@@ -7,8 +7,8 @@ a ratio of two rates of groups that share no row has its ends at corners of both
 
 The confidence interval is the union of those at all corner tables, at which it is widest or
 furthest out: Wilson's limits move with successes and against failures as the rate does. That of the
-sum of several tables allows for the rounding as for sampling (`stats.rounded_sums`): their corners
-move further apart the more there are, while roundings cancel.
+sum of several tables allows for the rounding as for sampling (`stats.rounded_counts`): their
+corners move further apart the more there are, while roundings cancel.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from fairgauge.results.estimates import RateValue
 from fairgauge.results.scopes import Bounds
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits, Mask, quotient
-from fairgauge.stats.rounded_sums import likely_limits
+from fairgauge.stats.rounded_counts import likely_limits
 from fairgauge.stats.unrecorded_rates import missing_bounds
 
 CountRange: TypeAlias = tuple[ConfusionCounts, ConfusionCounts]

@@ -146,7 +146,12 @@ def count_by_sql(
     if len(plan.axes) > _MOST_GROUPED and _uses_grouping_sets(plan, columns):
         parts = [_narrowed(plan, table) for table in plan.tables]
         cubes = [count_by_sql(part, relation, columns, run, limit) for part in parts]
-        return _cube_of_parts(plan, cubes)
+        levels = {axis: values for cube in cubes for axis, values in cube.levels.items()}
+        observed = tuple(dict.fromkeys(each for cube in cubes for each in cube.observed))
+        by_axes = {frozenset(table.axes): table for cube in cubes for table in cube.tables}
+        tables = tuple(by_axes[frozenset(plan.axes[i] for i in table)] for table in plan.tables)
+        return replace(cubes[0], plan=plan, levels={a: levels[a] for a in plan.axes}, tables=tables,
+                       observed=observed)  # fmt: skip
 
     try:
         cells = _fetch_cells(plan, run(select(plan, relation, columns)), columns, limit)
@@ -170,15 +175,6 @@ def _shared_plan(plan: Plan) -> Plan | None:
 
 def _narrowed(plan: Plan, axes: Sequence[int]) -> Plan:
     return replace(plan, axes=tuple(plan.axes[i] for i in axes), tables=(tuple(range(len(axes))),))
-
-
-def _cube_of_parts(plan: Plan, cubes: Sequence[Cube]) -> Cube:
-    levels = {axis: values for cube in cubes for axis, values in cube.levels.items()}
-    observed = tuple(dict.fromkeys(each for cube in cubes for each in cube.observed))
-    by_axes = {frozenset(table.axes): table for cube in cubes for table in cube.tables}
-    tables = tuple(by_axes[frozenset(plan.axes[i] for i in table)] for table in plan.tables)
-    return replace(cubes[0], plan=plan, levels={a: levels[a] for a in plan.axes}, tables=tables,
-                   observed=observed)  # fmt: skip
 
 
 def _count_conditions(

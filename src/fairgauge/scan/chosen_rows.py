@@ -347,25 +347,21 @@ def _levels_that_meet(
             others = any(matches(each, level) for each in asked.values for level in every)
             if asked.negated and others and not suggest(name_of(value), map(name_of, every)):
                 continue
-            message = _explain_absent_value(value, asked, every, spec)
+            # that no row has a value of a condition, and which ones there are
+            name, column = name_of(value), asked.column
+            recoding = spec.recoding(column)
+            category = (recoding.categories_of([value])[0] if recoding else None) or name
+            known = [name_of(level) for level in every]
+            meant = f" It is recoded to {quote(category)} (recode)." if category != name else ""
+            meant = meant or suggest(name, known)
+            message = (
+                f"column {quote(column)} has no value {quote(name)}.{meant} It has {cells(known)}"
+            )
             raise SpecError(Problem(f"where.{axis.column}", message))
         kept[found] = True
     kept = ~kept if asked.negated else kept
     kept[-1] = asked.keeps_missing(_outcome_columns(spec))
     return kept
-
-
-def _explain_absent_value(
-    value: Value, condition: RowCondition, levels: Sequence[Value], spec: Spec
-) -> str:
-    # that no row has a value of a condition, and which ones there are
-    name, column = name_of(value), condition.column
-    recoding = spec.recoding(column)
-    category = (recoding.categories_of([value])[0] if recoding else None) or name
-    known = [name_of(level) for level in levels]
-    meant = f" It is recoded to {quote(category)} (recode)." if category != name else ""
-    meant = meant or suggest(name, known)
-    return f"column {quote(column)} has no value {quote(name)}.{meant} It has {cells(known)}"
 
 
 def _missing_codes(

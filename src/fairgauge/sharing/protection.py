@@ -5,9 +5,9 @@ smallest cell. Groups, totals and the number of rows are sums of published cells
 nothing to what the cells disclose. No count is treated differently for its neighbours, so that the
 choice of what is published discloses nothing either.
 
-The attacker of `fairgauge.stats.disclosure` is run over what is to be published, together with what
-was published of the same history before; a rounding that it defeats is replaced by the other one.
-A name is published where at least ``min_cell`` rows have it, and where some number that is
+The attacker of `fairgauge.stats.rounded_counts` is run over what is to be published, together with
+what was published of the same history before; a rounding that it defeats is replaced by the other
+one. A name is published where at least ``min_cell`` rows have it, and where some number that is
 published of it is not 0: that so many have it narrows no range then. The first table of a history
 decides which.
 Any table that agrees with everything published could have been published as the same numbers, so
@@ -39,7 +39,7 @@ from fairgauge.question.conditions import NOT
 from fairgauge.question.options import flag_of, named_identifiers
 from fairgauge.results.shown_result import load
 from fairgauge.start.records import replace
-from fairgauge.stats import disclosure
+from fairgauge.stats import rounded_counts
 from fairgauge.stats.arrays import Array, Index, Limits, Mask
 from fairgauge.values import name_of
 
@@ -182,24 +182,24 @@ def _round_counts(
     # ``before``: the ranges of every cell in earlier tables; ``occurs``: cells known to have
     # someone. The attacker may take all rows to be those of before, where ranges allow it.
     def ranges(published: Array) -> Limits:
-        low, high = disclosure.range_of_rounded(published, base)
+        low, high = rounded_counts.range_of_rounded(published, base)
         low = np.where(occurs, np.maximum(low, 1.0), low)
         lows, highs = zip(*before, (low, high), strict=True)
         return np.array(lows), np.array(highs)
 
     def learned(published: Array) -> Mask:
-        return disclosure.disclosed_by_history(*ranges(published), base)
+        return rounded_counts.disclosed_by_history(*ranges(published), base)
 
     def learned_if_repeated(published: Array) -> Mask:
         low, high = ranges(published)
         repeated = (low[-2:].max(axis=0) <= high[-2:].min(axis=0)).all()
-        return np.asarray(disclosure.disclosed_by_repetition(low, high, base) & repeated)
+        return np.asarray(rounded_counts.disclosed_by_repetition(low, high, base) & repeated)
 
     below, above = base * (counts // base), base * -(-counts // base)
     defeated_below, defeated_above = learned(below), learned(above)
-    drawn = disclosure.rounded_randomly(counts, base, random)
+    drawn = rounded_counts.rounded_randomly(counts, base, random)
     while (nobody := _are_nobodys(drawn, named)).any():
-        drawn = np.where(nobody, disclosure.rounded_randomly(counts, base, random), drawn)
+        drawn = np.where(nobody, rounded_counts.rounded_randomly(counts, base, random), drawn)
     safe = np.where(defeated_below, above, np.where(defeated_above, below, drawn))
     other = np.where(safe == below, above, below)
     safe = np.where(learned_if_repeated(safe), other, safe)
@@ -342,7 +342,7 @@ def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:
     ranges = [known.get(key, (0.0, 0.0)) for key in _cell_keys(table, cube)]
     for reason in cube.excluded:
         rows = np.array([float(earlier.excluded.get(reason, 0))])
-        low, high = disclosure.range_of_rounded(rows, earlier.min_cell or 1)
+        low, high = rounded_counts.range_of_rounded(rows, earlier.min_cell or 1)
         ranges.append((max(low[0], 1.0), high[0]) if reason in earlier.excluded else (0.0, 0.0))
     low, high = np.array(ranges).T
     return low, high

@@ -29,9 +29,8 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from fairgauge import errors
-from fairgauge.api.alternatives import alternatives
 from fairgauge.api.audit import audit
-from fairgauge.api.comparing import compare_models
+from fairgauge.api.comparing import alternatives, compare_models
 from fairgauge.api.pairing import pairs
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube

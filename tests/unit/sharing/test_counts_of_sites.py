@@ -19,11 +19,13 @@ from fairgauge.sharing.protection import protect_counts
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference
-from fairgauge.stats.disclosure import are_disclosive, range_of_rounded, rounded_randomly
 from fairgauge.stats.intervals import wilson
-from fairgauge.stats.rounded_sums import (
+from fairgauge.stats.rounded_counts import (
+    are_disclosive,
     likely_limits,
     limits_of_sums,
+    range_of_rounded,
+    rounded_randomly,
     rounded_rate_limits,
     rounding_moments,
 )

@@ -13,7 +13,7 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.errors import CubeError, DataError
 from fairgauge.sharing.protection import protect_counts
-from fairgauge.stats.disclosure import rounded_randomly
+from fairgauge.stats.rounded_counts import rounded_randomly
 
 ASKED = {"label": "y", "sensitive": "g", "positive": 1}
 

@@ -342,7 +342,7 @@ VERBS = {
     """,
     ),
     "alternatives": Verb(
-        function="fairgauge.api.alternatives:alternatives",
+        function="fairgauge.api.comparing:alternatives",
         result_kind="alternatives",
         question_options=question("strata", "rules", "seed", "replicates", "method", "profile"),
         own_options={

@@ -31,18 +31,6 @@ def _facts(report: MonitorReport) -> dict[str, object]:
     written = metrics.monitored_rules(report)
     alphas = sorted({each.alpha for each in report.comparisons})
     detectors = {each.detector for each in report.comparisons}
-    return {
-        "verdict": _verdict(report),
-        "tone": str(_tone(report)),
-        "asymptotic": monitor_results.Detector.ASYMPTOTIC in detectors,
-        "within": report.spec["monitor"].get("labels_within"),
-        "insufficient": "" if report.comparisons else _open_sentences(report),
-        "alphas": " to ".join(dict.fromkeys(f"{a:.2g}" for a in alphas[:1] + alphas[-1:])),
-        "rules": "; ".join(dict.fromkeys(written[each.rule] for each in report.comparisons)),
-    }
-
-
-def _verdict(report: MonitorReport) -> str:
     undecided = report.state is not MonitorState.NO_ALARM and report.verdict is report.inconclusive
     facts: dict[str, object] = {
         "n": len(report.alarms),
@@ -52,7 +40,15 @@ def _verdict(report: MonitorReport) -> str:
         "faults": bool(report.faults),
         "why": _open_sentences(report) if report.state is not MonitorState.NO_ALARM else "",
     }
-    return spoken().say("monitored_text", "verdict", **facts) or ""
+    return {
+        "verdict": spoken().say("monitored_text", "verdict", **facts) or "",
+        "tone": str(_tone(report)),
+        "asymptotic": monitor_results.Detector.ASYMPTOTIC in detectors,
+        "within": report.spec["monitor"].get("labels_within"),
+        "insufficient": "" if report.comparisons else _open_sentences(report),
+        "alphas": " to ".join(dict.fromkeys(f"{a:.2g}" for a in alphas[:1] + alphas[-1:])),
+        "rules": "; ".join(dict.fromkeys(written[each.rule] for each in report.comparisons)),
+    }
 
 
 def _open_sentences(report: MonitorReport) -> str:

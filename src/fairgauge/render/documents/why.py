@@ -126,18 +126,14 @@ def _facts(found: Decomposition) -> Row:
     }
 
 
-def _unit(found: Decomposition) -> str:
-    # what rows are called: of a count column cases, or as the user names them
-    spec = read_spec(found.spec)
-    counted = unit_of(spec)
-    return called(spec.words.unit or (counted == "cases" and spec.words.noun) or counted)
-
-
 def _excluded_texts(found: Decomposition) -> Iterator[tuple[str, str]]:
     # First are those that are counted nowhere, with and without a stratum: rows, where nobody knows
     # for how many cases they stand. The reasons after a missing stratum are of rows that have one.
-    unit_, g, spec = _unit(found), spoken(), read_spec(found.spec)
-    of_conditions = "rows" if spec.person else unit_
+    # what rows are called: of a count column cases, or as the user names them
+    spec = read_spec(found.spec)
+    counted = unit_of(spec)
+    unit_ = called(spec.words.unit or (counted == "cases" and spec.words.noun) or counted)
+    g, of_conditions = spoken(), "rows" if spec.person else unit_
     units = {str(reason): unit_excluded(reason, unit_) for reason in Uncounted}
     units |= {missing_in_condition(each.column): of_conditions for each in spec.where}
     first = sorted(found.excluded, key=lambda each: (each not in units, each != "missing stratum"))
