@@ -49,13 +49,13 @@ from fairgauge.stats.paired import (
     distance_limits,
     paired_difference,
 )
-from fairgauge.stats.retrainings import better_share
 from fairgauge.stats.sampling import (
     ShareVariance,
     effective_rows,
     intracluster_correlation,
     share_variance,
 )
+from fairgauge.stats.sequential import better_share
 
 Hold = Callable[[float], np.ndarray]
 _LEVEL, _BINS, _CHUNK = 0.95, 100, 100

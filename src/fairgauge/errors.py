@@ -195,16 +195,6 @@ def needing(extra: str, purpose: str) -> Iterator[None]:
         raise MissingExtra(purpose, extra, error) from None
 
 
-def failed_import(error: BaseException) -> ImportError | None:
-    """Return the failed import at the root of an error, None if the error has another reason."""
-    found: ImportError | None = None
-    cause: BaseException | None = error
-    while cause is not None:
-        found = cause if isinstance(cause, ImportError) else found
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-    return found
-
-
 def cause(error: Exception) -> str:
     """Return why something failed: in the words of the system, else in those of the error."""
     return str(getattr(error, "strerror", None) or error)

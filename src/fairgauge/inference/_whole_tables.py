@@ -141,12 +141,6 @@ def agreement_shape(statistic: Averaged, classes: int) -> tuple[Count, Count, Sh
     return wrong if low > high else accuracy.agreed, accuracy.size, shape
 
 
-def check_both_known(data: SideData) -> None:
-    """Raise that there is no interval where labels or predictions are given alone."""
-    if not data.side.table.any():
-        raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
-
-
 def class_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInterval:
     table, weights = data.side.table, None
     if data.squares is not None:

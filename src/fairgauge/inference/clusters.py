@@ -198,23 +198,18 @@ class _Members(NamedTuple):
     span_groups: bool
 
 
+@dataclass(eq=False)
 class ClustersBySide:
     """Selects the clusters of both sides of many comparisons, as `CountsBySide` their rows."""
 
-    sides_of: type[Clusters] = Clusters
+    _counted: GroupCounts
+    _outcome: OutcomeMasks
+    _spec: Spec
+    _per_class: Sequence[OutcomeMasks] = ()
 
-    def __init__(
-        self,
-        counted: GroupCounts,
-        outcome: OutcomeMasks,
-        spec: Spec,
-        per_class: Sequence[OutcomeMasks] = (),
-    ) -> None:
-        self._counted = counted
-        self._outcome = outcome
-        self._spec = spec
-        self._per_class = per_class
-        self._measure: Measure = "w" if counted.weighted else "n"
+    def __post_init__(self) -> None:
+        self.sides_of: type[Clusters] = Clusters
+        self._measure: Measure = "w" if self._counted.weighted else "n"
         self._last: tuple[object, ConfusionCounts] | None = None
         self._correlations: dict[tuple[frozenset[Need], Cells, Cells], Array] = {}
 
@@ -352,15 +347,10 @@ class ClustersBySide:
 class DesignBySide(ClustersBySide):
     """Selects how the sides of many comparisons were sampled."""
 
-    def __init__(
-        self,
-        counted: GroupCounts,
-        outcome: OutcomeMasks,
-        spec: Spec,
-        per_class: Sequence[OutcomeMasks] = (),
-    ) -> None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        counted = self._counted
         assert counted.design is not None
-        super().__init__(counted, outcome, spec, per_class)
         self.sides_of, self.design = SampledSides, counted.design
         self._slots = 1 + len(counted.strata)
         self._held: dict[tuple[int, int], tuple[Index, float, float]] = {}

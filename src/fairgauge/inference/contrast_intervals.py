@@ -114,12 +114,12 @@ def _agreement_interval(statistic: Agreement, data: SideData) -> StatisticInterv
 def _average_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInterval:
     from fairgauge.inference._whole_tables import (
         agreement_shape,
-        check_both_known,
         class_interval,
         is_of_agreement,
     )
 
-    check_both_known(data)
+    if not data.side.table.any():
+        raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
     if not isinstance(statistic, Averaged) or not is_of_agreement(statistic):
         return class_interval(statistic, data)
     of, among, shape = agreement_shape(statistic, len(data.side.per_class))

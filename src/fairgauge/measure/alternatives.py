@@ -33,7 +33,7 @@ from fairgauge.results.alternatives import Alternative, Assumed, GapChange, Kept
 from fairgauge.results.estimates import RateChange
 from fairgauge.stats.arrays import Mask, floats, quiet
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.retrainings import better_share, chance_of_better, mean_least, records_p
+from fairgauge.stats.sequential import better_share, chance_of_better, mean_least, records_p
 
 
 def judge_alternatives(

@@ -63,11 +63,6 @@ class _Searched(NamedTuple):
     favourable: Favourable
 
     @property
-    def worse_sign(self) -> int:
-        """Return the sign of a difference to the disadvantage of people, else of the worse rate."""
-        return self.adverse or (1 if favours_the_least(self.row, self.favourable) else -1)
-
-    @property
     def has_direction(self) -> bool:
         """Return whether one direction of the rate is the worse one for a group."""
         return self.adverse != 0 or directions.has_direction(self.row, self.favourable)
@@ -175,7 +170,8 @@ def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding
 
 
 def _worst_estimate(searched: _Searched) -> Estimate | None:
-    sign = searched.worse_sign
+    # of a difference to the disadvantage of people, else of the worse rate
+    sign = searched.adverse or (1 if favours_the_least(searched.row, searched.favourable) else -1)
     known = searched.adverse != 0 or (
         directions.better_of(searched.row, searched.favourable) is not Better.NEITHER
     )

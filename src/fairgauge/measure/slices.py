@@ -34,7 +34,6 @@ from fairgauge.resolve.references import (
     Measure,
     References,
     admissible_groups,
-    mirrored_group,
     resolve_references,
     rivals,
 )
@@ -464,7 +463,11 @@ class Slice:
             if not overall:
                 which, slots = self._pairs_of_slots(which)
             each = [references.each[g] for g in which]
-            mirrored = mirrored_group(self.counts, references.each)
+            # two groups that are each other's reference are one comparison: the smaller group
+            # stands for both; of equally many rows, the first
+            mutual = set(references.each) == {Reference(ReferenceKind.OTHERS)}
+            two = len(self.counts.groups) == 2 and not self.counts.has_others
+            mirrored = 1 - int(np.argmin(self.counts.cases)) if mutual and two else None
             compared_sides = ComparedSides(which, references.sides[which], slots, each, mirrored)
             self._compared[key] = compared_sides
         return self._compared[key]

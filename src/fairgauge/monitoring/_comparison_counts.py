@@ -19,7 +19,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import Missing, ReferenceRule, Task
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.identity import is_named
-from fairgauge.monitoring._period_cubes import PERIODS, PeriodCubes, stacks
+from fairgauge.monitoring._period_cubes import PERIODS, PeriodCubes, drop_rows, stacks, sum_cubes
 from fairgauge.monitoring.monitor_spec import (
     MonitoredRate,
     MonitorRule,
@@ -137,7 +137,10 @@ def _baseline_counts(
     try:
         return counted(baseline)
     except DataError:
-        return counted(cubes.knowing_outcomes(baseline))
+        # with the outcomes of all periods, and the baseline's own groups alone
+        own, every = drop_rows(baseline), cubes.blank
+        levels = {**own.levels, **{axis: every.levels[axis] for axis in baseline.plan.outcomes}}
+        return counted(sum_cubes([baseline, replace(every, levels=levels, tables=own.tables)]))
 
 
 def _period_counts(

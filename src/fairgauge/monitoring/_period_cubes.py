@@ -72,12 +72,6 @@ class PeriodCubes(tuple[Cube, ...]):
         """Return counts with the values of all periods: one may lack what the question names."""
         return sum_cubes([cube, self.blank])
 
-    def knowing_outcomes(self, cube: Cube) -> Cube:
-        """Return counts with the outcomes of all periods, and with their own groups alone."""
-        own, every = drop_rows(cube), self.blank
-        levels = {**own.levels, **{axis: every.levels[axis] for axis in cube.plan.outcomes}}
-        return sum_cubes([cube, replace(every, levels=levels, tables=own.tables)])
-
     def answer(self, cube: Cube, ask: Callable[[Cube], _Answer]) -> _Answer:
         """Return what counts answer, with the values of all periods where they lack one."""
         try:

@@ -56,7 +56,12 @@ class History:
     """
 
     def __init__(self, where: str | Path) -> None:
-        self._store: Store = open_store(where)
+        if not isinstance(where, (str, Path)):
+            raise DataError(f"a history is a folder or a URL, not {display(where)}")
+        if isinstance(where, str) and _URL.match(where):
+            self._store: Store = FsspecStore(where)
+        else:
+            self._store = FolderStore(Path(where))
 
     @property
     def name(self) -> str:
@@ -249,19 +254,6 @@ def _baseline_file(digest: str) -> str:
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"})
 _URL = re.compile(r"[a-z][a-z0-9+.\-]+://", re.IGNORECASE)
-
-
-def open_store(where: str | Path) -> FolderStore | FsspecStore:
-    """Return the store of a folder or of an fsspec URL (``s3://bucket/model``).
-
-    Raises ``DataError``: it is no path, a file, or a URL of no known kind.
-    Raises ``MissingExtra``: the library of an object store is not installed.
-    """
-    if not isinstance(where, (str, Path)):
-        raise DataError(f"a history is a folder or a URL, not {display(where)}")
-    if isinstance(where, str) and _URL.match(where):
-        return FsspecStore(where)
-    return FolderStore(Path(where))
 
 
 class FolderStore:

@@ -296,18 +296,6 @@ def resolve_references(
     return references_at(counts, metric, spec, values_of, 1, by_rows)[0]
 
 
-def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) -> int | None:
-    """Return the one of two groups that only mirrors the other; None where there is none.
-
-    Two groups that are each other's reference are one comparison. The smaller group stands for
-    both; of equally many rows, the first.
-    """
-    mutual = set(references) == {Reference(ReferenceKind.OTHERS)}
-    if not mutual or len(counts.groups) != 2 or counts.has_others:
-        return None
-    return 1 - int(np.argmin(counts.cases))
-
-
 def references_at(
     counts: GroupCounts, metric: Metric | None, spec: Spec,
     values_of: Callable[[Statistic], Values], places: int, by_rows: Values | None = None,

@@ -28,7 +28,6 @@ from fairgauge.errors import (
     DataError,
     FairgaugeError,
     MissingExtra,
-    failed_import,
     listing,
     quote,
 )
@@ -137,7 +136,13 @@ def explained_errors(name: str, extra: str, hide: Callable[[str], str] = str) ->
     except FairgaugeError:
         raise
     except Exception as error:
-        if missing := failed_import(error):  # which ibis may turn into an error of an attribute
+        # a failed import at the root, which ibis may turn into an error of an attribute
+        missing: ImportError | None = None
+        cause: BaseException | None = error
+        while cause is not None:
+            missing = cause if isinstance(cause, ImportError) else missing
+            cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+        if missing:
             raise MissingExtra(f"reading {quote(name)}", extra, missing) from None
         raise DataError(
             f"cannot read {quote(name)}: {reason(Exception(hide(str(error))))}"

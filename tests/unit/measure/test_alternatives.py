@@ -12,7 +12,7 @@ import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render._document_tree import TimeChart
 from fairgauge.render.document import document
-from fairgauge.stats.retrainings import better_share, mean_least, records_p
+from fairgauge.stats.sequential import better_share, mean_least, records_p
 
 # the shares that are selected, by group (M, F) and label
 OLD = [[0.3, 0.8], [0.15, 0.65]]

@@ -394,6 +394,9 @@ def _frame(report: Report, **_: bool) -> dict[str, object]:
         and (e.code is not DiagnosticCode.SIMPSON or e.feature not in reversed_in)
     ]  # fmt: skip
     drawn = exhibits(page, spoken().terms["elsewhere"])
+    # the chart of the metric that the first finding is of, in reports without rules
+    first = () if report.by_rule else [each.estimate.metric for each in report.findings[:1]]
+    charts = _gap_charts(on_one_screen(sections_of(report)), first)
     return {
         "beside": rows_read(page),
         "lead": question.caveat(read_spec(report.spec)),
@@ -402,7 +405,7 @@ def _frame(report: Report, **_: bool) -> dict[str, object]:
         "warned": len(warnings),
         "to_publish": tuple(_filing(report)),
         "brief": brief_of_page(page),
-        "exhibits": (*drawn, *leading_chart(report), *tables),
+        "exhibits": (*drawn, *(each for each in charts if len(each.rows) > 1), *tables),
     }
 
 
@@ -431,14 +434,6 @@ def plots(report: Report) -> dict[str, Iterable[tree.Block]]:
     few, more = on_one_screen(sections_of(report)), _score_charts(report)
     grid = (grid for each in [report] if (grid := rule_grid(first_page(each))) is not None)
     return {"gaps": _gap_charts(few), "rules": grid, "rates": _rate_charts(few), **more}
-
-
-def leading_chart(report: Report) -> list[tree.Chart]:
-    """Return the chart of the metric that the first finding is of, in reports without rules."""
-    first = [each.estimate.metric for each in report.findings[:1]]
-    asked = () if report.by_rule else first
-    charts = _gap_charts(on_one_screen(sections_of(report)), asked)
-    return [each for each in charts if len(each.rows) > 1]
 
 
 def _gap_charts(
