@@ -132,7 +132,7 @@ def read_spec(saved: Mapping[str, object]) -> Spec:
     last = _READ.get("last")
     if last is None or last[0] is not saved:
         not_read = {"metrics", "rules", "recode", "checks", "preset"}
-        known = {name: value for name, value in saved.items() if value not in (None, [])}
+        known = {name: value for name, value in saved.items() if value not in (None, [], {})}
         read: dict[str, Any] = {
             name: BY_NAME[name].type.read(known[name], Location(name))
             for name in known.keys() & BY_NAME.keys() - not_read
