@@ -247,7 +247,7 @@ def _worst_cases_noted(
     plain = replace(spec, missing=Missing.EXCLUDE)
     _, verdicts, _ = measure_and_judge(cube, source, plain, mistakes)
     for counts in count_groups(cube, plain):
-        facts: dict[str, Any] = {}
+        facts: dict[str, Parameter] = {}
         own = [each for each in verdicts if each.feature == counts.feature]
         for verdict in reversed(own):
             for reason in reasons_of(verdict):

@@ -385,7 +385,7 @@ def _check_people(people: Cube, columns: Sequence[str]) -> None:
             ))  # fmt: skip
 
 
-def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> Spec:
+def _asked_of_counts(cube: Cube, features: object, options: Mapping[str, Any]) -> Spec:
     if cube.min_cell is not None:
         raise CubeError(
             "these counts are protected, and the rounding of their cells adds up over subgroups; "

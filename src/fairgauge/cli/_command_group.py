@@ -24,7 +24,7 @@ from fairgauge.errors import DataError, FairgaugeError, SpecError, hide_secrets,
 from fairgauge.start.first_help import SECTIONS, commands, entry_points, first_help
 from fairgauge.start.records import fields
 
-Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+Decorator: TypeAlias = Callable[[Callable[..., object]], Callable[..., object]]
 
 BAD_USAGE = 2
 INTERRUPTED = 130
@@ -198,7 +198,7 @@ class Command(click.Command):
 def add_options(*options: Decorator) -> Decorator:
     """Return a decorator that gives a command several options, in the order of its help."""
 
-    def decorate(command: Callable[..., object]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., object]) -> Callable[..., object]:
         for option in reversed(options):
             command = option(command)
         return command
@@ -210,7 +210,7 @@ def gather_options(record: type, keyword: str, *options: Decorator) -> Decorator
     """Return a decorator with options that a command gets as one record, a keyword of it."""
     named = {each.name for each in fields(record)}
 
-    def decorate(command: Callable[..., object]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., object]) -> Callable[..., object]:
         @add_options(*options)
         @wraps(command)
         def with_record(*args: object, **given: object) -> object:

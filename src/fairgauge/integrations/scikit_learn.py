@@ -31,7 +31,7 @@ _MACRO = ClassScope(ClassKind.AVERAGE, average=Average.MACRO)
 
 
 def scorer(
-    metric: str | Metric | Statistic, *, sensitive: Any, worst: bool = True, **options: Any
+    metric: str | Metric | Statistic, *, sensitive: object, worst: bool = True, **options: Any
 ) -> Scorer:
     """Make a scorer for ``cross_validate``, ``GridSearchCV`` and their like.
 

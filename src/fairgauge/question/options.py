@@ -282,7 +282,7 @@ class Array(Protocol):
 
     def __len__(self) -> int: ...
 
-    def __iter__(self) -> Iterator[Any]: ...
+    def __iter__(self) -> Iterator[object]: ...
 
 
 class Options(TypedDict, total=False):
@@ -299,12 +299,12 @@ class Options(TypedDict, total=False):
     positive: Value | Sequence[Value] | Above | Mapping[str, Value | Sequence[Value]]
     negative: Value | Sequence[Value] | Mapping[str, Value | Sequence[Value]]
     favourable: str
-    sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
-    probabilities: Mapping[str, Any] | Sequence[Probabilities | Mapping[str, Any]]
-    recode: str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]]
-    where: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
+    sensitive: str | Feature | Array | Mapping[str, object] | Sequence[str | Feature | Mapping[str, object]]
+    probabilities: Mapping[str, object] | Sequence[Probabilities | Mapping[str, object]]
+    recode: str | Path | Mapping[str, object] | Sequence[str | Path | Mapping[str, object]]
+    where: str | Mapping[str, object] | Sequence[str | Mapping[str, object]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
-    strata: str | Feature | Array | Sequence[str | Feature | Mapping[str, Any]] | None
+    strata: str | Feature | Array | Sequence[str | Feature | Mapping[str, object]] | None
     count: str | Array | None
     successes: str | Array | None
     weight: str | Array | None
@@ -334,10 +334,10 @@ class Options(TypedDict, total=False):
     rules: str | Rule | Mapping[str, object] | Sequence[str | Rule | Mapping[str, object]]
     inconclusive: str | None
     accept: str | Sequence[str]
-    checks: Mapping[str, Any]
+    checks: Mapping[str, object]
     max_groups: int
     document: Document | Mapping[str, str]
-    words: Words | Mapping[str, str | Mapping[str, Any]]
+    words: Words | Mapping[str, str | Mapping[str, object]]
 
 
 OPTIONS: tuple[Option, ...] = tuple(

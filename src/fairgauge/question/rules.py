@@ -85,7 +85,7 @@ class Rule:
         slack = _ROUNDING * max(1.0, abs(value)) if math.isfinite(value) else 0.0
         return self.low - slack <= value <= self.high + slack
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         keys = {"metric": self.metric, "at_least": self.low, "at_most": self.high}
         keys |= {"features": [*self.features], "groups": [*self.groups]}
         stated = {key: value for key, value in keys.items() if value not in ([], inf, -inf)}

@@ -248,7 +248,7 @@ def rule_grid(worded: WordedPage) -> tree.RuleGrid | None:
     table, g = worded.page.grid, worded.language
     if table is None:
         return None
-    parts: dict[Any, list[Any]] = {}
+    parts: dict[object, list[Any]] = {}
     cells: list[tree.GridCell] = []
     for feature, *row in table.rows:
         drawn = tuple(None if s is None else _cell(g, s) for s in row)
@@ -278,12 +278,12 @@ def _rule(g: Grammar, rule: Statement) -> tree.GridRule:
     return tree.GridRule(heading, below, unit, rule.facts["neutral"], rule.facts["limits"])
 
 
-def _head(g: Grammar, feature: object, row: list[Any]) -> tree.Cell:
+def _head(g: Grammar, feature: object, row: list[Statement | None]) -> tree.Cell:
     # the people of a row; below, their values where these are not in the name
     first = next(s for s in row if s is not None)
     if feature is None or first.who is None:
         return tree.Cell(called(feature) if feature else g.say("grid", "whole") or "")
-    people = [first.who, first.than] if first.facts.get("across") else [first.who]
+    people = [e for e in (first.who, first.facts.get("across") and first.than) if e]
     named = [(g.heading(side), " & ".join(value for _, value in side.values)) for side in people]
     below = [called(value) for name, value in named if called(value) not in name]
     return tree.Cell(g.listing([name for name, _ in named]), below=g.listing(below))

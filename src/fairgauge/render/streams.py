@@ -254,7 +254,7 @@ def rate_frame(report: Report, groups: Sequence[Group]) -> object:
     return _index_rows(rows)
 
 
-def _index_rows(rows: Mapping[tuple[object, ...], dict[str, float | None]]) -> Any:
+def _index_rows(rows: Mapping[tuple[object, ...], dict[str, float | None]]) -> object:
     pandas = _library("pandas")
     names = ["feature", "group", "class", "threshold"]
     kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -317,7 +316,7 @@ class UnrecordedGroups:
         return table, table.codes[:, table.axes.index(axis)]
 
 
-def _add_up(shape: tuple[int, ...], at: Any, values: Array) -> Array:
+def _add_up(shape: tuple[int, ...], at: Index | tuple[Index, ...], values: Array) -> Array:
     total = np.zeros(shape)
     np.add.at(total, at, values)
     return total

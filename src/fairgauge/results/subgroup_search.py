@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fairgauge.catalogue.directions import harm_in_words
 from fairgauge.catalogue.lookup import Catalogue
@@ -38,7 +38,7 @@ class SearchedFeature:
     conditions: Saved = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
 
-    def where(self, value: str) -> dict[str, Any]:
+    def where(self, value: str) -> dict[str, object]:
         """Return what chooses the rows of a value, of all other values together all but these."""
         if value in self.conditions:
             return {self.name: self.conditions[value]}
@@ -175,7 +175,7 @@ class SubgroupSearch(shown_result.ResultOfMetrics):
         """Return a subgroup that is worse or listed as undecided; a ``KeyError`` if none is."""
         return shown_result.find_named((*self.worse, *self.undecided), name)
 
-    def where(self, subgroup: Subgroup) -> dict[str, Any]:
+    def where(self, subgroup: Subgroup) -> dict[str, object]:
         """Return the option ``where`` that counts the rows of a subgroup alone.
 
         Where the search had one itself, these are further conditions.

@@ -189,7 +189,7 @@ def read_objects() -> None:
             """Return the address itself: what its letters matched is known already."""
             return [_ESCAPED.sub(r"\1", path)]
 
-        def info(self, path: str, **_options: object) -> dict[str, Any]:
+        def info(self, path: str, **_options: object) -> dict[str, object]:
             return {"name": path, "size": self._sizes[path], "type": "file"}
 
         def modified(self, _path: str) -> datetime:

@@ -304,7 +304,7 @@ class Verification:
                  for each in of[:_MOST_LISTED]]  # fmt: skip
         if len(of) > _MOST_LISTED:
             lines.append(say("verification", "more", n=len(of) - _MOST_LISTED))
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "finding": str(self.finding), "name": called(self.name),
             "unsigned": _SIGNATURE in self.changed,
             "digits": math.floor(-math.log10(far)) if far else None,

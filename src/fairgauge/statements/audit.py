@@ -904,10 +904,10 @@ class _Audit(PageStatements):
             facts = {"feature": note.feature, "known": note["known"], "answered": answered}
             yield fact("ask_people", f"diagnostics[{i}]", **facts, rows=rows)
 
-    def _explaining(self, failed: list[Any]) -> Iterator[Statement]:
+    def _explaining(self, failed: list[Verdict]) -> Iterator[Statement]:
         # what would show where the difference arises that the page reports first
         strata = None if self.strata_leave_nothing else self.strata
-        first: Any = next(iter(failed), None)
+        first: Verdict | Estimate | None = next(iter(failed), None)
         for finding, each, found in self.led[:1]:
             in_words = found.of is not None and found.of.kind != "other"
             first = each.contrast if in_words else finding.estimate

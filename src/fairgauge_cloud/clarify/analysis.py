@@ -70,7 +70,7 @@ class Job:
         return tuple(dict.fromkeys(self._notes))
 
     @property
-    def results(self) -> dict[str, Any]:
+    def results(self) -> dict[str, object]:
         stages = {f"{stage}_metrics": self._stage(stage) for stage in self.config.stages}
         return {"version": "1.0", **stages}
 

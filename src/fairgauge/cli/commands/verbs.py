@@ -125,7 +125,7 @@ def _table_to_print(
     return replace(data, table=None), replace(out, table=data.table)
 
 
-def _features(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> Any:
+def _features(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> object:
     del context, option
     at = Location("sensitive")
     features = LISTED_FEATURES.parse(texts, at) if texts else None

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.enums import CandidateVerdict, DiagnosticCode, IntervalMethod, Level, Outcome, Status
 from fairgauge.question.options import flags_of
@@ -18,6 +18,7 @@ from fairgauge.render.words.metric_words import metric_words
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic, Interval
+from fairgauge.results.shown_result import ShownResult
 
 if TYPE_CHECKING:
     from fairgauge.results.comparison import Change
@@ -136,7 +137,7 @@ def repeat_blocks(result: Asked, fingerprint: str, verb: str) -> Iterator[tree.B
 
 
 def record_blocks(
-    result: Any, facts: Mapping[str, str], line: str, **how: object
+    result: ShownResult, facts: Mapping[str, str], line: str, **how: object
 ) -> Iterator[tree.Block]:
     """Yield facts of where numbers come from, the command that repeats them, and signatures."""
     g, words = spoken(), spoken().terms["record"]

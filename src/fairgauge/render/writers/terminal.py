@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import singledispatchmethod
 from itertools import zip_longest
-from typing import Any
 
 from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
@@ -112,16 +111,16 @@ def _reasons(shown: object) -> Iterator[str]:
     yield from (f"  {each}" for each in (stated_by_author(shown) if shown.by_rule else ()))
 
 
-def _one_screen(document: tree.DocumentTree, writer: _Text, facts: dict[str, Any]) -> list[str]:
+def _one_screen(document: tree.DocumentTree, writer: _Text, facts: Mapping[str, bool]) -> list[str]:
     lines, g = [*writer.document(document)], spoken()
     parts = [g.terms["cover"]] if document.cover else []
     parts += [*writer.hidden, *document.not_shown]
     # on the first page, of which text has the sentences alone
     if published := sum(isinstance(each, tree.Table) for each in document.to_publish):
         parts.append(g.say("read", "to_publish", n=published) or "")
-    facts = facts | {"parts": parts}
-    texts = [g.say("read", "left_out", **facts)] if parts else []
-    texts.append(g.say("read", "everything", file=document.file_name, **facts))
+    known = {**facts, "parts": parts}
+    texts = [g.say("read", "left_out", **known)] if parts else []
+    texts.append(g.say("read", "everything", file=document.file_name, **known))
     return [*lines, *writer.wrapped(" ".join(filter(None, texts)), 2, Tone.SOFT)]
 
 

@@ -156,7 +156,7 @@ class _Workbook:
             sheet.write_string(row, 0, _text(note))
         return row + 1
 
-    def _printed(self, sheet: Any, row: int, column: int, cell: tree.Cell, style: Any) -> None:
+    def _printed(self, sheet: Any, row: int, column: int, cell: tree.Cell, style: object) -> None:
         # write what is printed: a number as the number that is printed, with its format
         number = None if cell.name or style else _NUMBER.fullmatch(cell.text)
         if number is None:

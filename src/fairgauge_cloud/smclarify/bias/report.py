@@ -122,7 +122,7 @@ class MetricError(MetricResult):
     """A metric without a value, and why."""
 
     value: object = None
-    error: Any = None
+    error: object = None
 
     def __post_init__(self) -> None:
         self.error = str(self.error)
