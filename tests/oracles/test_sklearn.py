@@ -35,7 +35,7 @@ def exact(tp: int, fp: int, fn: int, tn: int) -> dict[str, Fraction | None]:
         "false_discovery_rate": ratio(fp, tp + fp), "negative_predictive_value": ratio(tn, tn + fn),
         "false_omission_rate": ratio(fn, tn + fn), "jaccard_index": ratio(tp, tp + fp + fn),
         "f1": ratio(2 * tp, 2 * tp + fp + fn), "error_type_ratio": ratio(fn, fp),
-        "selection_odds": ratio(tp + fp, tn + fn),
+        "selection_odds": ratio(tp + fp, tn + fn), "denials_odds": ratio(tn + fn, tp + fp),
         "conditional_acceptance": ratio(tp + fn, tp + fp),
         "conditional_rejection": ratio(tn + fp, tn + fn), "balanced_accuracy": mean(tpr, tnr),
         "average_odds": mean(tpr, ratio(fp, tn + fp)),
@@ -52,6 +52,7 @@ def same(ours: Any, expected: Fraction | None, over: int) -> bool:
 OVER = {
     "error_type_ratio": lambda c: c["fn"],
     "selection_odds": lambda c: c["tp"] + c["fp"],
+    "denials_odds": lambda c: c["tn"] + c["fn"],
     "conditional_acceptance": lambda c: c["tp"] + c["fn"],
     "conditional_rejection": lambda c: c["tn"] + c["fp"],
 }

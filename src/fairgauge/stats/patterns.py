@@ -164,9 +164,9 @@ def sums_of_others(
             parts = _parts_of(cells, at, smaller, rounded)
         several += [[[at], parts]] if len(parts) > 1 else []
     for whole, parts in several:
-        n, rest = sum(sizes[at] for at in whole), {*held} - {*whole, *parts}
+        n, rest = sum(map(sizes.__getitem__, whole)), {*held} - {*whole, *parts}
         others = [each for each in held if each not in whole or len(whole) > 1]
-        own, of_parts, of_rest = ([sum(of[at] for at in part) for of in columns]
+        own, of_parts, of_rest = ([sum(map(of.__getitem__, part)) for of in columns]
                                   for part in (whole, parts, rest))  # fmt: skip
         ways = 1.0 if own == of_parts else float(len(parts) + 2) ** len(units)  # as many are near
         if len(whole) > 1:
@@ -200,16 +200,16 @@ def _equal_sums(
 ) -> list[list[int]]:
     # the most groups of which some have in every cell what others have, but for what cells are
     # ``rounded`` to; groups of equal cells make no others equal
-    distinct = [at for at in groups if sum(cells[at] == of for of in cells) == 1]
+    distinct = [at for at in groups if cells.count(cells[at]) == 1]
     near = np.array(rounded) * (len(distinct) + 1) / 2
     if len(distinct) > _MOST_SUMMED:  # of so many, two or three that have half of all
-        few = (of for k in (2, 3) for of in combinations(distinct[:_MOST_PAIRED], k))
-        totals = [sum(of) for of in zip(*(cells[at] for at in distinct), strict=True)]
-        half = (of for of in few if all(
-            abs(2 * sum(cells[at][k] for at in of) - n) <= 2 * near[k] for k, n in enumerate(totals)
-        ))  # fmt: skip
-        whole = [*next(half, ())]
-        return [whole, [at for at in distinct if at not in whole]] if whole else []
+        counts, largest = np.array(cells)[distinct], range(min(len(distinct), _MOST_PAIRED))
+        for few in (np.array([*combinations(largest, k)]) for k in (2, 3)):
+            gaps = np.abs(2 * counts[few].sum(axis=1) - counts.sum(axis=0))
+            for of in few[(gaps <= 2 * near).all(axis=1)][:1].tolist():
+                whole = [distinct[i] for i in of]
+                return [whole, [at for at in distinct if at not in whole]]
+        return []
     if len(distinct) < 4:
         return []
     halves = distinct[::2], distinct[1::2]
