@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         MissingExtra,
         SpecError,
     )
-    from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor, monitor_doctor
     from fairgauge.question.features import above, cut, probabilities
@@ -82,7 +81,6 @@ _NAMES_OF = {
     "errors": "CubeError DataError DuplicateCountsWarning FairgaugeError MissingExtra SpecError",
     "sharing.protection": "protect",
     "sharing.sealing": "seal verify",
-    "integrations.scikit_learn": "scorer",
     "monitoring.history": "History",
     "monitoring.monitor": "monitor monitor_doctor",
     "question.features": "above cut probabilities",
@@ -111,7 +109,7 @@ __all__ = [
     "Report", "Rule", "RulesNotMet", "Spec", "SpecError", "SubgroupSearch", "ThresholdChoice",
     "__version__", "above", "alternatives", "audit", "compare", "compare_models", "confusion",
     "count", "cut", "explore", "find", "load", "metric", "metrics", "monitor", "monitor_doctor",
-    "page", "pairs", "plan", "probabilities", "protect", "quotient", "rate", "rule", "scorer",
+    "page", "pairs", "plan", "probabilities", "protect", "quotient", "rate", "rule",
     "seal", "sql", "statistic", "thresholds", "verify", "why",
 ]  # fmt: skip
 

@@ -121,7 +121,6 @@ REFUSED = {
     "find": lambda: fg.find(
         people(500, 0), sensitive=feature(), metrics="selection_rate", **QUESTION
     ),
-    "scorer": lambda: fg.scorer("selection_rate.ratio", sensitive=feature()),
 }
 """What no command above asks for."""
 

@@ -23,7 +23,7 @@ ONLY_IN = {
     "narwhals": ("scan/",), "duckdb": ("scan/",), "polars": ("scan/", "render/"),
     "pyarrow": ("scan/",), "pandas": ("scan/", "render/"), "click": ("cli/",),
     "jinja2": ("render/",), "pydantic": (), "scipy": ("stats/",), "urllib.request": (),
-    "sklearn": ("integrations/scikit_learn.py",), "pytest": ("integrations/pytest_plugin.py",),
+    "sklearn": (), "pytest": ("integrations/pytest_plugin.py",),
     "mlflow": ("integrations/mlflow.py",),
 }  # fmt: skip
 """Libraries, and the only places that may import them, also when imported late."""

@@ -21,7 +21,7 @@ PUBLIC = [
     "Rule", "RulesNotMet", "Spec", "SpecError", "SubgroupSearch", "TN", "TP", "ThresholdChoice",
     "__version__", "above", "alternatives", "audit", "compare", "compare_models", "confusion",
     "count", "cut", "explore", "find", "load", "metric", "metrics", "monitor", "monitor_doctor",
-    "page", "pairs", "plan", "probabilities", "protect", "quotient", "rate", "rule", "scorer",
+    "page", "pairs", "plan", "probabilities", "protect", "quotient", "rate", "rule",
     "seal", "sql", "statistic", "thresholds", "verify", "why",
 ]  # fmt: skip
 """One name more or less is a change of the contract: change it here and in the changelog."""

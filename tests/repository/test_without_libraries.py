@@ -103,7 +103,6 @@ FUNCTIONS = {
     "audit with all metrics": "fg.audit('a.csv', label='repaid', prediction='approved', "
     "score='score', positive='yes', sensitive='sex', features=['score'], metrics=['all'], "
     "method='exact').save('all.html')",
-    "fg.scorer": "fg.scorer('selection_rate.difference', sensitive='sex')",
     **{
         f"example of {name}": f"run_example({name!r})"
         for name in fg.__all__

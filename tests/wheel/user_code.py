@@ -27,7 +27,6 @@ assert_type(loaded, fg.Cube | fg.Report | Check)
 assert_type(check("published.csv"), Check)
 assert_type(fg.compare(report, report), fg.Change)
 assert_type(fg.rule("DI", at_least=0.8), fg.Rule)
-score: float = fg.scorer("accuracy", sensitive="sex")(object(), [[1.0]], [1])
 
 
 def frame(rows: Any) -> fg.Report:

@@ -1,1 +1,1 @@
-"""Where audits are used: scikit-learn, pytest, MLflow and GitHub Actions, each in one module."""
+"""Where audits are used: pytest, MLflow and GitHub Actions, each in one module."""
