@@ -428,15 +428,6 @@ def class_average(of: Statistic, how: Average) -> Averaged:
     return Averaged(name=of.name, of=of, how=how, better=of.better, says=says, cite=of.cite)
 
 
-def adds_up(of: Statistic) -> bool:
-    """Return whether a statistic adds up to the same over all classes, in every group.
-
-    These are the shares that need the label alone, or the prediction alone: every row is of one
-    class, so that they add up to 1, and their averages are the same in every group.
-    """
-    return of.is_share and of.needs in ({"label"}, {"prediction"})
-
-
 def agreement() -> Agreement:
     """Return overall accuracy."""
     says = "the share of rows whose predicted class is their label"

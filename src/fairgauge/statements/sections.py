@@ -15,7 +15,7 @@ from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric, is_of_all_groups
 from fairgauge.catalogue.directions import disparity
 from fairgauge.catalogue.lookup import Catalogue
-from fairgauge.catalogue.statistics import Rate, Statistic, adds_up, tested_as
+from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import Average, ClassKind, Favourable, Outcome, ScopeKind, Status
 from fairgauge.question.specification import read_spec
 from fairgauge.reasons import ReasonCode
@@ -94,9 +94,12 @@ class FeatureResults:
         return _central_first([e for e in dict.fromkeys(known) if not self._is_alike(e)])
 
     def _is_alike(self, rate: str | None) -> bool:
-        # in every group: of averages that give each class, or each decision, the same weight
-        averaged = self.class_scope.average in (Average.MACRO, Average.MICRO)
-        return rate is not None and averaged and adds_up(self.rate_row(rate))
+        # in every group: of averages that give each class, or each decision, the same weight, where
+        # the shares of all classes add up to 1, as those of labels or of predictions alone do
+        if rate is None or self.class_scope.average not in (Average.MACRO, Average.MICRO):
+            return False
+        row = self.rate_row(rate)
+        return row.is_share and row.needs in ({"label"}, {"prediction"})
 
     @cached_property
     def strata(self) -> list[str]:

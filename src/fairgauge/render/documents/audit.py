@@ -116,7 +116,7 @@ class _Part:
             beside = rate is not None and metric == f"{rate.name}.{getattr(row, 'by', '')}"
             if beside and row.set in ("native", "own"):
                 continue
-            code = metrics.metric_heading(row) if row.set == "native" else row.name
+            code = row.name if row.set != "native" else row.heading or metrics.metric_words(row)
             for group in self.groups:
                 if (each := self.of.find(metric, group.group)) is not None:
                     found.append((each, self.terms.get(metric) or code))

@@ -45,16 +45,6 @@ def rate_heading(rate: Statistic) -> str:
     return titled(rate.heading or rate.title)
 
 
-def metric_heading(metric: Metric) -> str:
-    """Return a metric's name for the head of a column that stands by itself.
-
-    >>> from fairgauge.catalogue.lookup import find_metric
-    >>> metric_heading(find_metric("selection_smd_overall"))
-    'SMD'
-    """
-    return metric.heading or metric_words(metric)
-
-
 def abbreviations(rates: Iterable[Statistic]) -> str:
     """Return what the heads of columns stand for, those that are abbreviated.
 
