@@ -135,7 +135,8 @@ def _became(cube: Cube, axis: Axis, spec: Spec, groupings: Mapping[str, Grouping
             for g in grouping.group_of
         ]
     missing = CountedAs.NEGATIVE if spec.profile.as_smclarify else CountedAs.MISSING
-    if task is Task.REGRESSION or axis.role is Role.SCORE or (axis.bounds and len(axis.cuts) > 1):
+    undecided = axis.bounds and (len(axis.cuts) > 1 or not spec.threshold)
+    if task is Task.REGRESSION or axis.role is Role.SCORE or undecided:
         return [*(CountedAs.NUMBER for _ in levels), CountedAs.MISSING]
     if task is Task.MULTICLASS:
         return [*(_named(name_of(level)) for level in levels), CountedAs.MISSING]

@@ -391,7 +391,7 @@ class _Changes(PageStatements):
             else:
                 facts = {"margin": t.margin, "outcome": _margin(t)[2], "by": t.by}
                 s = self.rate_shifted(t.change, **facts, overturned=t.overturned)
-                if t.adjusted is not None and len(self.change.candidates) > 1:
+                if t.adjusted is not None and t.adjusted != t.change.interval:
                     s = replace(s, interval=Range.of(t.adjusted, joint=True))  # which decides
                 yield replace(s, sources=(f"{self.place}.margins[{i}]",))
 

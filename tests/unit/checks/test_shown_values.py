@@ -250,3 +250,12 @@ def test_numbers_may_be_the_count_of_their_own_rows():
     report = fg.audit(rows, label="cases", count="cases", sensitive="sex",
                       task="regression", favourable="higher")  # fmt: skip
     assert report.data.cases == sum(rows["cases"])
+
+
+@pytest.mark.parametrize("threshold", [None, 0.5])
+def test_a_score_is_shown_as_a_decision_only_at_a_threshold_that_was_stated(threshold):
+    rows = table(y={0: 1_500, 1: 0}, score={0.25: 900, 0.75: 0})
+    asked = {} if threshold is None else {"threshold": threshold}
+    found = fg.audit(rows, label="y", positive=1, score="score", sensitive="sex", **asked).counted
+    counted_as = {each.as_ for each in found if each.column == "score"}
+    assert counted_as == ({"number"} if threshold is None else {"positive", "negative"})

@@ -259,6 +259,10 @@ def test_a_margin_that_the_adjustment_decides_says_so():
     assert outcomes == ["non-inferior", "cannot tell"]
     assert "CI, adjusted for all candidates); inconclusive" in text(found)
     assert "adjusted for all" not in text(one)
+    # the last claim that holds is tested at the whole level (Holm): its own interval decides
+    both = compared("fairer", "random", margins={"accuracy": 0.3})
+    assert both["fairer"].margins[0].adjusted == both["fairer"].margins[0].change.interval
+    assert "adjusted for all" not in text(both)
 
 
 def test_who_changes_has_one_total_whatever_groups_are_called():
