@@ -141,6 +141,8 @@ def test_a_ratio_is_stated_as_factors():
     assert f"the smallest gap is a factor of {math.exp(search.curve[-1]):.3g}." in stated
     assert f"lowers the gap by at most a factor of {math.exp(search.bound):.3g}," in stated
     low, high = found[found.best].gaps[0].simultaneous
+    gap = found[found.best].gaps[0]
+    assert f"a ratio of {gap.old:.3f} and {gap.new:.3f}" in stated  # as in the table
     assert f"{low:.3g} to {high:.3g} times what it was" in stated
     assert "den Faktor" in words_of(found, lang="de")
     *_, curve = (e for e in document(found, full=True).exhibits if isinstance(e, TimeChart))

@@ -92,6 +92,13 @@ def test_where_no_threshold_is_enough_the_headline_states_that() -> None:
     assert enough is (made["sex"].outcome == "fail")
 
 
+def test_advice_names_the_feature_for_which_no_threshold_is_enough() -> None:
+    data = rows(0.5).with_columns(age=pl.Series(["old", "young"] * 2_000))
+    made = chosen(data, margins={"accuracy": 0.0}, sensitive=["sex", "age"])
+    assert (made["sex"].outcome, made["age"].outcome) == ("fail", "pass")
+    assert str(made.brief().steps[0]).endswith("no threshold considered is enough for sex.")
+
+
 def test_the_headline_names_every_feature_that_comes_to_the_same() -> None:
     data = rows(0.0).with_columns(age=pl.Series(["old", "young"] * 2_000))
     brief = chosen(data, "selection_rate.ratio >= 0.7", sensitive=["sex", "age"]).brief()
