@@ -572,3 +572,14 @@ def test_one_score_of_a_group_leaves_no_pass(of_group, doubted):
         assert found.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
         accepted = fg.audit(table(s=scores), **asked, rules=rule, accept=f"{code}:g")
         assert (accepted.verdict, numbers(accepted)) == (Outcome.PASS, numbers(found))
+
+
+def test_a_total_that_is_left_out_as_advised_is_no_doubt_any_more():
+    """It was warned of all the same."""
+    cells = {"men": (812, 391), "women": (743, 382), "Total": (1_555, 773)}
+    rows = [{"g": g, "p": p, "n": n} for g, of in cells.items() for p, n in enumerate(of[::-1])]
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "count": "n",
+             "rules": "selection_rate.ratio >= 0.8"}  # fmt: skip
+    kept, whole = (fg.audit(pl.DataFrame(rows), **asked, where=of) for of in ("g != Total", {}))
+    assert (kept.verdict, whole.verdict) == ("pass", "inconclusive")
+    assert not [each for each in kept.diagnostics if each.level == "warning"]
