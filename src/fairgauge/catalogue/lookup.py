@@ -25,7 +25,7 @@ from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import Better
-from fairgauge.errors import alternatives, quote, suggest
+from fairgauge.errors import alternatives, closest, quote, suggest
 from fairgauge.start.records import MISSING, dataclass, field, fields, replace
 
 Record = TypeVar("Record", bound=Any)
@@ -398,8 +398,6 @@ def _explain_unknown_name(name: str, others: Iterable[str]) -> str:
     for each in NAMES:
         if each.ours is None and lookup_key(each.name) == lookup_key(name):
             return f"no metric is {quote(name)} of {each.tool}: {each.differs}"
-    if lookup_key(name) in NOT_OURS:
-        return f"no metric is {quote(name)}: {NOT_OURS[lookup_key(name)]}"
     if lookup_key(name) in _rates_by_key():
         return (
             f"{quote(name)} is a rate of groups, not a metric that compares them; "
@@ -410,10 +408,12 @@ def _explain_unknown_name(name: str, others: Iterable[str]) -> str:
     # nobody types those with a comma; of two abbreviations, neither is a misspelling of the other
     titles = (
         each
-        for each in (*_metrics_by_key(), *_rates_by_key())
+        for each in (*_metrics_by_key(), *_rates_by_key(), *NOT_OURS)
         if "," not in each and not len(each) == len(name) <= _ABBREVIATION
     )
     known = [*others, *titles, *_BY_NAME, *SETS]
+    if lookup_key(close := closest(name, known) or name) in NOT_OURS:
+        return f"no metric is {quote(name)}: {NOT_OURS[lookup_key(close)]}"
     return f"no metric named {quote(name)}.{suggest(name, known)} See: fairgauge metrics"
 
 

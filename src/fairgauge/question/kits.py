@@ -1,9 +1,9 @@
 """Presets: what a filer owes, as a file of data: options, texts, the document to file.
 
 A preset quotes its sources and computes nothing: none states that an audit meets a law. One of your
-own is a TOML file. Its template runs, so that no other file can have it opened: who runs fairgauge
-names it by its path, or names a folder of kits (`FOLDER_OF_KITS`) in which it is found by its name,
-that of its file. A saved question holds the values of one's own and its name, and never its
+own is a TOML file, or a folder with kit.toml. Its template runs, so that no other file can have it
+opened: who runs fairgauge names it by its path, or a folder of kits (`FOLDER_OF_KITS`) in which it
+is found by its name. A saved question holds the values of one's own and its name, and never its
 template or its path.
 """
 
@@ -41,6 +41,7 @@ _TYPES: dict[str, object] = {
 }  # fmt: skip
 """Of which type of TOML the keys of ``[kit]`` are; lists and tables are of texts."""
 _LONGEST = 80  # the name of a preset
+_IN_FOLDER = "kit.toml"  # what a folder that is a preset, and gives it its name, has it in
 _SAVED = ("favourable", "metrics", "reference", "rules", "task")
 """The options of a preset that a saved question has next to its own."""
 _NOT_OPTIONS = ("intersect", "with_score", "with_amounts", "gaps")  # though keys of ``[audit]``
@@ -168,8 +169,8 @@ def kit_or_none(name: object) -> Kit | None:
     _refuse_path(name)
     own = os.environ.get(FOLDER_OF_KITS)
     folder = _FOLDER if name in kit_names() else Path(own) if own else None
-    file = folder and folder / f"{name}.toml"
-    return _kit_of(file) if file and file.is_file() else None
+    files = (folder / f"{name}.toml", folder / name / _IN_FOLDER) if folder else ()
+    return next((_kit_of(file) for file in files if file.is_file()), None)
 
 
 def _refuse_path(name: object) -> None:
@@ -181,8 +182,8 @@ def _refuse_path(name: object) -> None:
 def _no_preset(name: object) -> SpecError:
     message = (
         f"no preset {quote(name)}.{suggest(str(name), kit_names())} Allowed: "
-        f"{', '.join(kit_names())}, or a .toml file of your own, which no other file can name: "
-        f"give it as --preset, or its folder in the variable {FOLDER_OF_KITS}"
+        f"{', '.join(kit_names())}, or of your own a .toml file, or a folder with {_IN_FOLDER}, "
+        f"which no other file can name: give it as --preset, or what holds it in {FOLDER_OF_KITS}"
     )
     return SpecError(Problem("preset", message))
 
@@ -203,13 +204,15 @@ def find_kit(name: str) -> Kit:
 
 
 def open_kit(name: str) -> Kit:
-    """Return a preset that a user names: of a path, the file that is there."""
-    if name not in kit_names() and Path(name).suffix == ".toml" and Path(name).is_file():
-        if Path(name).stem in kit_names():
-            message = f"has the name of a preset of fairgauge, {Path(name).stem}; rename the file"
+    """Return a preset that a user names: of a path, the file, or kit.toml of the folder, there."""
+    path = Path(name)
+    file = path / _IN_FOLDER if path.is_dir() else path
+    if name not in kit_names() and file.suffix == ".toml" and file.is_file():
+        kit = _kit_of(file)
+        if kit.name in kit_names():
+            message = f"has the name of a preset of fairgauge, {kit.name}; rename it"
             raise SpecError(Problem(f"preset {name}", message))
-        kit = _opened[name] = _kit_of(Path(name))
-        _opened[kit.name] = kit
+        _opened[name] = _opened[kit.name] = kit
     return find_kit(name)
 
 
@@ -232,7 +235,8 @@ def read_kit(value: object, at: Location) -> Kit:
 
 @cache
 def _kit_of(file: Path) -> Kit:
-    return _kit_of_tables(file.stem, cast("Mapping[str, Any]", parse(file)))
+    named = file.resolve().parent if file.name == _IN_FOLDER else file.with_suffix("")
+    return _kit_of_tables(named.name, cast("Mapping[str, Any]", parse(file)))
 
 
 def _kit_of_tables(name: str, tables: Mapping[str, Any]) -> Kit:
@@ -252,7 +256,7 @@ def _kit_of_tables(name: str, tables: Mapping[str, Any]) -> Kit:
 
 def _check_kit(found: Mapping[str, object], at: str) -> None:
     # refuse a key that is not known, one that lacks, and one of another type
-    kit, audit = (_table(found, name) for name in ("kit", "audit"))
+    kit, audit = _table(found, "kit"), _table(found, "audit")
     rows = {e.name: e for e in fields(Kit) if e.name not in (*_NOT_OPTIONS, "name", "options")}
     types = {key: _TYPES.get(str(rows[key].type), object) for key in kit if key in rows}
     wrong = [key for key, type_ in types.items() if not _is_of(kit[key], type_)]

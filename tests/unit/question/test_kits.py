@@ -218,6 +218,26 @@ def test_a_file_of_ones_own_is_a_preset(tmp_path):
     assert {line for line in text.split("\n") if line.startswith("|")} <= {*near.split("\n")}
 
 
+def test_a_folder_with_a_kit_is_a_preset_of_its_name(tmp_path, monkeypatch):
+    folder = tmp_path / "bonuses"
+    folder.mkdir()
+    with pytest.raises(fg.SpecError, match=r"a folder with kit\.toml"):
+        filed(str(folder))
+    (folder / "kit.toml").write_text(KIT)
+    report = filed(str(folder))
+    assert "Bonuses of a company" in section_to_file(report)
+    shown = CliRunner().invoke(main, ["presets", str(folder)])
+    assert "House rule 7" in shown.output
+    monkeypatch.setattr(kits, "_opened", {})
+    with pytest.raises(fg.SpecError, match="no preset"):  # no saved file can name its path
+        kits.kit_or_none(str(folder))
+    monkeypatch.setenv(kits.FOLDER_OF_KITS, str(tmp_path))
+    assert kits.find_kit("bonuses").status == "a house rule"
+    ours = folder.rename(tmp_path / "ugesp")
+    with pytest.raises(fg.SpecError, match="has the name of a preset of fairgauge, ugesp"):
+        filed(str(ours))
+
+
 def test_a_file_names_no_preset_that_is_a_file(tmp_path, monkeypatch):
     """The template of a report that somebody sent was opened where it said, and run."""
     path, spec, cube = tmp_path / "bonuses.toml", tmp_path / "a.toml", tmp_path / "a.cube.json"

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from click.testing import CliRunner
 from tests.selected_groups import selected
 
 import compared_reports
@@ -13,6 +14,11 @@ from fairgauge.cli.commands.verbs import VERBS, command_of
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.render import formats, names, render, save, streams, suffixes
 from fairgauge.render.streams import layouts, table_of
+from fairgauge.results import shown_result
+from fairgauge.results.shown_result import ResultKind, ShownResult, made_now
+from fairgauge.start.records import dataclass
+
+SHOWN_BY_TITLE = ("text", "markdown", "html")
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +58,28 @@ def test_every_format_shows_every_report_with_and_without_intervals(format_, sam
         assert text.endswith("\n")
         assert "None" not in text
         assert "nan" not in re.sub(r"(?s)<script>.*", "", text).casefold().split()
+
+
+def test_a_kind_of_result_without_a_page_shows_its_title_in_every_format(tmp_path, monkeypatch):
+    monkeypatch.setattr(shown_result, "_REGISTRY", {**shown_result._REGISTRY})
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Tally(ShownResult):
+        KIND = ResultKind(name="tally", schema="tally/1", title="Tally of people", called="a tally")
+        people: int
+
+    tally = Tally(**made_now(), people=3)
+    assert tally.says() == ("Tally of people",)
+    assert repr(tally) == "<Tally; print() shows it>"
+    for shown in (str(tally), tally._repr_html_(), *(render(tally, of) for of in SHOWN_BY_TITLE)):
+        assert "Tally of people" in shown
+    path = tmp_path / "tally.json"
+    tally.save(path)
+    assert fg.load(path) == tally
+    assert "Tally of people" in CliRunner().invoke(render_command, [str(path)]).output
+    for nothing in (lambda: render(tally, "csv"), tally.to_polars, tally.plot):
+        with pytest.raises(DataError, match=r"tally has no (table of numbers|chart to plot)"):
+            nothing()
 
 
 @pytest.mark.parametrize(

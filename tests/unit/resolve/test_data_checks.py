@@ -442,6 +442,8 @@ def test_a_value_in_words_that_no_group_has_is_warned_of():
         ({"prediction": "f", "positive": "F"}, r'f = \{positive = \["F"\], negative = \["N"\]\}'),
         ({"prediction": "y", "positive": 1, "metrics": "MAPE"}, "mean_label.difference"),
         ({"prediction": "y", "positive": 1, "metrics": "median_label"}, "median_label.difference"),
+        ({"prediction": "y", "positive": 1, "metrics": "median_labels"}, "compares no groups; med"),
+        ({"prediction": "y", "positive": 1, "metrics": "mean_labels"}, "mean 'mean_label'"),
     ],
 )
 def test_what_is_asked_for_otherwise_is_answered_with_how(options, error):
