@@ -275,19 +275,16 @@ def find_objects(url: str) -> tuple[list[Object], bool]:
             names = [name for folder in found for name in files.find(folder)]
     if glob and not found:
         raise DataError(f"nothing matches {quote(shown_address(url))}")
-    return [Object(_address_of(str(name), url)) for name in sorted(names)], below
+    scheme, _, rest = url.partition("://")
+    if scheme not in _WEB:  # elsewhere names begin with the bucket
+        bucket = f"{scheme}://{rest.partition('/')[0]}/"
+        names = [bucket + str(name).lstrip("/").partition("/")[2] for name in names]
+    return [Object(str(name)) for name in sorted(names)], below
 
 
 def _lower_scheme(url: str) -> str:
     scheme, found, rest = url.partition("://")
     return f"{scheme.lower()}{found}{rest}"
-
-
-def _address_of(name: str, url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    if scheme.lower() in _WEB:
-        return name
-    return f"{scheme}://{rest.partition('/')[0]}/{name.lstrip('/').partition('/')[2]}"
 
 
 def names_in(folder: str) -> list[str]:

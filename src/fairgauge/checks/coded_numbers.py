@@ -88,8 +88,7 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 of_score=any(e.role is Role.SCORE for e in own), chosen=condition is not None,
             )  # fmt: skip
         for value, cases in found.items():
-            price = value in (99, 999) and words.is_column_of("price", axis.column)
-            if cases and not price and not is_one_of(value, ends):
+            if cases and not is_price(axis.column, value) and not is_one_of(value, ends):
                 facts: dict[str, Parameter] = {"column": axis.column, "rows": int(cases)}
                 facts["value"] = value
                 if not (of_sizes or isinstance(value, str)):
@@ -154,6 +153,11 @@ def _scores_far_above(table: CountTable) -> dict[Value, float]:
         else:
             return {}
     return found
+
+
+def is_price(column: str, value: Value) -> bool:
+    """Return whether a number is often one of a column of prices, by its name."""
+    return value in (99, 999) and words.is_column_of("price", column)
 
 
 def codes_of_counts(edges: Sequence[float], rows: Sequence[float]) -> dict[Value, float]:

@@ -205,8 +205,7 @@ def find_kit(name: str) -> Kit:
 
 def open_kit(name: str) -> Kit:
     """Return a preset that a user names: of a path, the file, or kit.toml of the folder, there."""
-    path = Path(name)
-    file = path / _IN_FOLDER if path.is_dir() else path
+    file = Path(name, _IN_FOLDER) if Path(name).is_dir() else Path(name)
     if name not in kit_names() and file.suffix == ".toml" and file.is_file():
         kit = _kit_of(file)
         if kit.name in kit_names():
