@@ -16,6 +16,8 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +29,7 @@ from click.testing import CliRunner
 from tests.needs import POSIX, need
 
 import fairgauge as fg
+from fairgauge import object_stores
 from fairgauge.cli import main
 from fairgauge.errors import DataError
 from fairgauge.object_stores import Ranges, find_objects, write_object
@@ -503,11 +506,17 @@ def test_an_interrupt_while_a_store_is_waited_for(what, tmp_path, monkeypatch):
 
 def test_addresses_of_accounts_are_kept(monkeypatch):
     """What is found below an address of Azure keeps the account in it."""
-    from fairgauge.object_stores import _address_of
-
-    url = "abfss://box@account.dfs.core.windows.net/days/*.parquet"
-    found = _address_of("box/days/1.parquet", url)
-    assert found == "abfss://box@account.dfs.core.windows.net/days/1.parquet"
+    found = {f"box/days/{day}.parquet": {"type": "file"} for day in (2, 1)}
+    store = SimpleNamespace(
+        invalidate_cache=lambda: None,
+        info=Mock(side_effect=FileNotFoundError),
+        glob=lambda path, detail: found,
+    )
+    monkeypatch.setattr(object_stores, "filesystem", lambda url: (store, "box/days/*.parquet"))
+    account = "abfss://box@account.dfs.core.windows.net"
+    listed, _ = find_objects(f"{account}/days/*.parquet")
+    assert [each.url for each in listed] == [f"{account}/days/{day}.parquet" for day in (1, 2)]
+    monkeypatch.undo()
     monkeypatch.delenv("AZURE_STORAGE_CONNECTION_STRING", raising=False)
     need("adlfs")
     import adlfs
