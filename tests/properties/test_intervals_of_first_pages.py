@@ -17,7 +17,9 @@ from tests import every_result
 
 import fairgauge as fg
 import sample_reports
+from fairgauge.render import _document_tree as tree
 from fairgauge.render import render
+from fairgauge.render.document import document
 from fairgauge.render.page import first_page, rule_grid
 from fairgauge.render.streams import tables_of
 from fairgauge.results.estimates import Estimate, is_significant
@@ -248,3 +250,26 @@ def test_every_interval_that_a_format_prints_is_one_of_json(name: str, tmp_path:
                     for n, end, unit in zip(each, ends, units, strict=True))
                 for each in known for scale in (1, 100)
             ), (format_, pair)  # fmt: skip
+
+
+def _tables(section: Any) -> Iterator[tree.Table]:
+    for block in section.blocks:
+        if isinstance(block, tree.Section):
+            yield from _tables(block)
+        elif isinstance(block, tree.Table):
+            yield block
+
+
+@pytest.mark.parametrize("name", every_result.RESULTS)
+def test_every_interval_of_a_table_names_its_level(name: str) -> None:
+    """In the head of its column, or in each of its cells."""
+    whole = document(every_result.result(name), full=True)
+    for table in (each for section in whole.sections for each in _tables(section)):
+        if table.caption.startswith("Values"):  # whose values may be ranges
+            continue
+        for i, column in enumerate(table.columns):
+            cells = [f"{row[i].text} {row[i].below}" for row in (*table.rows, *table.totals)]
+            ends = [text for text in cells if re.search(r"\d\S* to [−+-]?\d", text)]
+            noted = any("% confidence interval" in note for note in table.notes)
+            if ends and not noted and "% CI" not in column.heading:
+                assert all("% CI" in text for text in ends), (table.caption, column.heading, ends)

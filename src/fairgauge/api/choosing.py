@@ -24,6 +24,8 @@ class Question:
     answers: Mapping[str, str]  # what may be answered, with what it means
     # answers to earlier questions, one of which each must have for this one to be asked
     asked_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # the answer that holds, and may be given, where outcomes are not recorded for all
+    otherwise: str = ""
 
     def applies(self, given: Mapping[str, str]) -> bool:
         return all(given.get(name) in words for name, words in self.asked_if.items())
@@ -52,7 +54,7 @@ QUESTIONS = (
     }, {"model": ("decision", "score"), "outcomes": ("all",)}),
     Question("parity", "Must groups be selected at similar rates, whatever the outcomes (a law, a policy)?", {
         "yes": "yes", "no": "no",
-    }, {"model": ("decision", "score"), "outcomes": ("all",)}),
+    }, {"model": ("decision", "score"), "outcomes": ("all",)}, otherwise="yes"),
     Question("probability", "Do people act on the score itself, as a probability?", {
         "yes": "yes, or it is shown to them", "no": "no, only on the decision",
     }, {"model": ("score",), "outcomes": ("all",)}),
@@ -80,6 +82,7 @@ def check(given: Mapping[str, str]) -> None:
     problems = []
     for question in QUESTIONS:
         answer = given.get(question.name)
+        known = {**given, "outcomes": "all"} if answer == question.otherwise else given
         if answer is None:
             continue
         if answer not in question.answers:
@@ -87,7 +90,7 @@ def check(given: Mapping[str, str]) -> None:
             choices = listing(question.answers, len(question.answers))
             message = f"no answer {quote(answer)}.{near} Choose one of {choices}"
             problems.append(Problem(question.name, message))
-        elif not question.applies(given):
+        elif not question.applies(known):
             conditions = " and ".join(
                 f"{name} is {' or '.join(words)}" for name, words in question.asked_if.items()
             )

@@ -33,10 +33,10 @@ def thresholds(
     Parameters
     ----------
     data : frame, path, glob, list of paths, or Cube
-        As of `fairgauge.audit`, with a label, a score and sensitive features; thresholds are chosen
-        for each feature and intersection by itself. Of the options, ``threshold`` is the one in use
-        today, and after it others to consider; ``rules`` is the one rule that
-        every group must meet, a difference or a ratio of a rate of decisions, such as
+        As of `fairgauge.audit`, with a label, a score and sensitive features; one threshold decides
+        for the groups of every feature and intersection. Of the options, ``threshold`` is the one
+        in use today, and after it others to consider; ``rules`` is the one rule that every group
+        must meet, a difference or a ratio of a rate of decisions, such as
         ``"selection_rate.ratio >= 0.8"``; and ``margins`` is the one rate of all rows that may be
         worse, and by how much at most (default ``{"accuracy": 0.01}``).
     {config}

@@ -138,9 +138,13 @@ def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
 def _outcomes_alike(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     classes = decide_task(cube, spec) is Task.MULTICLASS
     outcomes = [
-        _Spelling(axis.column, level, rows, _outcome_meaning(level, axis.column, spec, classes))
+        _Spelling(
+            axis.column, level, rows, is_one_of(level, positive) if positive else meaning(level)
+        )
         for axis in cube.plan.outcomes
         if not axis.bins
+        # without stated values, "True", "true" and "1" mean the same
+        for positive in [() if classes else spec.positive_of(axis.column)]
         for level, rows in levels_with_cases(cube, axis)
         # levels of rows that are protected, or of another decision of a person, may have none
         if isinstance(level, str) and (rows or cube.min_cell is not None or spec.of_people)
@@ -191,12 +195,6 @@ def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
     if not sets:
         return name_of(level)
     return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
-
-
-def _outcome_meaning(level: str, column: str, spec: Spec, classes: bool) -> Hashable:
-    if (positive := spec.positive_of(column)) and not classes:
-        return is_one_of(level, positive)
-    return meaning(level)  # of "True", "true" and "1"
 
 
 def _same_reading_groups(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]]:

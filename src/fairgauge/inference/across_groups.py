@@ -343,7 +343,7 @@ def pairwise(
     size = len(groups.names)
     if size < FEWEST_GROUPS or math.comb(size, 2) > _MOST_COMPARED:
         return []
-    every = ((rate, _compare_pairs(rate, groups, family.level)) for rate in rates)
+    every = ((rate, _compare_pairs(rate, groups, spec.confidence)) for rate in rates)
     kept = [(rate, compared) for rate, compared in every if compared.groups >= FEWEST_GROUPS]
     return [
         pair

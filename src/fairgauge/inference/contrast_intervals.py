@@ -369,7 +369,7 @@ def compare_statistics(
     refused: dict[Statistic, StatisticComparison | Reason] = {}
     for statistic in statistics:
         try:
-            comparisons[statistic] = _interval_sides(statistic, compared, spec)
+            comparisons[statistic] = interval_sides(statistic, compared, spec)
         except NoInterval as why:
             refused[statistic] = why.reason
     means = {}
@@ -384,7 +384,8 @@ def compare_statistics(
     return refused | means | dict(zip(others, tested, strict=True))
 
 
-def _interval_sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> StatisticComparison:
+def interval_sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> StatisticComparison:
+    """Return what all contrasts of a statistic have in common but their p-values."""
     other = compared.reference if denominator(statistic) is None else compared.other
     ours, theirs = (side_interval(statistic, each) for each in (compared.group, other))
     at = np.arange(len(ours.n))
@@ -400,9 +401,8 @@ def _interval_sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> 
     default &= compared.group.rounded is None
     if default and one and two and one.plain and two.plain:  # else not of the number
         score = far_apart(one.x, one.n, two.x, two.n)
-    return StatisticComparison(
-        ours, theirs, np.empty(0), score, insufficient_sides(ours, theirs), correlation
-    )
+    few, p = insufficient_sides(ours, theirs), np.full(len(ours.n), np.nan)
+    return StatisticComparison(ours, theirs, p, score, few, correlation)
 
 
 def contrast_interval(

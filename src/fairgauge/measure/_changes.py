@@ -114,7 +114,7 @@ def changed_disparities(
     p_of_shift = made.shift.p_value()
     p = np.maximum(p_of_shift, made.level.p_value())  # of a distance that does not change
     scaled = np.exp if any(base.by == "ratio" for base in bases) else np.asarray
-    low, high, new_low, new_high = map(scaled, (*shift, *made.models[1].at(np.full(len(bases), z))))
+    low, high = map(scaled, shift)
     for i, base in enumerate(bases):
         old, new, change = (as_number(of[i]) for of in (*made.values, made.shift.value))
         rows = [float(each[i]) for each in made.rows]
@@ -134,8 +134,6 @@ def changed_disparities(
             base,
             old=old,
             new=new,
-            new_interval=base.new_interval
-            or interval_of(new_low[i], new_high[i], level, made.methods[:1]),
             change=float(scaled(change)),
             interval=interval_of(low[i], high[i], level, made.methods),
             distance=far,

@@ -33,20 +33,20 @@ from fairgauge.enums import (
     Task,
 )  # fmt: skip
 from fairgauge.errors import Problem, SpecError, problems_where, quote, refuse
-from fairgauge.inference.contrast_intervals import insufficient_sides, statistic_interval
-from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval
+from fairgauge.inference.contrast_intervals import contrast_interval, interval_sides, side_interval
+from fairgauge.inference.interval import FEWEST_GROUPS, Comparisons, SideData
 from fairgauge.inference.missing_values import (
     large_uncounted,
     missing_groups,
     missing_outcomes,
     uncounted_rows,
-)
+)  # fmt: skip
 from fairgauge.inference.paired_changes import (
     StatisticChange,
     confusion,
     shown_claims,
     statistic_change,
-)
+)  # fmt: skip
 from fairgauge.inference.possible import PossiblePairs, metric_cases, worst_case_limits
 from fairgauge.measure._changes import interval_of, measured_disparities, rate_records
 from fairgauge.measure._small_groups import small_groups
@@ -66,15 +66,16 @@ from fairgauge.resolve.references import (
     references_at,
     rivals,
     side_of_all,
+    side_of_others,
     sides_of_unknown,
-)
+)  # fmt: skip
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange, as_number
 from fairgauge.results.scopes import Diagnostic, not_counted
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
+from fairgauge.results.verdicts import gravest
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask
-from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import PairedTable
 from fairgauge.stats.significance import tukey_level
@@ -131,13 +132,17 @@ def choose_thresholds(
     refuse(problems)
     outcome = resolution.outcomes[0]
     without = large_uncounted(cube, resolution.features, spec)
-    rate = spec.catalogue.rate(kept)
+    rate, scores = spec.catalogue.rate(kept), resolution.everyone.histogram
+    assert scores is not None
+    assert isinstance(spec.threshold, tuple)
+    _check_between_bins(scores, spec.threshold)
+    cuts = np.unique([*spec.threshold, *_quantile_cuts(scores)])
+    choosers = [
+        _Chooser(of, outcome, spec, goal, rate, margin, without, cuts) for of in resolution.features
+    ]
     return {
         "accepts": accepts(outcome),
-        "features": tuple(
-            _Chooser(of, outcome, spec, goal, rate, margin, without).chosen()
-            for of in resolution.features
-        ),
+        "features": tuple(_choose_together(choosers)),
         "diagnostics": (
             *reversed_outcomes_of(resolution),
             *(
@@ -264,22 +269,14 @@ class _Chooser:
     """
 
     def __init__(
-        self,
-        counts: GroupCounts,
-        outcome: OutcomeMasks,
-        spec: Spec,
-        goal: Rule,
-        kept: Statistic,
-        margin: float,
-        without: Mapping[str, int],
-    ) -> None:
+        self, counts: GroupCounts, outcome: OutcomeMasks, spec: Spec, goal: Rule, kept: Statistic,
+        margin: float, without: Mapping[str, int], cuts: Array,
+    ) -> None:  # fmt: skip
         self.metric, self.goal, self.kept = _metric_of(goal), goal, kept
-        self.counts, self.margin, self.spec = counts, margin, spec
+        self.counts, self.margin, self.spec, self.cuts = counts, margin, spec, cuts
         histogram = counts.histogram
         assert histogram is not None
         assert isinstance(spec.threshold, tuple)
-        _check_between_bins(histogram, spec.threshold)
-        self.cuts = np.unique([*spec.threshold, *_quantile_cuts(histogram)])
         self.today = int(np.searchsorted(self.cuts, spec.threshold[0]))
         names = ("w", "w2", "n") if spec.weight else ("n", "n", "n")
         every = np.stack([histogram.counts[n] for n in names])
@@ -308,60 +305,22 @@ class _Chooser:
         self._possible = self._possible_disparities(at, decided)
         everywhere = self._disparities(self._every, spec.confidence)
         self._judged = ~everywhere.why.astype(np.bool_).all(axis=1, keepdims=True)
+        self.judges = len(counts.groups) > 1 and bool(self._judged.any())
 
-    def chosen(self) -> FeatureThresholds:
-        """Return the candidates and the choice."""
-        shown = self._shown()
-        frontier = tuple(self._frontier(shown))
-        cut = self._choose(shown)
-        effect = None if cut is None else self._effect(cut, bool(shown[cut]))
-        return FeatureThresholds(
-            feature=self.counts.feature, groups=self.counts.groups, frontier=frontier,
-            common=effect,
-            outcome=self._explain_no_common(frontier) if effect is None else effect.outcome,
-        )  # fmt: skip
+    def hold(self, confidence: float, *, excluded: bool = True) -> Mask:
+        """Return at which thresholds all groups that are judged meet the goal, the rate kept.
 
-    def _choose(self, shown: Mask) -> int | None:
-        if self._hold(self.spec.confidence)[self.today]:
-            return self.today
-        if shown.any():
-            return self._closest(shown)
-        # where only rows that are excluded leave it open
-        counted = self._hold(self.spec.confidence, excluded=False)
-        return self.today if counted[self.today] else self._closest(self._shown(excluded=False))
-
-    def _closest(self, shown: Mask) -> int | None:
-        far = np.abs(self.cuts - self.cuts[self.today])
-        return int(np.where(shown, far, np.inf).argmin()) if shown.any() else None
-
-    def _shown(self, *, excluded: bool = True) -> Mask:
-        others = self._every != self.today
-        shown, _ = shown_claims(
-            lambda level: self._hold(level, excluded=excluded) & others,
-            int(others.sum()), self.spec.confidence,
-        )  # fmt: skip
-        return shown
-
-    def _explain_no_common(self, frontier: Sequence[OperatingPoint]) -> Outcome:
-        # that each misses a limit needs no adjustment: the claim is false only where all are
-        _, most = self._gain(self.spec.confidence)
-        kept = most >= -self.margin - _ROUNDING
-        open_ = {frontier[i].outcome for i in np.flatnonzero(kept).tolist()} - {Outcome.FAIL}
-        if not open_:
-            return Outcome.FAIL
-        return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
-
-    def _hold(self, confidence: float, *, excluded: bool = True) -> Mask:
-        # at which thresholds every group with sufficient data meets the goal and the rate is kept,
-        # by intervals at a confidence level; whatever excluded rows are, unless asked otherwise
+        By intervals at a confidence level; whatever excluded rows are, unless asked otherwise.
+        """
         gaps = self._disparities(self._every, confidence)
         limits = gaps.limits if excluded else gaps.limits[:1]
         gaps = replace(gaps, compared=gaps.compared & self._judged, limits=limits)
-        least = self._gain(confidence)[0] - (self._lost if excluded else 0.0)
+        least = self.gain(confidence)[0] - (self._lost if excluded else 0.0)
         kept = (self._every == self.today) | (least >= -self.margin - _ROUNDING)
         return np.asarray(gaps.passing & kept)
 
-    def _gain(self, confidence: float) -> Limits:
+    def gain(self, confidence: float) -> Limits:
+        """Return the limits of how much better the kept rate is at every threshold."""
         low, high = self._change.at(np.full(len(self.cuts), critical(confidence)))
         return (-high, -low) if self._lower else (low, high)
 
@@ -384,29 +343,34 @@ class _Chooser:
 
     def _disparities(self, cuts: Index, confidence: float) -> Disparities:
         many = self._chosen_among
-        z = np.asarray(critical(tukey_level(many, confidence) if many else confidence))
+        spec = replace(self.spec, confidence=tukey_level(many, confidence) if many else confidence)
         sides = np.stack([add_others(each) for each in self._decided(cuts).sum(axis=-2)])
         places, metric = np.arange(len(cuts)), self.metric
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
-        limits_of = mover_difference if metric.by == "difference" else mover_ratio
-        every = []
+        size, every = len(self.counts.groups), []
         for g, of_group in enumerate(against):
-            both = [_interval_of(metric.of, e) for e in (sides[:, g], sides[:, of_group, places])]
-            value = metric.compare_values(both[0].estimate, both[1].estimate, Profile.DOCUMENTED)
-            why = np.array(insufficient_sides(*both), dtype=object)
-            first, second = both if metric.order == "group - reference" else both[::-1]
-            limits = limits_of(first.estimate, *first.at(z), second.estimate, *second.at(z))
-            every.append((value, *limits, why))
+            # as an audit compares them
+            group, reference = map(_side_data, (sides[:, g], sides[:, of_group, places]))
+            whole = (of_group == side_of_all(size)).all()
+            rest = _side_data(sides[:, side_of_others(size) + g]) if whole else None
+            compared = Comparisons(group, reference, rest, np.ones(len(cuts), dtype=np.bool_))
+            comparison = interval_sides(metric.of, compared, spec)
+            value = metric.value(group.side, reference.side, Profile.DOCUMENTED)
+            made = contrast_interval(metric, comparison, compared, spec)
+            made = made.containing(value, metric.range)
+            every.append((value, made.low, made.high, np.array(made.too_few, dtype=object)))
         value, low, high, why = (np.stack(parts) for parts in zip(*every, strict=True))
         for g, reason in enumerate(self._small):
             if reason is not None:
                 why[against == g] = reason.on("reference")
                 why[g] = reason.on("group")
         compared = against != np.arange(len(against))[:, None]
-        return Disparities(
-            self.goal, value, compared, group_sizes(self.counts), why,
-            ((low, high), *self._reached(value, (low, high), cuts)),
-        )  # fmt: skip
+        limits, ratio = [(low, high)], is_ratio(metric)
+        for end, by in zip(*(each[..., cuts] for each in self._possible), strict=True):
+            ends, wider = (end[0], end[1]), (by[0], by[1])
+            least, most = worst_case_limits((low, high), ends, value, ratio=ratio, wider=wider)
+            limits.append((np.fmin(low, least), np.fmax(high, most)))
+        return Disparities(self.goal, value, compared, group_sizes(self.counts), why, tuple(limits))
 
     def _possible_disparities(self, at: Sequence[GroupCounts], of: OutcomeMasks) -> Limits:
         # the least and greatest value of every group (columns) at each threshold, and how much
@@ -424,15 +388,9 @@ class _Chooser:
                     wider[int(case.outcomes), :, g, i] = case.wider
         return ends, wider
 
-    def _reached(self, value: Array, interval: Limits, cuts: Index) -> Iterator[Limits]:
-        for end, by in zip(*(each[..., cuts] for each in self._possible), strict=True):
-            ends, wider, ratio = (end[0], end[1]), (by[0], by[1]), is_ratio(self.metric)
-            low, high = worst_case_limits(interval, ends, value, ratio=ratio, wider=wider)
-            yield np.fmin(interval[0], low), np.fmax(interval[1], high)
-
-    def _frontier(self, shown: Mask) -> Iterator[OperatingPoint]:
+    def frontier(self, shown: Mask) -> Iterator[OperatingPoint]:
         every, level = self._every, self.spec.confidence
-        whole = _interval_of(self.kept, self._decided(every).sum(axis=(1, -2)))
+        whole = side_interval(self.kept, _side_data(self._decided(every).sum(axis=(1, -2))))
         low, high = whole.at(np.asarray(critical(level)))
         references = self._references(every)
         disparities = self._disparities(every, level)
@@ -455,7 +413,7 @@ class _Chooser:
                 outcome=outcome if sure[i] or outcome is not Outcome.PASS else Outcome.INCONCLUSIVE,
             )
 
-    def _effect(self, cut: int, shown: bool) -> ThresholdEffect:
+    def effect(self, cut: int, shown: bool) -> ThresholdEffect:
         cuts = np.array([cut])
         names, level = self.counts.groups, self.spec.confidence
         sides = np.stack([add_others(each[:, 0]) for each in self._decided(cuts)])
@@ -464,23 +422,22 @@ class _Chooser:
         stated = (self._rates(self.spec.catalogue.rate(name), tables)[1] for name in _STATED)
         (references,) = self._references(cuts)
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
+        measured = self._disparities(cuts, level)
+        least, most = measured.limits[0]
+        shared: Any = {"metric": self.metric.name, "definition": self.metric}
+        shared |= {"by": "ratio" if is_ratio(self.metric) else "difference"}
         bases = [
             DisparityChange(
-                metric=self.metric.name,
-                definition=self.metric,
-                feature=self.counts.feature,
-                group=names[g],
-                reference=references.each[g],
-                by="ratio" if is_ratio(self.metric) else "difference",
+                feature=self.counts.feature, group=names[g], reference=references.each[g],
+                new_interval=interval_of(least[g, 0], most[g, 0], level, ()), **shared,
             )
             for g in groups.tolist()
-        ]
+        ]  # fmt: skip
         compared = sides[:, np.concatenate([groups, references.sides[groups]])]
         inside = self.spec.reference is ReferenceRule.OVERALL
         changes = measured_disparities(
             self.metric, change_of(self.metric.of, compared), bases, self.spec, inside=inside
         )
-        measured = self._disparities(cuts, level)
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
         # another threshold than today's is chosen only where the rate is shown to be kept
         keeps, of_kept = Outcome.PASS, None
@@ -515,6 +472,41 @@ class _Chooser:
         bases = [RateChange(rate=row.name, definition=row, feature=f, group=g) for f, g in whose]
         change, no_rows = change_of(row, tables), Reason.of(ReasonCode.NO_ROWS)
         return change, [*rate_records(change, bases, self.spec.confidence, lambda *_: no_rows)]
+
+
+def _choose_together(choosers: Sequence[_Chooser]) -> Iterator[FeatureThresholds]:
+    # one threshold decides for the groups of every feature, so that it has to meet the goal for all
+    one, judging = choosers[0], [each for each in choosers if each.judges]
+    cuts, today, level = one.cuts, one.today, one.spec.confidence
+    others = np.arange(len(cuts)) != today
+
+    def choose(*, excluded: bool) -> tuple[int | None, Mask]:
+        def hold(confidence: float) -> Mask:
+            every = [each.hold(confidence, excluded=excluded) for each in judging]
+            return np.asarray(np.all(every, axis=0) & bool(judging))
+
+        shown, _ = shown_claims(lambda c: hold(c) & others, int(others.sum()), level)
+        closest = int(np.where(shown, np.abs(cuts - cuts[today]), np.inf).argmin())
+        return today if hold(level)[today] else closest if shown.any() else None, shown
+
+    cut, shown = choose(excluded=True)
+    if cut is None:  # where only rows that are excluded leave it open
+        cut, _ = choose(excluded=False)
+    frontiers = [tuple(each.frontier(shown)) for each in choosers]
+    # that each misses a limit needs no adjustment: the claim is false only where all are
+    kept = np.all([e.gain(level)[1] >= -e.margin - _ROUNDING for e in choosers], axis=0)
+    points = [at for at, may in zip(zip(*frontiers, strict=True), kept, strict=True) if may]
+    open_ = {gravest(e.outcome for e in at) for at in points} - {Outcome.FAIL}
+    outcome = Outcome.INCONCLUSIVE if open_ else Outcome.FAIL
+    outcome = Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else outcome
+    for each, frontier in zip(choosers, frontiers, strict=True):
+        proposed = cut if each.judges else None
+        effect = None if proposed is None else each.effect(proposed, bool(shown[proposed]))
+        stated = Outcome.NOT_EVALUATED if judging and not each.judges else outcome
+        yield FeatureThresholds(
+            feature=each.counts.feature, groups=each.counts.groups, frontier=frontier,
+            common=effect, outcome=stated if effect is None else effect.outcome,
+        )  # fmt: skip
 
 
 def _quantile_cuts(histogram: Histogram) -> Array:
@@ -622,14 +614,14 @@ def _metric_of(goal: Rule) -> Contrast:
     raise SpecError(Problem("rules[0]", message))
 
 
-def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:
-    # the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)
+def _side_data(margins: Array) -> SideData:
+    # of weights, their squares and cases: (3, n, 3, 2)
     weights, squares, cases = (confusion(margin, classes=False) for margin in margins)
     weighted = bool((margins[0] != margins[2]).any())
-    return statistic_interval(statistic, SideData(weights, cases, squares if weighted else None))
+    return SideData(weights, cases, squares if weighted else None)
 
 
 def change_of(statistic: Statistic, tables: Array) -> StatisticChange:
     """Return the change of a statistic of weights, their squares and cases: (3, n, 3, 2, 2)."""
-    old, new = (_interval_of(statistic, tables.sum(axis=axis)) for axis in (-1, -2))
+    old, new = (side_interval(statistic, _side_data(tables.sum(axis=axis))) for axis in (-1, -2))
     return statistic_change(statistic, PairedTable(*tables), old, new)

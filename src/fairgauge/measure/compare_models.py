@@ -32,7 +32,7 @@ from fairgauge.inference.paired_changes import (
 from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
 from fairgauge.measure import _changes
 from fairgauge.measure._changes import MeasuredCandidate, MeasuredDisparities, MeasuredMargins
-from fairgauge.measure.slices import Slice
+from fairgauge.measure.slices import ComparedSides, Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly, count_missing
@@ -437,6 +437,9 @@ class PairedModels:
             change = sliced.change(metric.of, both)
         except NoInterval as refused:
             return _drop_numbers(bases, refused.reason)
+        own = ComparedSides(groups, references, np.zeros_like(groups), [e.reference for e in bases])
+        audited = sliced.candidate.estimates(metric, compared=own)  # whose interval is its own
+        bases = [replace(b, new_interval=e.interval) for b, e in zip(bases, audited, strict=True)]
         measured = _changes.measured_disparities(metric, change, bases, self.spec, inside=inside)
 
         def ends(missing: bool) -> Array:

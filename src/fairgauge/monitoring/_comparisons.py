@@ -514,18 +514,16 @@ class _Labels:
         within = asked.labels_within
         if within is None or not any(self.needed):
             return
-        lacks = np.array([_share_without_label(cube) for cube in cubes])
+        axes = [cube.plan.axis(Role.LABEL) for cube in cubes]
+        cases = [
+            c.cases_by_level[a] if a else np.zeros(1) for c, a in zip(cubes, axes, strict=True)
+        ]
+        lacks = np.array([each[-1] / max(each.sum(), 1) for each in cases], dtype=float)
         due = np.arange(len(names)) < len(names) - within
         waits = (lacks > 0) & ~due
         missing = due & (lacks > MOST_WITHOUT_LABEL)
         self.overdue = tuple(name for name, each in zip(names, missing, strict=True) if each)
         self.entered = int(np.argmax(waits)) if waits.any() else len(names)
-
-
-def _share_without_label(cube: Cube) -> float:
-    axis = cube.plan.axis(Role.LABEL)
-    cases = cube.cases_by_level[axis] if axis else np.zeros(1)
-    return float(cases[-1] / max(cases.sum(), 1))
 
 
 @dataclass(frozen=True, slots=True)

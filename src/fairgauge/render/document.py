@@ -112,7 +112,9 @@ class DocumentParts:
         self.full, self.paper = full, paper
         self.translated: Mapping[str, str] = spoken().table.get("layout", {})
         facts = streams_of(self.kind).get("facts")
-        self.facts = {"r": result, "full": full, **(facts(result) if facts else {})}
+        level = getattr(result, "confidence", None) or getattr(result, "spec", {}).get("confidence")
+        ci = spoken().terms["ci"].format(level=f"{100 * (level or 0.95):.4g}")
+        self.facts = {"r": result, "full": full, "ci": ci, **(facts(result) if facts else {})}
 
     def text(self, text: str, **more: object) -> str:
         """Return a text, in the language that is asked for, with what it names."""

@@ -87,7 +87,7 @@ class Grammar:
         self.env = Templates(autoescape=False, undefined=Missing, trim_blocks=True)
         self._templates: dict[str, jinja2.Template] = {}
         self.env.filters |= {name: getattr(self, name) for name in _FILTERS} | {
-            "aux": lambda e: self.event(e)["aux"],
+            "aux": lambda e, n="": self.event(e)["one" if n == "1" else "aux"],
             "part": lambda e: self.event(e)["part"],
             "often": lambda e: self.was(e) + "," * e.once,
             "who": lambda e: self.event(e)["who"],
@@ -548,8 +548,9 @@ class Grammar:
         values = [called(v) for v in event.values] or [self.terms["that_class"]]
         return f"{called(event.column)} {op} {self.listing(values, 'or')}"
 
-    def was(self, event: Event) -> str:
-        return " ".join(filter(None, (self.event(event)["aux"], self.event(event)["part"])))
+    def was(self, event: Event, n: str = "") -> str:
+        forms = self.event(event)
+        return " ".join(filter(None, (forms["one" if n == "1" else "aux"], forms["part"])))
 
     def now(self, event: Event) -> str:
         return " ".join(filter(None, (self.event(event)["now"], self.event(event)["part"])))

@@ -190,7 +190,7 @@ class RateValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPair(HasDefinition[Statistic]):
-    """Two groups of a feature in one rate; the intervals of all pairs hold simultaneously.
+    """Two groups of a feature in one rate; the intervals of all its pairs hold simultaneously.
 
     ``group, other``: the group with the lower rate, and the one with the higher.
     ``pairs``: how many pairs the simultaneous level covers.
@@ -221,7 +221,7 @@ class GroupPair(HasDefinition[Statistic]):
 
     @property
     def significant(self) -> bool:
-        return self.status is Status.OK and self.difference_interval.high < 0
+        return self.status is Status.OK and self.p_adjusted < 1 - self.difference_interval.level
 
 
 Cells: TypeAlias = Annotated[Mapping[str, Finite], ("tp", "fp", "fn", "tn")]

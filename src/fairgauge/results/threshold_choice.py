@@ -80,9 +80,9 @@ class FeatureThresholds:
 
     ``frontier``: the candidates in ascending order: today's threshold, those that were named, and
     quantiles of the score.
-    ``common``: today's threshold where it meets the goal; else the closest to it that is shown to
-    meet goal and margin, of all candidates together.
-    ``outcome``: of the common threshold; without one, fail where all are shown to miss a limit.
+    ``common``: today's threshold where it meets the goal for every feature; else the closest to it
+    that is shown to meet goal and margin for every feature, of all candidates together.
+    ``outcome``: of it; without one, of all features: fail where all are shown to miss a limit.
     """
 
     feature: str

@@ -13,7 +13,7 @@ from fairgauge.reasons import Reason
 from fairgauge.results.estimates import DisparityChange, RateChange, other_group
 from fairgauge.results.statement import By, Harm, Page, Range, Statement, fact
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
-from fairgauge.results.verdicts import GRAVEST_FIRST
+from fairgauge.results.verdicts import GRAVEST_FIRST, gravest
 from fairgauge.start.records import replace
 from fairgauge.statements.compared import PageStatements, excluded_rows, step, swap_sides
 
@@ -50,7 +50,10 @@ class _Thresholds(PageStatements):
     kind = "thresholds"
 
     def __init__(self, choice: ThresholdChoice) -> None:
-        self.of = min(choice.features, key=lambda each: GRAVEST_FIRST.index(each.outcome))
+        today = [e.threshold for e in choice.features[0].frontier].index(choice.today)
+        self.of = min(choice.features, key=lambda each: (
+            each.common is None,  # those that can be judged first
+            *(GRAVEST_FIRST.index(e.outcome) for e in (each, each.frontier[today]))))  # fmt: skip
         super().__init__(choice, [(self.of.feature, group) for group in self.of.groups])
         self.choice, self.effect = choice, self.of.common
         self.goal = parse_rule(choice.goal)
@@ -71,9 +74,13 @@ class _Thresholds(PageStatements):
         alone = any(note.feature == of.feature for note in notes)
         found = {**self.asked, "feature": of.feature, "outcome": str(of.outcome), "alone": alone}
         if effect is None:
-            met = [each for each in of.frontier if each.outcome is Outcome.PASS]
+            enough = {Outcome.PASS, Outcome.INCONCLUSIVE}
+            found["missed"] = [each.feature for each in self.choice.features
+                if enough.isdisjoint(point.outcome for point in each.frontier)]  # fmt: skip
+            every = zip(*(each.frontier for each in self.choice.features), strict=True)
+            met = [at[0] for at in every if gravest(e.outcome for e in at) is Outcome.PASS]
             near = min(met, key=lambda e: abs(e.threshold - self.choice.today), default=None)
-            today = min(of.frontier, key=lambda e: abs(e.threshold - self.choice.today))
+            today = self.nearest(self.choice.today)
             if near is not None and None not in (near.performance, today.performance):
                 kept = {"kept": near.performance, "today": today.performance}
                 found["meets"] = {"cut": near.threshold, **kept}
@@ -111,12 +118,13 @@ class _Thresholds(PageStatements):
             if all(held.get(key) == facts.get(key) for key in said)]  # fmt: skip
         yield Statement(code=code, verdict=str(self.of.outcome), facts=facts | {"alike": alike},
             parts=() if grown is None else (self.rate_change(grown),), sources=source)  # fmt: skip
-        for i, each in enumerate(choice.features[:_MOST_FEATURES]):
-            source = (f"features[{i}].common",)
+        proposed = any(each.common is not None for each in choice.features)
+        for each in choice.features[:_MOST_FEATURES] if proposed else [self.of]:
+            source = (f"features[{choice.features.index(each)}].common",)
             code = "none_proposed" if each.common is None else "measured"
-            yield fact(code, *source, **self.facts(each))
-            if each.common is not None and (rate := grown_error(choice, each.common)) is not None:
-                yield replace(self.rate_change(rate, each.common), code="grown_error")
+            yield fact(code, *source, **self.facts(each), elsewhere=proposed)
+        if grown is not None:
+            yield replace(self.rate_change(grown), code="grown_error")
         limits = {"limits": (self.goal.low, self.goal.high), "text": choice.goal, "others": False}
         of = self.measure(self.row)
         yield Statement(code="threshold_question",
@@ -201,20 +209,19 @@ class _Thresholds(PageStatements):
             than=replace(than, **theirs[1]) if theirs and known else than,
             was=(replace(who, **mine[0]), replace(than, **theirs[0])) if mine and theirs else None,
             of=self.measure(self.row), by=self.by, value=one.new,
-            facts=self.times(effect) | _values(one),
+            facts=self.times() | _values(one),
             sources=(f"{self.place}.common.disparities[{i}]",))  # fmt: skip
 
-    def rate_change(self, one: RateChange, effect: ThresholdEffect | None = None) -> Statement:
-        effect = effect or self.effect
-        assert effect is not None
+    def rate_change(self, one: RateChange) -> Statement:
         made = self.shifted(one, "rate_change", sources=(f"{self.place}.common.rates",),
-            facts=self.times(effect) | _values(one))  # fmt: skip
+            facts=self.times() | _values(one))  # fmt: skip
         return made if self.both(one) else replace(made, was=None)
 
-    def times(self, effect: ThresholdEffect) -> dict[str, object]:
-        cuts = {"old": self.choice.today, "new": effect.threshold}
+    def times(self) -> dict[str, object]:
+        assert self.effect is not None
+        cuts = {"old": self.choice.today, "new": self.effect.threshold}
         named = {name: {"at": "at", "value": cut} for name, cut in cuts.items()}
-        return {"moves": effect.threshold != self.choice.today, **named}
+        return {"moves": cuts["new"] != cuts["old"], **named}
 
     def steps(self, facts: Mapping[str, Any]) -> Iterator[Statement]:
         effect = self.effect

@@ -219,8 +219,9 @@ class _Why(PageStatements):
             for kind in (GapPartKind.WITHIN, GapPartKind.COMPOSITION, GapPartKind.NOT_COMPARABLE)
         )
         facts = {**base.facts, "varies": gap.varies, "gap": base}
+        # one piece of advice: what an average hides, one with controls hides too
         quote = "controls" if gap.controls else "this"
-        if gap.reason is WhyInconclusive.VARIES or (gap.varies and not gap.controls):
+        if gap.reason is WhyInconclusive.VARIES or gap.varies:
             quote = "varies"
         elif gap.reason in UNADJUSTED:
             quote = "none"

@@ -91,6 +91,18 @@ def test_columns_to_fill_in_and_the_other_outcome_are_marked_and_no_file_is_over
     assert "there is no folder" in runs[2].output
 
 
+@pytest.mark.parametrize("outcomes", ["none", "selected", "biased"])
+def test_that_groups_are_to_be_selected_alike_needs_no_outcomes(outcomes):
+    answers = {"model": "decision", "outcomes": outcomes}
+    found, asked = recommend(answers), recommend(answers | {"parity": "yes"})
+    assert found.limits == asked.limits
+    assert "selection_rate.ratio >= 0.8" in asked.limits
+    with pytest.raises(fg.SpecError, match="parity: is asked only where"):
+        recommend(answers | {"parity": "no"})
+    with pytest.raises(fg.SpecError, match="parity: is asked only where"):
+        recommend({"model": "number", "parity": "yes"})
+
+
 def test_mistakes_are_listed_with_what_is_allowed():
     with pytest.raises(fg.SpecError, match=r"no answer 'scores'\. Did you mean 'score'"):
         recommend({"model": "scores"})

@@ -383,10 +383,14 @@ def test_every_threshold_has_the_reference_of_an_audit_at_it(rule, options):
         rows, reference=rule, metrics="selection_rate.ratio",
         threshold=[point.threshold for point in points], **ASKED_REFS,
     )  # fmt: skip
-    reference_of = {(each.threshold, each.group): each.reference for each in audits.estimates}
+    estimates = {(each.threshold, each.group): each for each in audits.estimates}
     assert len(points) > 5
     for point in points:
-        assert point.reference == reference_of[point.threshold, point.group]
+        estimate = estimates[point.threshold, point.group]
+        assert point.reference == estimate.reference
+        # one interval of one gap
+        ends = tuple(point.disparity_interval or ())
+        assert ends == pytest.approx(tuple(estimate.interval or ()), rel=1e-9)
 
 
 def counts_of(rates: dict[str, float], n: int = 20_000) -> fg.Cube:

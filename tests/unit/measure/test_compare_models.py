@@ -313,3 +313,29 @@ def test_a_decision_in_another_word_is_a_warning(label):
     assert each["rows"] == rows_of.height
     assert "override" in " ".join(str(found).split())
     assert ("label 'repaid' never has" if label else "model in use 'current' never") in str(each)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"reference": "overall"}, {"reference": "largest"}, {"weight": "w"}]
+)
+def test_a_candidate_has_the_interval_of_an_audit(options):
+    """One interval of one gap: of the candidate by itself, and beside the model in use."""
+    rng = np.random.default_rng(5)
+    group = rng.choice(["a", "b", "c"], 900, p=[0.6, 0.3, 0.1])
+    score = rng.random(900) + 0.2 * (group == "a")
+    rows = pl.DataFrame(
+        {
+            "group": group, "label": (rng.random(900) < 0.5).astype(int),
+            "old": (score > 0.5).astype(int), "new": (score > 0.7).astype(int),
+            "w": rng.lognormal(0, 0.5, 900),
+        }
+    )  # fmt: skip
+    metrics = ["selection_rate.difference", "selection_rate.ratio", "false_positive_rate.ratio"]
+    asked = {"label": "label", "positive": 1, "sensitive": "group", "metrics": metrics, **options}
+    found = fg.compare_models(rows, prediction="old", candidate="new", **asked)
+    report = fg.audit(rows, prediction="new", **asked)
+    assert len(found["new"].disparities) >= 6
+    for one in found["new"].disparities:
+        estimate = report[one.metric, "group", one.group]
+        assert one.new == pytest.approx(estimate.value)
+        assert tuple(one.new_interval) == pytest.approx(tuple(estimate.interval))

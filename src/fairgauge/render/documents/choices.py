@@ -21,6 +21,7 @@ from fairgauge.render.words.verdict_sentences import outcome_word, versus
 from fairgauge.results.alternatives import Alternative, Alternatives, GapChange, KeptRate
 from fairgauge.results.scopes import Interval
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdChoice
+from fairgauge.results.verdicts import gravest
 from fairgauge.statements.compared import unit_of
 from fairgauge.statements.thresholds import group_rates, grown_error
 
@@ -197,31 +198,21 @@ class _Part:
 
 
 def _facts_of_choice(choice: ThresholdChoice) -> dict[str, object]:
-    verdicts = [_verdict(choice, each) for each in choice.features]
-    severity = (tree.Tone.GOOD, tree.Tone.UNSURE, tree.Tone.BAD).index
-    several = len(verdicts) > 1
+    # one threshold decides for the groups of every feature: one answer, about all of them
+    outcome = gravest(each.outcome for each in choice.features)
+    effects = [each.common for each in choice.features if each.common is not None]
+    cut, tone = effects[0].threshold if effects else None, TONES[outcome]
+    if tone is tree.Tone.GOOD and grown_error(choice, effects[0]) is not None:
+        tone = tree.Tone.UNSURE
+    verdict = spoken().say("threshold", "short", word=in_words(outcome_word(outcome)), cut=cut)
     return {
         "whom": unit_of(read_spec(choice.spec)),
         "goal": spoken().cell(metrics.written_rule_words(choice.goal)),
         "kept": metrics.titled(choice.kept_rate.title),
         "metric": metrics.metric_words(parse_rule(choice.goal).row),
-        "tone": str(max((tone for _, tone in verdicts), key=severity)),
-        "verdict": "; ".join(
-            f"{called(each.feature)}: {text}" if several else text
-            for each, (text, _) in zip(choice.features, verdicts, strict=True)
-        ),
+        "tone": str(tone),
+        "verdict": (verdict or "").upper(),
     }
-
-
-def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, tree.Tone]:
-    word, cut = in_words(outcome_word(of.outcome)), of.common and of.common.threshold
-    text = spoken().say("threshold", "short", word=word, cut=cut) or ""
-    tone = TONES[of.outcome]
-    if of.common is not None:
-        tone = TONES[of.common.outcome]
-        if tone is tree.Tone.GOOD and grown_error(choice, of.common) is not None:
-            tone = tree.Tone.UNSURE
-    return text.upper(), tone
 
 
 def _groups_drawn(choice: ThresholdChoice) -> Iterator[tree.Chart]:

@@ -17,7 +17,7 @@ from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.metric_words import metric_words
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import Diagnostic, Interval
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ShownResult
 
 if TYPE_CHECKING:
@@ -164,10 +164,7 @@ def method_name(method: IntervalMethod) -> str:
 def described_methods(report: Report) -> list[dict[str, object]]:
     """Return the methods of the confidence intervals of a report: name, text, and used for what."""
     g, texts = spoken(), english().table["method"]
-    made: list[tuple[Interval | None, str]] = []
-    for each in report.estimates:
-        words = metric_words(each.definition)
-        made += [(each.interval, words), (each.simultaneous, words)]
+    made = [(each.interval, metric_words(each.definition)) for each in report.estimates]
     rates = (rate for group in report.groups for rate in group.rates.values())
     made += [(rate.interval, g.say("method", "rates_of_groups") or "") for rate in rates]
     of_pairs = g.say("method", "pairs_of_groups") or ""

@@ -20,7 +20,7 @@ from fairgauge.render.words.question_sentences import excluded_why
 from fairgauge.render.words.verdict_sentences import reference_name
 from fairgauge.resolve.resolution import missing_in_condition, unit_excluded
 from fairgauge.results.codec import saved_fields
-from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, GapPart
+from fairgauge.results.gap_decomposition import Decomposition, Gap, GapPart
 from fairgauge.statements.compared import unit_of
 from fairgauge.statements.why import described, gap_statements
 
@@ -40,7 +40,6 @@ class _Gap:
         self.columns = numbers.listing([*map(called, gap.columns)])
         self.group = called(gap.estimate.group)
         self.reference = called(reference_name(gap.estimate.reference))
-        self.quoted = not (gap.controls or gap.reason in UNADJUSTED or self.of.varies)
         row, words = metrics.compared_rate(self.metric), metrics.metric_words(self.metric)
         self.title = f"{group_called(gap.estimate.group, gap.estimate.feature)}: {words}"
         several = len({each.estimate.metric for each in found.gaps}) > 1
@@ -71,6 +70,9 @@ class _Gap:
         columns = self.of.columns
         own = [(named(str(e.part), columns), e.value, e.interval, False) for e in self.parts]
         own.append((named("gap", ()), self.of.estimate.value, self.of.estimate.interval, True))
+        weights, name = StratumWeights.MANTEL_HAENSZEL, named("as_audit", columns)
+        by_audit = (e for e in self.of.parts if e.weights is weights and e.value is not None)
+        own += [(name, each.value, each.interval, True) for each in by_audit]
         if (by := self.of.adjusted) is not None:
             own.append((named("regression", self.of.adjusted_for), *by.at(self.of.scale), True))
         return own

@@ -46,7 +46,7 @@ const grammarOf = (language, asked) => {
   const at = (item, path) => path.split(".").reduce((v, key) => v?.[key], item);
   // the grammar with what its filters have of Jinja, or in few words
   const g = Object.assign(language === "de" ? new German() : new Grammar(), { table, terms, people, words, unit, noun, localised, counted, place: () => "", by_side: bySide,
-    which: people[noun === unit && !people.nouns.includes(noun) ? "that" : "who"], often: (e) => g.was(e) + (e.once ? "," : ""), event: (e) => Object.fromEntries(Grammar.prototype.event.call(g, e)), aux: (e) => g.event(e).aux, part: (e) => g.event(e).part, who: (e) => g.event(e).who,
+    which: people[noun === unit && !people.nouns.includes(noun) ? "that" : "who"], often: (e) => g.was(e) + (e.once ? "," : ""), event: (e) => Object.fromEntries(Grammar.prototype.event.call(g, e)), aux: (e, n) => g.event(e)[n === "1" ? "one" : "aux"], part: (e) => g.event(e).part, who: (e) => g.event(e).who,
     of: (v, of) => g.numbered(v, of), num: (...given) => g.number(...given), series: (...given) => g.listing(...given), called: (t) => String(t).split(" & ").map((part) => g.band(part) ?? shownName(part)).join(" & "),
     cap: (t) => (/^.[ -]/u.test(t) ? t : t.charAt(0).toUpperCase() + t.slice(1)), level: (r) => significant(100 * r.level, 4), space: (t) => (t ? ` ${t}` : ""),
     points: (v) => { const t = fixed(100 * v, 1); return localised(Number(t) === 0 ? "0.0" : v > 0 ? `+${t}` : t).replace("-", "\u2212"); }, pct: (v) => localised(`${fixed(100 * v, 1)}%`), string: S, last: (v) => v.at(-1), abs: Math.abs,

@@ -243,9 +243,9 @@ def describe(estimate: Estimate) -> str:
         "why": g.because(reason) if few else g.reason(reason) if reason and stated else None,
     }  # fmt: skip
     body = g.say("estimate", "says", **facts)
-    who = None if across or estimate.feature is None else estimate.group
+    who = group_called(estimate.group, estimate.feature, apart=False)
     place = place_words(estimate.class_scope, estimate.threshold, estimate.scope)
-    subject = ", ".join(filter(None, [who, place])) if who else ""
+    subject = "" if across or estimate.feature is None else ", ".join(filter(None, [who, place]))
     return f"{subject}: {body}" if subject else capitalised(body or "")
 
 

@@ -18,7 +18,6 @@ _CALLING = re.compile(r"([#@:])(?=[\w+-])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _BARE = re.compile(r"(?i)\b(https?|ftp|www|mailto|xmpp)(?=[\\.:])")
 _MARKS = {Tone.GOOD: "✅", Tone.BAD: "❌", Tone.UNSURE: "❔", Tone.SOFT: "➖", Tone.PLAIN: ""}
-_NOT_SHOWN = frozenset({"all", "series"})
 
 
 def _mark(tone: Tone, text: str) -> str:
@@ -28,8 +27,8 @@ def _mark(tone: Tone, text: str) -> str:
 
 def write(document: tree.DocumentTree, shown: object = None, *, full: bool = False) -> str:
     """Write a document in Markdown."""
-    del shown, full
-    return "\n".join(_document(document)) + "\n"
+    del shown
+    return "\n".join(_document(document, full=full)) + "\n"
 
 
 def escape(text: object, *, cell: bool = False) -> str:
@@ -46,7 +45,7 @@ def escape(text: object, *, cell: bool = False) -> str:
     return _BARE.sub(lambda match: f"{match[0]}&#8203;", shown)
 
 
-def _document(document: tree.DocumentTree) -> Iterator[str]:
+def _document(document: tree.DocumentTree, *, full: bool) -> Iterator[str]:
     # the sentences of a first page, with the grid of rules; the headline is the heading
     brief = document.brief
     yield f"# {escape(brief.headline)}"
@@ -67,7 +66,7 @@ def _document(document: tree.DocumentTree) -> Iterator[str]:
         yield ""
         yield _mark(document.tone, escape(document.verdict))
     for section in document.sections:
-        if section.id not in _NOT_SHOWN:
+        if section.id != "series" and (full or section.id != "all"):
             yield from _section(section, 2)
     if document.not_shown:
         text = spoken().say("read", "left_out", parts=document.not_shown, python=True)

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import singledispatchmethod
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 
 from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
@@ -38,7 +38,6 @@ _UNBROKEN = re.compile(
 )
 """Spaces inside of what belongs together, such as a footnote's mark and its first word."""
 _WORDS = re.compile(r"(?<=[_.])|\s+")
-_NOT_SHOWN = frozenset({"all", "series"})
 _STYLES = {
     Tone.GOOD: "1;32", Tone.BAD: "1;31", Tone.UNSURE: "1;33", Tone.SOFT: "2", Tone.PLAIN: "1",
 }  # fmt: skip
@@ -152,7 +151,7 @@ class _Text:
             yield from (self._shortest if self.of_audit else self._brief)(brief, document)
             yield from self._warnings(document)
         for section in document.sections:
-            if section.id not in _NOT_SHOWN:
+            if section.id != "series" and (self.full or section.id != "all"):
                 yield from self.section(section)
         if not self.full:
             yield from self.show(tree.Paragraph(" ".join(document.lead), Tone.SOFT))
@@ -377,7 +376,7 @@ def table(
         max(width(line) for lines in (heads[i], *(row[i] for row in cells)) for line in lines)
         for i in range(len(columns))
     ]
-    parts = list(_parts(widths, text.width))
+    parts = list(_parts(widths, text.width, columns))
     for part in parts if text.full else parts[:1]:
         height = max(len(heads[i]) for i in part)
         for level in range(height):
@@ -387,16 +386,22 @@ def table(
             for line in zip_longest(*(row[i] for i in part), fillvalue=""):
                 yield _line(line, part, widths, columns)
     if not text.full:
-        left = (columns[i] for part in parts[1:] for i in part[1:])
+        left = (columns[i] for part in parts[1:] for i in part if i not in parts[0])
         text.hidden |= dict.fromkeys(column.heading for column in left)
 
 
-def _parts(widths: Sequence[int], most: int) -> Iterator[list[int]]:
+def _parts(widths: Sequence[int], most: int, columns: Sequence[tree.Column]) -> Iterator[list[int]]:
+    names = [*takewhile(lambda i: not columns[i].numeric, range(1, len(widths)))]
     part, used = [0], widths[0]
     for i, room in enumerate(widths[1:], 1):
-        if used + len(_GAP) + room > most and len(part) > 1:
+        if used + len(_GAP) + room > most and i > 1:
             yield part
             part, used = [0], widths[0]
+            for name in names:  # as many as leave room for the column, and 40% of the line
+                own = used + len(_GAP) + widths[name]
+                if name >= i or own > most - max(room + len(_GAP), most * 2 // 5):
+                    break
+                part, used = [*part, name], own
         part.append(i)
         used += len(_GAP) + room
     yield part

@@ -18,12 +18,12 @@ COUNTS = {
 }  # fmt: skip
 
 
-def divided(counts, **asked):
+def divided(counts, verb=fg.why, **asked):
     """Return how a gap divides over units, of the rows that are selected and all rows."""
     rows = [(*of, p, n) for of, (k, every) in counts.items() for p, n in ((1, k), (0, every - k))]
     table = pl.DataFrame(rows, ["group", "unit", "p", "n"], orient="row")
-    return fg.why(table, prediction="p", positive=1, sensitive="group", count="n", strata="unit",
-                  **asked)  # fmt: skip
+    return verb(table, prediction="p", positive=1, sensitive="group", count="n", strata="unit",
+                **asked)  # fmt: skip
 
 
 def test_the_gravest_gap_is_the_headline_and_too_few_people_come_last():
@@ -153,3 +153,38 @@ def test_one_stratum_of_the_other_direction_is_stated_only_where_its_interval_sh
     assert str(replace(found, gaps=(replace(gap, strata=wide),)).brief().headline).endswith(
         "; Dept A is unlike all others"
     )
+
+
+def test_where_the_difference_varies_the_regression_is_not_to_be_quoted_either():
+    of = {("F", "x"): (40, 400), ("F", "y"): (200, 400),
+          ("M", "x"): (240, 400), ("M", "y"): (210, 400)}  # fmt: skip
+    rows = [
+        {"group": g, "unit": u, "debt": d, "y": y, "n": (k if y else n - k) // 2}
+        for (g, u), (k, n) in of.items() for d in ("low", "high") for y in (0, 1)
+    ]  # fmt: skip
+    asked = {"label": "y", "positive": 1, "count": "n", "sensitive": "group", "strata": "unit"}
+    found = fg.why(pl.DataFrame(rows), controls="debt", **asked)
+    assert found.gaps[0].varies
+    assert found.gaps[0].adjusted is not None
+    for full in (False, True):
+        text = " ".join(render(found, "text", full=full).split())
+        assert "to quote" not in text
+        assert "quote each unit separately, not these averages" in text
+
+
+@pytest.mark.parametrize("metric", ["selection_rate.difference", "selection_rate.ratio"])
+def test_the_average_of_an_audit_stands_beside_those_of_a_decomposition(metric):
+    of = {("F", "x"): (20, 200), ("F", "y"): (60, 100),
+          ("M", "x"): (60, 250), ("M", "y"): (120, 220)}  # fmt: skip
+    found, report = divided(of, metrics=metric), divided(of, verb=fg.audit, metrics=metric)
+    gap = found.gaps[0]
+    pooled = [e for e in report.estimates if e.scope.kind == "pooled"]
+    (own,) = (each for each in pooled if each.group == gap.estimate.group)
+    (part,) = (each for each in gap.parts if each.weights == "mantel_haenszel")
+    assert part.value == pytest.approx(own.value)
+    assert tuple(part.interval) == pytest.approx(tuple(own.interval))
+    assert "within unit, as in an audit (Mantel-Haenszel weights)" in render(
+        found, "markdown", full=True
+    )
+    assert "weighted by the mean of both sides" in render(found, "text") or "ratio" in metric
+    assert "within unit, with Mantel-Haenszel weights." in render(report, "text", full=True)

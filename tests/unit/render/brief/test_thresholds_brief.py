@@ -95,8 +95,40 @@ def test_where_no_threshold_is_enough_the_headline_states_that() -> None:
 def test_advice_names_the_feature_for_which_no_threshold_is_enough() -> None:
     data = rows(0.5).with_columns(age=pl.Series(["old", "young"] * 2_000))
     made = chosen(data, margins={"accuracy": 0.0}, sensitive=["sex", "age"])
-    assert (made["sex"].outcome, made["age"].outcome) == ("fail", "pass")
+    # one threshold decides for both, and there is one answer, though today's is enough for age
+    assert (made["sex"].outcome, made["age"].outcome) == ("fail", "fail")
+    assert made["age"].frontier[12].outcome == "pass"
+    assert "\nFAIL: NO COMMON THRESHOLD IS PROPOSED\n" in str(made)
     assert str(made.brief().steps[0]).endswith("no threshold considered is enough for sex.")
+
+
+def test_a_feature_of_one_group_is_not_judged_and_the_others_are() -> None:
+    data = rows(0.0).with_columns(age=pl.Series(["old"] * 4_000))
+    made = chosen(data, "selection_rate.ratio >= 0.7", sensitive=["sex", "age"])
+    assert (made["sex"].outcome, made["age"].outcome) == ("pass", "not_evaluated")
+    assert made.exit_code == 3
+    brief = made.brief()
+    assert str(brief.headline) == "Today's threshold, 0.5, meets the goal for sex"
+    assert "age is not judged: age has one group" in " ".join(map(str, brief.verdict))
+
+
+def test_one_threshold_is_chosen_for_the_groups_of_every_feature() -> None:
+    """Closest to today's of those that are enough for all; each feature alone has a closer one."""
+    rng = np.random.default_rng(2)
+    score = rng.random(6_000)
+    sex = np.where(rng.random(6_000) < 0.5 - 0.4 * (score > 0.5), "F", "M")
+    data = pl.DataFrame({
+        "sex": sex, "age": rng.choice(["old", "young"], 6_000), "score": score,
+        "repaid": (rng.random(6_000) < 0.5).astype(int),
+    })  # fmt: skip
+    for margin in (0.0, 0.2):
+        made = chosen(data, sensitive=["sex", "age"], margins={"accuracy": margin})
+        cuts = {each.common and each.common.threshold for each in made.features}
+        assert len(cuts) == 1
+        (cut,) = cuts
+        if cut is not None:
+            at = [next(e for e in f.frontier if e.threshold == cut) for f in made.features]
+            assert {e.outcome for e in at} == {"pass"}
 
 
 def test_the_headline_names_every_feature_that_comes_to_the_same() -> None:
