@@ -40,7 +40,7 @@ def _answers(of: tuple[Any, Any]) -> list[Any]:
     return [
         some == value("a", source="other", parts=[1]), some == value("a", 2.0), some == "a",
         hash(some), hash(value("a", source="other")) == hash(some),
-        repr(records.replace(some, size=3.0)).rpartition(".")[2],
+        repr(dataclasses.replace(some, size=3.0)).rpartition(".")[2],
         value("a").parts is value("a").parts, dataclasses.astuple(some),
         repr(total(total=2)).rpartition(".")[2], total.__hash__,
     ]  # fmt: skip
@@ -48,6 +48,16 @@ def _answers(of: tuple[Any, Any]) -> list[Any]:
 
 def test_values_compare_and_show_as_standard_ones_do() -> None:
     assert _answers(OWN) == _answers(STANDARD)
+
+
+def test_a_record_is_replaced_as_the_standard_library_does() -> None:
+    value, total = OWN[0]("a", source="of", parts=[1]), OWN[1](total=2)
+    for some, changed in ((value, {"size": 3.0, "name": "b"}), (value, {}), (total, {"total": 5})):
+        made, standard = (of(some, **changed) for of in (records.replace, dataclasses.replace))
+        assert dataclasses.asdict(made) == dataclasses.asdict(standard)
+        assert type(made) is type(some)
+    with pytest.raises(TypeError, match="nobody"):
+        records.replace(value, nobody=1)
 
 
 @pytest.mark.parametrize("kinds", [OWN, STANDARD], ids=["own", "standard"])

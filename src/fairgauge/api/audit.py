@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeVar, Unpack, cast
@@ -105,7 +104,7 @@ from fairgauge.scan.source import (
     UnreadableNumbers,
     can_look_at_rows,
 )
-from fairgauge.start.records import replace
+from fairgauge.start.records import dataclass, fields, replace
 
 # the options of outcomes, without which groups can be counted alone
 _OF_OUTCOMES = (

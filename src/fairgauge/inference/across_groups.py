@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -52,7 +52,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
 from fairgauge.results.estimates import GroupPair
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.stats.arrays import Index, Limits, Mask, quotient
+from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
 from fairgauge.stats.distances import error_dispersion_quantile
 from fairgauge.stats.intervals import critical
@@ -61,7 +61,8 @@ from fairgauge.stats.significance import invert_z, sidak, tukey_critical, tukey_
 if TYPE_CHECKING:
     from fairgauge.inference.clusters import Clusters
 
-_Mover: TypeAlias = "Callable[[Array, Array, Array, Array, Array, Array, Array], Limits]"
+_Mover: TypeAlias = "Callable[..., Limits]"
+_OfPairs: TypeAlias = "Callable[[Index, Index], Mask]"
 _MOST_PAIRS = 20_000_000
 _PAIRS_AT_ONCE = (IntervalMethod.TUKEY, IntervalMethod.MOVER)
 _BALL = IntervalMethod.BALL
@@ -108,13 +109,7 @@ def _spread_interval(metric: Spread, groups: EveryGroup, spec: Spec) -> SlotInte
     groups_interval = groups.interval(metric.of, spec)
     compares = metric.by in ("largest_gap", "smallest_ratio")
     shares = groups_interval.shares if compares else ()
-    few: Mask | None = None
-    if groups.adequate:  # for every two groups, whether a cell has too few expected rows
-        few = np.zeros((1, 1, 1), dtype=bool)
-        for share in shares:
-            x, n = (each.reshape(groups.slots, -1) for each in (share.successes, share.rows))
-            one, two = ((x[..., None], n[..., None]), (x[:, None], n[:, None]))
-            few = few | (expected_count(*one, *two) < FEWEST_EXPECTED)
+    few = partial(_few_expected, shares, groups.slots) if groups.adequate else None
     slots, confidence = groups.slots, spec.confidence
     known = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
     own, reason = groups_interval.methods, groups_interval.reason
@@ -239,13 +234,25 @@ def insufficient_groups(metric: Across, groups: EveryGroup, spec: Spec) -> list[
     return first_reasons(few, *others)
 
 
+def _few_expected(
+    shares: Sequence[MappedProportion], slots: int, first: Index, second: Index
+) -> Mask:
+    # whether too few rows are expected in a cell of two groups, of shape (slots, first, second)
+    few = np.zeros((1, 1, 1), dtype=bool)
+    for share in shares:
+        x, n = (each.reshape(slots, -1) for each in (share.successes, share.rows))
+        one, two = (x[:, first, None], n[:, first, None]), (x[:, None, second], n[:, None, second])
+        few = few | (expected_count(*one, *two) < FEWEST_EXPECTED)
+    return few
+
+
 def _most_apart(
     groups_interval: StatisticInterval,
     groups: Array,
     confidence: float,
     simultaneous: float,
     mover: _Mover,
-    few: Mask | None = None,
+    few: _OfPairs | None = None,
 ) -> Limits:
     # Towards "no difference" all pairs hold at once (Tukey), at the level ``simultaneous``, because
     # the pair is the most extreme one of the sample. Away from it no pair needs to know of the
@@ -253,36 +260,84 @@ def _most_apart(
     # extreme limit is not inside theirs. The pairs that ``few`` marks count towards it alone.
     slots = len(groups)
     c = tukey_critical(groups, simultaneous).repeat(len(groups_interval.estimate) // slots)
-    at_once = _pair_limits(groups_interval, c, slots, mover)
-    if few is not None:
-        at_once = np.where(few, np.nan, at_once[0]), np.where(few, np.nan, at_once[1])
-    alone = _pair_limits(groups_interval, np.full_like(c, critical(confidence)), slots, mover)
-    if mover is mover_ratio:
-        return np.fmin.reduce(alone[0], axis=(1, 2)), np.fmin.reduce(at_once[1], axis=(1, 2))
-    return np.fmax.reduce(at_once[0], axis=(1, 2)), np.fmax.reduce(alone[1], axis=(1, 2))
+    towards = _furthest_limit(groups_interval, c, slots, mover, few, at_once=True)
+    c = np.full_like(c, critical(confidence))
+    away = _furthest_limit(groups_interval, c, slots, mover, None, at_once=False)
+    return (away, towards) if mover is mover_ratio else (towards, away)
 
 
-def _pair_limits(groups_interval: StatisticInterval, c: Array, slots: int, mover: _Mover) -> Limits:
+_FEW_GROUPS = 100
+"""So many groups are compared each with each."""
+
+_SEEDS = 8
+"""Of more, so many at either end are compared first."""
+
+
+def _furthest_limit(
+    groups_interval: StatisticInterval,
+    c: Array,
+    slots: int,
+    mover: _Mover,
+    few: _OfPairs | None,
+    *,
+    at_once: bool,
+) -> Array:
     # ``c`` holds the critical value of every group in every slot
     size = len(groups_interval.estimate) // slots
     if slots * size**2 > _MOST_PAIRS:
         raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
+    estimate = groups_interval.estimate.reshape(slots, size)
     low, high = (
         each.reshape(slots, size) for each in _limits_where_all_known(groups_interval, c, slots)
     )
-    estimate = groups_interval.estimate.reshape(slots, size)
-    if mover is mover_ratio:
-        low = np.maximum(low, 0.0)
-    first = [each[:, :, None] for each in (estimate, low, high)]
-    second = [each[:, None, :] for each in (estimate, low, high)]
-    at = np.arange(slots * size).reshape(slots, size)
-    one, two = (each.ravel() for each in np.broadcast_arrays(at[:, :, None], at[:, None, :]))
-    r = groups_interval.correlation(groups_interval, one, two).reshape(slots, size, size)
-    numbers = (*first, *second, r)
-    low, high = mover(*numbers)
-    known = ~np.isnan(estimate)
-    pair = known[:, :, None] & known[:, None, :] & ~np.eye(size, dtype=bool)
-    return np.where(pair, low, np.nan), np.where(pair, high, np.nan)
+    ratio, known = mover is mover_ratio, ~np.isnan(estimate)
+    low = np.maximum(low, 0.0) if ratio else low
+    at, sides = np.arange(slots * size).reshape(slots, size), (estimate, low, high)
+
+    def limits(first: Index, second: Index) -> Array:  # of shape (slots, first, second)
+        pairs = np.broadcast_arrays(at[:, first, None], at[:, None, second])
+        one, two = (each.ravel() for each in pairs)
+        r = groups_interval.correlation(groups_interval, one, two).reshape(pairs[0].shape)
+        numbers = [
+            *(each[:, first, None] for each in sides),
+            *(each[:, None, second] for each in sides),
+        ]
+        made = mover(*numbers, r)[ratio if at_once else not ratio]
+        pair = known[:, first, None] & known[:, None, second] & (first[:, None] != second)
+        if few is not None:
+            pair = pair & ~few(first, second)
+        return np.where(pair, made, np.nan)
+
+    first = second = np.arange(size)
+    furthest = np.fmin if ratio else np.fmax
+    if size > _FEW_GROUPS and groups_interval.dependence is None:
+        first, second = _groups_far_apart(sides, limits, ratio, at_once)
+    return np.asarray(furthest.reduce(limits(first, second), axis=(1, 2), initial=np.nan))
+
+
+@quiet
+def _groups_far_apart(
+    sides: Sequence[Array], limits: Callable[[Index, Index], Array], ratio: bool, at_once: bool
+) -> tuple[Index, Index]:
+    # Most pairs cannot have the furthest limit. On the scale on which that is the least (of a ratio
+    # the logarithm, of a gap its negative), the limit of two independent groups away from "no
+    # difference" is at least ``low - high``, and the one towards it at least ``high - estimate``
+    # and ``estimate - low``: a group whose least bound is above the limit of some pair has it not.
+    estimate, low, high = sides
+    low, high = estimate - np.abs(estimate - low), estimate + np.abs(high - estimate)
+    scale = np.log if ratio else np.negative
+    estimate, low, high = (scale(each) for each in (estimate, low, high))
+    low, high = (low, high) if ratio else (high, low)
+    bounds = [(high, estimate), (estimate, low)] if at_once else [(low, high)]
+    one, two = (high, low) if at_once else (low, high)
+    seeds = np.argsort(one.min(axis=0))[:_SEEDS], np.argsort(-two.max(axis=0))[:_SEEDS]
+    least = np.fmin.reduce(scale(limits(*seeds)), axis=(1, 2), initial=np.inf)[:, None]
+    least = np.where(np.isfinite(least), least + 1e-9 * (1 + np.abs(least)), least)
+    first = second = ~np.isnan(sides[0])
+    for one, two in bounds:
+        first = first & ~(one - np.fmax.reduce(two, axis=1, keepdims=True) > least)
+        second = second & ~(np.fmin.reduce(one, axis=1, keepdims=True) - two > least)
+    return np.flatnonzero(first.any(axis=0)), np.flatnonzero(second.any(axis=0))
 
 
 def _limits_where_all_known(groups_interval: StatisticInterval, c: Array, slots: int) -> Limits:

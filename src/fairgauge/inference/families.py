@@ -74,7 +74,7 @@ def adjusted_estimates(
     # Comparisons that cannot be decided are in no family. Those of the worst class have what the
     # comparison in that class has. Metrics of single rows are adjusted among themselves, so that
     # what counts give, their marks among it, follows from the counts alone.
-    of_counts = _members(estimates, of_rows=False)
+    of_counts, of_rows = _members(estimates)
     others = 2 * len(homogeneity)
     size = max(len(of_counts) + others, 1)
     family = Family(size, simultaneous_level(size, confidence))
@@ -84,7 +84,6 @@ def adjusted_estimates(
         key: (float(every[limits][0][at]), float(every[limits][1][at]))
         for key, (limits, at) in together.items()
     }
-    of_rows = _members(estimates, of_rows=True)
     p = _adjust_p_values(estimates, of_counts, others) | _adjust_p_values(estimates, of_rows, 0)
     made = [_add_simultaneous_interval(each, wider, p.get(i)) for i, each in enumerate(estimates)]
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
@@ -92,8 +91,10 @@ def adjusted_estimates(
     return tuple(made), family
 
 
-def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]:
-    members: dict[Hashable, list[int]] = {}
+def _members(estimates: Sequence[Estimate]) -> tuple[Sequence[list[int]], Sequence[list[int]]]:
+    # the places of the estimates of each test of counts, and of each of single rows
+    of_counts: dict[Hashable, list[int]] = {}
+    of_rows: dict[Hashable, list[int]] = {}
     groups: dict[object, set[str | None]] = {}
     for each in estimates:
         groups.setdefault(each.feature, set()).add(each.group)
@@ -102,10 +103,10 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
             continue
         marked = each.class_scope.kind is not ClassKind.WORST
         marked = marked and each.scope.kind is not ScopeKind.STRATUM
-        if marked and isinstance(each.definition, RowMetric) is of_rows:
-            member = _family_key(each, two=len(groups[each.feature]) == 2)
-            members.setdefault(member, []).append(i)
-    return list(members.values())
+        if marked:
+            of = of_rows if isinstance(each.definition, RowMetric) else of_counts
+            of.setdefault(_family_key(each, two=len(groups[each.feature]) == 2), []).append(i)
+    return [*of_counts.values()], [*of_rows.values()]
 
 
 def _adjust_p_values(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypedDict, cast
 
@@ -129,10 +129,14 @@ def _too_few(
     second = np.nan_to_num(two, nan=np.inf) < np.nan_to_num(one, nan=np.inf)
     smaller = np.where(second, two, one)
     few: list[Reason | None] = [None] * len(smaller)
+    both = isinstance(numbers, tuple)
+
+    @cache  # many sides have the same few rows
+    def found(number: float, side: str) -> Reason:
+        return reason(number).on(side) if both else reason(number)
+
     for i in np.flatnonzero(smaller < minimum).tolist():
-        found = reason(smaller.item(i))
-        side = ("group", "reference")[int(second[i])]
-        few[i] = found.on(side) if isinstance(numbers, tuple) else found
+        few[i] = found(smaller.item(i), "reference" if second[i] else "group")
     return few
 
 
@@ -152,10 +156,10 @@ def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason 
 
 def decidable(interval: StatisticInterval) -> Mask:
     """Return which groups have sufficient data, so that a family of tests may hold them."""
-    few = insufficient_rows(interval.rows)
+    few = interval.rows < FEWEST_ROWS * (1 - ROUNDING)
     if interval.clusters is not None:
-        few = first_reasons(few, insufficient_clusters(interval.clusters))
-    return np.array([each is None for each in few], dtype=bool) & ~np.isnan(interval.estimate)
+        few = few | (np.round(interval.clusters, 1) < FEWEST_CLUSTERS)
+    return ~few & ~np.isnan(interval.estimate)
 
 
 def insufficient_rows(rows: Array | tuple[Array, Array]) -> list[Reason | None]:

@@ -7,14 +7,18 @@ audit imports more than 250 classes and uses half of them: it was a sixth of a c
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import MISSING, Field, asdict, field, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, asdict, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["MISSING", "Field", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
+    from dataclasses import dataclass, replace
 else:
+
+    def replace(record, /, **changes):
+        """Return a copy with other values, as `dataclasses.replace` does at ten times the cost."""
+        return record.__replace__(**changes)
 
     def dataclass(kind=None, /, *, frozen=False, eq=True, repr=True, **options):  # noqa: A002
         """Decorate a class as `dataclasses.dataclass` does."""
@@ -23,7 +27,9 @@ else:
         own = vars(kind)
         if eq and not frozen and "__hash__" not in own:
             kind.__hash__ = None
-        wanted = {"__init__": True, "__eq__": eq, "__hash__": eq and frozen}
+        wanted = {
+            "__init__": True, "__replace__": True, "__eq__": eq, "__hash__": eq and frozen,
+        }  # fmt: skip
         compiled = [name for name, is_wanted in wanted.items() if is_wanted and name not in own]
         if repr and kind.__repr__ is object.__repr__:
             kind.__repr__ = _show_fields
@@ -50,7 +56,7 @@ else:
 
 def _compiled_when_called(kind: Any, name: str, frozen: bool) -> object:
     def first(self: object, *arguments: object, **keywords: object) -> Any:
-        source, values = _initial(kind, frozen) if name == "__init__" else _comparison_source(kind)
+        source, values = _SOURCES[name](kind, frozen)
         exec(source, values)  # noqa: S102 - made of the names of fields
         values[name].__qualname__ = f"{kind.__qualname__}.{name}"
         setattr(kind, name, values[name])
@@ -79,8 +85,15 @@ def _initial(kind: Any, frozen: bool) -> tuple[str, dict[str, Any]]:
     return f"def __init__({signature}):\n " + "\n ".join(body), values
 
 
-def _comparison_source(kind: Any) -> tuple[str, dict[str, Any]]:
-    # the source of ``__eq__`` and ``__hash__``, and the values that it names: none
+def _replacement(kind: Any, _frozen: bool) -> tuple[str, dict[str, Any]]:
+    names = [each.name for each in fields(kind)]
+    asked = ", ".join(f"{name}=_absent" for name in names)
+    given = ", ".join(f"{name}=self.{name} if {name} is _absent else {name}" for name in names)
+    source = f"def __replace__(self, *, {asked}):\n return self.__class__({given})"
+    return source, {"_absent": MISSING}
+
+
+def _comparison(kind: Any, _frozen: bool) -> tuple[str, dict[str, Any]]:
     compared = [each for each in fields(kind) if each.compare]
     mine, others = ("".join(f"{of}.{f.name}, " for f in compared) for of in ("self", "other"))
     hashed = "".join(f"self.{f.name}, " for f in compared if f.hash is not False)
@@ -93,6 +106,13 @@ def __hash__(self):
 """,
         {},
     )
+
+
+_SOURCES = {
+    "__init__": _initial, "__replace__": _replacement, "__eq__": _comparison,
+    "__hash__": _comparison,
+}  # fmt: skip
+"""What returns the source of a method, and the values that it names."""
 
 
 def _show_fields(self: Any) -> str:

@@ -137,11 +137,17 @@ class FeatureResults:
 
     def contrasts(self, rate: str) -> list[Estimate]:
         """Return the differences of a rate, native ones if any; else its ratios, if only asked."""
-        every = [(e, e.definition) for e in self.estimates if isinstance(e.definition, Contrast)]
-        named = [(each, row.by) for each, row in every if row.of.name == rate]
-        of = [[e for e, of in named if of == by] for by in ("difference", "ratio")]
-        found = of[0] or of[1]
+        of = self._contrasts
+        found = of.get((rate, "difference")) or of.get((rate, "ratio"), [])
         return [each for each in found if each.set in ("native", "own")] or found
+
+    @cached_property
+    def _contrasts(self) -> dict[tuple[str, str], list[Estimate]]:
+        found: dict[tuple[str, str], list[Estimate]] = {}
+        for each in self.estimates:
+            if isinstance(row := each.definition, Contrast):
+                found.setdefault((row.of.name, row.by), []).append(each)
+        return found
 
 
 def reference_group(section: FeatureResults, metric: str) -> str | None:

@@ -192,6 +192,9 @@ def expected_divergence(a: Array, d: Array, kind: Divergence) -> Array:
     return np.asarray((seen - 1) / (2 if kind == "kl" else 8) * sizes)
 
 
+_AT_ONCE = 64
+
+
 @quiet
 def divergence_interval(
     a: ArrayLike, d: ArrayLike, kind: Divergence, confidence: float,
@@ -232,9 +235,11 @@ def divergence_interval(
     of_ball = np.maximum(np.sqrt(statistic) - np.sqrt(chdtri(degrees, 2 * tail)), 0.0) ** 2
     low = quotient(scaled, statistic) * np.fmax(at_tail, of_ball)
     high = np.empty(len(a))
-    for i, rng in enumerate(rngs):  # the draws of all would fill the memory where there are many
-        posterior = (dirichlet_cells(counts[i], draws, rng) for counts in (a, d))
-        high[i] = np.quantile(value(*_shares_of_both(*posterior)), 1 - tail)
+    for start in range(0, len(a), _AT_ONCE):  # the draws of all would fill the memory
+        some = range(start, min(start + _AT_ONCE, len(a)))
+        pairs = [[dirichlet_cells(counts[i], draws, rngs[i]) for counts in (a, d)] for i in some]
+        drawn = value(*_shares_of_both(*np.stack(pairs, axis=1)))
+        high[start : start + _AT_ONCE] = np.quantile(drawn, 1 - tail, axis=-1)
     empty = np.isnan(plug_in)
     high = np.where(empty, np.inf if kind == "kl" else np.log(2), high)
     p = np.where(empty, np.nan, p)

@@ -234,9 +234,9 @@ def _parts_of(
 ) -> list[int]:
     # the first groups found, the largest tried first, whose cells add up to those of one, but for
     # what they are ``rounded`` to
-    rest = [[0] * len(cells[at])]  # what all groups from each on have together
-    for each in reversed(others):
-        rest.insert(0, [*map(add, cells[each], rest[0])])
+    # what all groups from each on have together
+    every = np.array([*(cells[each] for each in others), [0] * len(cells[at])])
+    rest = np.cumsum(every[::-1], axis=0)[::-1].tolist()
     most = [each * (len(others) + 1) / 2 for each in rounded]  # that later ones may make up for
     open_: list[tuple[int, list[int], list[int]]] = [(0, list(cells[at]), [])]
     for _ in range(_MOST_TRIED // (len(others) + 1)):

@@ -16,7 +16,7 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.enums import DiagnosticCode, IntervalMethod, ReferenceKind, ScopeKind
 from fairgauge.enums import IntervalMethod as M
-from fairgauge.inference import FeatureGroups, SideData
+from fairgauge.inference import FeatureGroups, SideData, across_groups
 from fairgauge.inference.across_groups import MOST_LISTED, pairs_not_listed, pairwise
 from fairgauge.inference.families import Family
 from fairgauge.inference.paired_changes import shown_claims
@@ -278,3 +278,27 @@ def test_a_false_claim_is_shown_in_one_of_forty_tables_whatever_the_candidates()
             shown, _ = shown_claims(lambda at: parts.min(axis=0) > critical(at), candidates, 0.95)  # noqa: B023
             named += shown.any()
         assert named <= 64
+
+
+@pytest.mark.parametrize("rows", [1_500, 30_000])
+@pytest.mark.parametrize("apart", [0.0, 0.3])
+def test_the_furthest_of_many_groups_are_those_of_all_pairs(monkeypatch, rows, apart):
+    """Beyond some groups only pairs are compared that can be the furthest apart."""
+    drawn = np.random.default_rng(rows)
+    group, label = drawn.zipf(1.3, rows) % 120, drawn.integers(0, 2, rows)
+    shares = np.clip(0.3 + apart * drawn.normal(size=120), 0, 1)
+    frame = pl.DataFrame({
+        "g": group, "y": label, "s": drawn.integers(0, 2, rows),
+        "p": (drawn.random(rows) < shares[group] + 0.1 * label).astype(int),
+    })  # fmt: skip
+    rates = "selection_rate", "true_positive_rate", "positive_predictive_value", "balanced_accuracy"
+    asked = [f"{rate}.{by}" for rate in rates for by in ("largest_gap", "smallest_ratio")]
+    asked += ["label.differential_fairness", "equalized_odds.smallest_ratio"]
+    counted = fg.count(frame, label="y", prediction="p", sensitive="g", strata="s", metrics=asked)
+    some = fg.audit(counted)
+    monkeypatch.setattr(across_groups, "_FEW_GROUPS", 1_000)
+    every = fg.audit(counted)
+    assert [(e.key, e.interval) for e in some.estimates] == [
+        (e.key, e.interval) for e in every.estimates
+    ]
+    assert sum(e.interval is not None for e in some.estimates) > 20
