@@ -20,6 +20,7 @@ from bench.measure import ours
 from bench.page import Line, Section
 
 TARGET, TARGET_OF_ALL = 1.03, 1.05
+FRAMES = "in pandas"
 _GROUPS = {"sensitive": ["race", "sex"], "rules": "selection_rate.ratio >= 0.5"}
 _DECIDED: dict[str, Any] = {"prediction": "decision", "positive": 1, **_GROUPS}
 _AVERAGED: dict[str, Any] = {"label": "amount", "task": "regression", "sensitive": ["race", "sex"],
@@ -118,8 +119,9 @@ def ratios(use: str, suffix: str, tries: int, *off: str, rows: int = 1_000_000) 
     """Return the CPU time of an audit with all checks, divided by that with some switched off."""
     import fairgauge as fg
 
-    data, asked, least = people(rows, suffix), USES[use], dict[str, float]()
-    fg.audit(people(2_000, suffix), **asked)
+    asked, least = USES[use], dict[str, float]()
+    few, data = (_frame(n) if suffix == FRAMES else people(n, suffix) for n in (2_000, rows))
+    fg.audit(few, **asked)
     for _ in range(tries):
         for what in ("nothing", *off):
             with switched_off(what):
@@ -130,10 +132,16 @@ def ratios(use: str, suffix: str, tries: int, *off: str, rows: int = 1_000_000) 
     return {what: least["nothing"] / least[what] for what in off} | {"seconds": least["nothing"]}
 
 
+def _frame(rows: int) -> Any:
+    import pandas as pd
+
+    return pd.read_parquet(people(rows, ".parquet"))
+
+
 def section(tries: int) -> Section:
-    """Measure every use, from CSV and from Parquet, each in a process of its own."""
+    """Measure every use, from CSV, from Parquet and in frames, each in a process of its own."""
     lines = []
-    for suffix in (".csv", ".parquet"):
+    for suffix in (".csv", ".parquet", FRAMES):
         for use in USES:
             found = json.loads(ours("checks", use, suffix, tries).answer)
             for what, most in (("new", TARGET), ("all", TARGET_OF_ALL)):

@@ -114,9 +114,7 @@ MOST_SAVED = 256_000_000
 def read_limited(path: Path, most: int, what: str) -> bytes:
     """Return the content of a file, of which no more is read than it may have.
 
-    Parameters
-    ----------
-    what : what the file is to be, as it stands in the message: "a recoding".
+    ``what``: what the file is to be, as it stands in the message, "a recoding".
 
     Raises DataError (there is no such file, it is a folder, a pipe or a device, or too large).
     """

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from fairgauge.results.statement import Page, Range, Side, Statement
     from fairgauge.results.verdicts import Verdict, overall
     from fairgauge.statements.compared import page, step
+    from fairgauge.stats.patterns import sums_of_others
     from fairgauge.stats.row_statistics import Neighbours
     from fairgauge.stats.significance import fisher
     from fairgauge.stats.unrecorded_rates import pair_bounds
@@ -97,6 +98,7 @@ _MODULES = {
     "results.statement": "Page Range Side Statement",
     "results.verdicts": "Verdict overall",
     "statements.compared": "page step",
+    "stats.patterns": "sums_of_others",
     "stats.row_statistics": "Neighbours",
     "stats.significance": "fisher",
     "stats.unrecorded_rates": "pair_bounds",
@@ -116,7 +118,7 @@ __all__ = [
     "is_unknown", "kit_names", "loads", "local_path", "made_folder", "made_now", "matches",
     "name_of", "overall", "page", "pair_bounds", "print_message", "print_result", "prints_report",
     "published_range", "question", "read_limited", "read_part", "render", "run_verb",
-    "shows_result", "stated", "step", "with_config", "write_all",
+    "shows_result", "stated", "step", "sums_of_others", "with_config", "write_all",
 ]  # fmt: skip
 
 

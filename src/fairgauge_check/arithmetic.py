@@ -67,13 +67,12 @@ def _check_numbers(row: PublishedRow) -> Iterator[Finding]:
 
 def _totals(table: PublishedTable) -> Iterator[Finding]:
     for row in table.of(RowKind.TOTAL):
-        groups = [each for each in table.groups if row.includes(each)]
-        unknown = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
+        included = [e for e in table.rows if e.kind is not RowKind.TOTAL and row.includes(e)]
+        groups, unknown = ([e for e in included if e.kind is kind]
+                           for kind in (RowKind.GROUP, RowKind.UNKNOWN))  # fmt: skip
         unchecked = []
-        times = {round(float(_sum_of_rows(groups, role)[0] / printed.exact), 2)
-                 for role, printed in row.printed_counts if printed.exact}  # fmt: skip
-        if len(times) == 1 and max(times) in range(2, 9):  # breakdowns of the same people
-            yield _fault(FaultCode.SEVERAL_TABLES, row, times=int(max(times)))
+        if row.printed_counts and (times := _count_breakdowns(included, row)) > 1:
+            yield _fault(FaultCode.SEVERAL_TABLES, row, times=times)
             continue
         for role, printed in row.printed_counts if groups else ():
             known, every = (_sum_of_rows(each, role) for each in (groups, [*groups, *unknown]))
@@ -92,6 +91,21 @@ def _totals(table: PublishedTable) -> Iterator[Finding]:
             unchecked.append(str(ColumnRole.RATE))
         if unchecked:
             yield _fault(FaultCode.TOTAL_NOT_CHECKED, row, columns=tuple(unchecked))
+
+
+def _count_breakdowns(rows: Sequence[PublishedRow], total: PublishedRow) -> int:
+    # into how many breakdowns of the people of a total its rows fall, one below the other; at
+    # least one has all of them, and others may lack some
+    blocks: list[list[PublishedRow]] = [[]]
+    for row in rows:
+        if any(_sum_of_rows([*blocks[-1], row], role)[0] > printed.exact
+               for role, printed in total.printed_counts[:1]):  # fmt: skip
+            blocks.append([])
+        blocks[-1].append(row)
+    parts = [[_sum_of_rows(block, role)[0] / printed.exact if printed.exact else 1
+              for role, printed in total.printed_counts] for block in blocks]  # fmt: skip
+    fit = all(len(block) > 1 and min(of) > 0.5 for block, of in zip(blocks, parts, strict=True))
+    return len(blocks) if fit and max(map(max, parts)) <= 1 == max(map(min, parts)) else 1
 
 
 def _sum_of_rows(

@@ -21,7 +21,7 @@ from fairgauge.plugins import (
     published_range,
     step,
 )
-from fairgauge_check.check_result import Check, CheckedGroup, CheckedTable, Fault, FaultCode
+from fairgauge_check.check_result import ADVICE, Check, CheckedGroup, CheckedTable, Fault, FaultCode
 
 _MOST_ERRORS = 3
 
@@ -85,8 +85,7 @@ def _statements(check: Check) -> Iterator[Statement]:
     facts = {"tables": len(tables), "categories": categories, "sources": _sources(check)}
     facts["ignored"] = any(fault.code is FaultCode.COLUMNS_IGNORED for _, fault in faults)
     yield Statement(code="published", sources=("tables",), facts=facts)
-    doubts = (FaultCode.SEVERAL_TABLES, FaultCode.GROUPS_THAT_OVERLAP)
-    advised = [(i, fault) for i, fault in faults if fault.code in doubts]
+    advised = [(i, fault) for i, fault in faults if fault.code in ADVICE]
     for number, (i, fault) in enumerate([*errors[:_MOST_ERRORS], *advised[:_MOST_ERRORS]], 1):
         title = _table_place(tables[i], check) if len(tables) > 1 else ()
         facts = {"number": number, "title": title}

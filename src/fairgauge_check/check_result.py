@@ -44,13 +44,15 @@ class FaultCode(StrEnum):
     UNKNOWN_NOT_STATED = "unknown_not_stated"
     HARM_NOT_STATED = "harm_not_stated"  # column
     GROUPS_THAT_OVERLAP = "groups_that_overlap"  # values, parts
+    RATES_WITH_COUNTS = "rates_with_counts"
 
 
+ADVICE = (FaultCode.SEVERAL_TABLES, FaultCode.GROUPS_THAT_OVERLAP, FaultCode.RATES_WITH_COUNTS)
+"""Of which nothing passes in a table, though nothing in it is wrong."""
 # what may have a good reason: it is noted, and is no error
 _NOTES = {
     FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED, FaultCode.NOT_STATED,
-    FaultCode.COLUMNS_IGNORED, FaultCode.UNKNOWN_NOT_STATED, FaultCode.HARM_NOT_STATED,
-    FaultCode.GROUPS_THAT_OVERLAP, FaultCode.SEVERAL_TABLES,
+    FaultCode.COLUMNS_IGNORED, FaultCode.UNKNOWN_NOT_STATED, FaultCode.HARM_NOT_STATED, *ADVICE,
 }  # fmt: skip
 
 
@@ -197,7 +199,7 @@ class CheckedTable:
     @property
     def withholds(self) -> bool:
         """Return whether nothing passes in it: of an error, a harm, or several tables in one."""
-        doubts = {FaultCode.HARM_NOT_STATED, FaultCode.SEVERAL_TABLES}
+        doubts = (FaultCode.HARM_NOT_STATED, *ADVICE)
         return bool(self.errors) or any(fault.code in doubts for fault in self.faults)
 
 

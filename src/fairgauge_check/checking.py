@@ -32,6 +32,7 @@ from fairgauge.plugins import (
     made_now,
     pair_bounds,
     read_part,
+    sums_of_others,
     with_config,
 )
 from fairgauge_check.arithmetic import (
@@ -55,6 +56,7 @@ from fairgauge_check.reading import read_sources
 
 _METRIC = "selection_rate.ratio"
 _CATEGORY = "category"
+_OF_COUNTS = ("groups_that_overlap", "rates_with_counts")
 
 
 def check(
@@ -233,8 +235,9 @@ def _check_table(
               and (row.rates[0][0] < share if table.harm else row.rates[0][1] > share)
               and table.is_large(row, asked.min_share)]  # fmt: skip
     if by_counts is not None and (named is not None or not better):
-        top, computed, overlaps = by_counts
-        faults += overlaps
+        top, computed, doubts = by_counts
+        # numbers that others are made of are counts, and no percentages
+        faults += [e for e in doubts if not (checked and e.code is FaultCode.RATES_WITH_COUNTS)]
     elif top is not None and top.rate and top.rate.exact:
         rated = [row for row in reversed(table.groups) if row.rate and row.selected is None]
         counted = {row.name: row for row in rated}
@@ -274,20 +277,16 @@ def _compare_by_counts(
 ) -> tuple[PublishedRow, Mapping[str, Mapping[str, object]], list[Fault]] | None:
     # The reference is ``named``, or has the highest rate among large ones; None where there is
     # none. People of unknown category are rows without a group, as in an audit. Beside the
-    # reference and what is computed are the categories that contain others.
+    # reference and what is computed are the doubts about the counts.
     if len(counted) < 2 or not any(row.selected and row.selected.exact for row in counted.values()):
         return None
     unknown = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
-    cells: list[tuple[str | None, int | None, int]] = []
-    for row in (*counted.values(), *unknown):
-        name = row.name if row.kind is RowKind.GROUP else None
-        n, selected = row.counts or (int(row.people), None)
-        parts = [(None, n)] if selected is None else [(1, selected), (0, n - selected)]
-        cells += [(name, outcome, people) for outcome, people in parts]
-    columns = map(list, zip(*cells, strict=True))
+    rows = (*counted.values(), *unknown)
+    pairs = [row.counts or (int(row.people), None) for row in rows]
+    names = [row.name if row.kind is RowKind.GROUP else None for row in rows]
     cube = count(
-        dict(zip((_CATEGORY, "selected", "people"), columns, strict=True)),
-        prediction="selected", positive=1, sensitive=_CATEGORY, count="people",
+        {_CATEGORY: names, "people": [n for n, _ in pairs], "selected": [x for _, x in pairs]},
+        prediction="selected", successes="selected", sensitive=_CATEGORY, count="people",
     )  # fmt: skip
     people = sum(row.people for row in (*counted.values(), *unknown))
     sign, favourable = ("<=", "negative") if asked.harm else (">=", "positive")
@@ -298,8 +297,9 @@ def _compare_by_counts(
         min_n=max(asked.min_n, math.ceil(people * asked.min_share)),
         favourable=favourable,
         rules=[f"{_METRIC} {sign} {asked.limit!r}"] if asked.limit else [],
-        # whom a table compares with is its own matter, and who is harmed is stated
-        accept=["reference_decides", "unfavourable_positive"],
+        # whom a table compares with is its own matter, who is harmed is stated, and doubts of its
+        # counts withhold passes as its faults
+        accept=["reference_decides", "unfavourable_positive", *_OF_COUNTS],
         confidence=asked.level,
     )
     # the best as reference allows for its choice by the data
@@ -321,13 +321,17 @@ def _compare_by_counts(
             "p_value": float(fisher(own[1], own[0], x, n)),
             "verdict": verdict and _reword_for_people(verdict, own, (n, x), open_, asked),
         }
-    overlaps = [
-        Fault.of(FaultCode.GROUPS_THAT_OVERLAP, None if several else (counted[one].number, one),
-                 values=d["values"], parts=d["parts"])
-        for d in report.diagnostics if d.code == "groups_that_overlap"
-        for one, *several in (d["values"],)
+    known = [(row, *row.counts) for row in rows if row.counts]  # of unknown category, too
+    doubts = [
+        Fault.of(FaultCode.GROUPS_THAT_OVERLAP, None if several else (one.number, one.name),
+                 values=tuple(known[i][0].name for i in whole),
+                 parts=tuple(known[i][0].name for i in parts))
+        for whole, parts in sums_of_others([[x, n - x] for _, n, x in known])
+        for one, *several in ([known[i][0] for i in whole],)
     ]  # fmt: skip
-    return counted[name], computed, overlaps
+    doubts += [Fault.of(FaultCode.RATES_WITH_COUNTS, None) for note in report.diagnostics
+               if note.code == "rates_with_counts"]  # fmt: skip
+    return counted[name], computed, doubts
 
 
 def _reword_for_people(

@@ -245,12 +245,16 @@ def with_ratios_to(reference):
     return audit
 
 
+TWICE = printed(
+    [(("Under 25",), 1210, 607), (("25+",), 807, 391), (("Female",), 913, 452),
+     (("Male",), 1104, 546)], ("Group",)
+)  # fmt: skip
 PLANTED = {
     FaultCode.IMPOSSIBLE: (BASE.changed(THIRD, selected="2,260"), 3),
     FaultCode.RATE_MISMATCH: (BASE.changed(THIRD, rate="44.2%"), 3),
     FaultCode.RATIO_MISMATCH: (BASE.changed(THIRD, ratio="0.866"), 3),
     FaultCode.REPEATED_CATEGORY: (BASE.added(("Male", "White"), n="10", selected="5"), 10),
-    FaultCode.SEVERAL_TABLES: (BASE.added(("Total", ""), n="1,100", selected="528"), 10),
+    FaultCode.SEVERAL_TABLES: (TWICE.added(("Total",), n="2,017", selected="998"), 5),
     FaultCode.TOTAL_MISMATCH: (BASE.added(("Total", ""), n="2,199", selected="1,056"), 10),
     FaultCode.REFERENCE_NOT_HIGHEST: (with_ratios_to(197 / 385), 6),
     FaultCode.RATIO_MISSING: (BASE.changed(THIRD, ratio="N/A"), 3),
@@ -317,7 +321,7 @@ def test_columns_that_are_not_read():
 def test_every_kind_of_fault_is_planted():
     apart = {
         FaultCode.MARGIN_MISMATCH, FaultCode.COLUMNS_IGNORED, FaultCode.HARM_NOT_STATED,
-        FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED,
+        FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED, FaultCode.RATES_WITH_COUNTS,
     }  # fmt: skip
     assert set(FaultCode) == set(PLANTED) | apart
 

@@ -14,6 +14,7 @@ from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
+from fairgauge.render import render
 
 SEEDS = range(60 if EVERY_CASE else 4)
 TOP = "top_selection_ratio(percent=10)"
@@ -191,10 +192,15 @@ def breakdowns(rng, planted):
 
 
 def percentages(rng, planted):
-    """Whole percentages named as successes; clean, few events of many cases."""
-    n = rng.integers(100, 9_000, 40)
-    share = rng.integers(20, 60, 40) if planted else rng.binomial(n, 0.01) / n
-    rows = pl.DataFrame({"g": [*"ab"] * 20, "n": n, "k": share if planted else share * n})
+    """Whole percentages named as successes, also of few rows; clean, few events of many cases."""
+    several = int(rng.choice([2, 4, 40])) if planted else 40
+    n = rng.integers(200, 9_000, several)
+    while planted and several < 40 and n.max() < 2 * n.min():  # else they come to nearly the same
+        n = rng.integers(200, 9_000, several)
+    share = rng.integers(20, 60, several) if planted else rng.binomial(n, 0.01) / n
+    share = share if several > 4 else np.where(n > np.median(n), *np.sort(share)[[0, -1]])
+    rows = pl.DataFrame({"g": [*"ab"] * (several // 2), "n": n,
+                         "k": share if planted else share * n})  # fmt: skip
     rows = rows.with_columns(col("k").round().cast(int))
     rows = rows.with_columns(held=(col("k") * col("n") / 100).round().cast(int))
     asked = {"successes": "k", "count": "n", "favourable": "negative"}
@@ -359,10 +365,11 @@ def test_a_published_table_of_two_breakdowns_or_years_is_advice_and_no_error(tot
     rows = ["Under 25,1210,607", "25+,807,391", "Female,913,452", "Male,1104,546"]
     rows += ["Total,2017,998"] * total
     years = [*rows[:2], "Under 25,1190,640", "25+,850,402"]
-    for table, code in (
-        (rows, "several_tables" if total else "groups_that_overlap"),
-        (years, "several_tables"),
-    ):
+    unknown = [*rows[:3], "Male,1074,533", "Unknown,30,13", *rows[4:]]
+    lacking = [*rows[:3], "Male,1074,533", *rows[4:]]
+    of_two = "several_tables" if total else "groups_that_overlap"
+    tables = {of_two: [rows, unknown], "several_tables": [years, *[lacking] * total]}
+    for table, code in ((table, code) for code, of in tables.items() for table in of):
         text = "\n".join(["group,n,passed", *table])
         found = fg.check(
             text, columns={"n": "n", "selected": "passed"}, rules="selection_rate.ratio >= 0.1"
@@ -370,6 +377,63 @@ def test_a_published_table_of_two_breakdowns_or_years_is_advice_and_no_error(tot
         assert code in {str(fault.code) for fault in found.tables[0].faults}
         assert (found.errors, found.verdict) == (0, Outcome.INCONCLUSIVE)
         assert code == "groups_that_overlap" or " 2 " in str(found)
+
+
+def test_rounded_counts_by_sex_by_age_and_by_region_are_seen():
+    """Of sums that agree but for rounding, a third one that does is no coincidence."""
+    held = {"Male": (5200, 2210), "Female": (4800, 1990), "North": (6010, 2500)}
+    held |= {"South": (1980, 850), "West": (2000, 840), "18-30": (3110, 1300)}
+    held |= {"31-50": (4510, 1910), "51+": (2390, 990)}
+    rows = pl.DataFrame([(g, *of) for g, of in held.items()], ["g", "n", "k"], orient="row")
+    asked = {"successes": "k", "count": "n", "sensitive": "g", "favourable": "positive"}
+    found = fg.audit(rows, **asked, rules="base_rate.ratio >= 0.5")
+    assert "groups_that_overlap" in {each.code for each in found.doubts}
+    assert found.verdict is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_whole_rates_per_thousand_are_no_numbers_of_cases(seed):
+    rng = np.random.default_rng(seed)
+    n = rng.integers(2_000, 90_000, 40)
+    rows = pl.DataFrame({"g": [*"ab"] * 20, "n": n, "rate": rng.normal(6, 1.5, 40).clip(0).round()})
+    rows = rows.with_columns(few=pl.Series(rng.binomial(n, 1e-4)))
+    asked = {
+        "count": "n",
+        "sensitive": "g",
+        "favourable": "negative",
+        "rules": "base_rate.ratio <= 9",
+    }
+    for column in ("rate", "few"):
+        codes = {each.code for each in fg.audit(rows, successes=column, **asked).doubts}
+        assert ("rates_with_counts" in codes) is (column == "rate")
+
+
+@pytest.mark.parametrize("several", [2, 3, 4])
+@pytest.mark.parametrize("regions", [13, 40])
+def test_a_breakdown_of_two_or_three_is_seen_next_to_one_of_many(several, regions):
+    """Of so many groups not every sum is tried, but those of two or three that have half of all."""
+    rng, people = np.random.default_rng(regions), 60_000
+    held = []
+    for names in ([*"abcd"][:several], [f"region {i}" for i in range(regions)]):
+        part, y = rng.choice(len(names), people), np.arange(people) < people // 5
+        held += [(g, (part == i).sum(), (y & (part == i)).sum()) for i, g in enumerate(names)]
+    rows = pl.DataFrame(held, ["g", "n", "k"], orient="row")
+    asked = {"successes": "k", "count": "n", "sensitive": "g", "favourable": "negative"}
+    for table in (rows, rows[several:]):
+        found = fg.audit(table, **asked, rules="base_rate.ratio <= 9")
+        overlap = "groups_that_overlap" in {each.code for each in found.doubts}
+        assert overlap is (table is rows and several < 4)
+
+
+@pytest.mark.parametrize(("more", "verdict"), [("", "inconclusive"), ("Total,1520,118", "pass")])
+def test_a_published_number_that_may_be_a_percentage_does_not_pass(more, verdict):
+    """78 of 1000 next to 40 of 520 are equal shares, or 78% next to 40%; a total shows which."""
+    found = fg.check(
+        f"group,n,passed\nA,1000,78\nB,520,40\n{more}",
+        columns={"n": "n", "selected": "passed"}, rules="selection_rate.ratio >= 0.5",
+    )  # fmt: skip
+    assert (str(found.verdict), found.errors) == (verdict, 0)
+    assert ("--rate" in str(found)) is (verdict != "pass")
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
@@ -385,14 +449,35 @@ def test_a_count_that_is_withheld_can_be_listed_as_unknown(form, tmp_path):
         assert fg.audit(data, **asked, recode=recoded).data.cases == 900
 
 
-def test_percentages_as_texts_and_counts_of_events_are_no_classes():
-    rates = pl.DataFrame({"g": [*"abcd"], "n": [500, 400, 300, 90], "y": ["5%", "8%", "9%", "7%"]})
+@pytest.mark.parametrize(
+    "written", [["5%", "8%", "9%", "7 %"], ["22 (4%)", "33 (8%)", "27 (9%)", "1,222 (43%)"],
+                ["1,222", "1,100", "2,055", "3,001"]]
+)  # fmt: skip
+def test_numbers_written_for_readers_are_no_classes(written):
+    rates = pl.DataFrame({"g": [*"abcd"], "n": [5000, 4000, 3000, 9000], "y": written})
     with pytest.raises(fg.SpecError, match="the rate times the count"):
         fg.audit(rates, label="y", count="n", sensitive="g")
+    grades = rates.with_columns(y=pl.Series(["1st class", "2nd class", "3rd class", "2 (b"]))
+    assert fg.audit(grades, label="y", count="n", sensitive="g").task == "multiclass"
+
+
+def test_a_count_below_a_bound_is_excluded_as_advised(tmp_path):
+    path = tmp_path / "counts.csv"
+    path.write_text("g,n,k\na,2800,1200\nb,3000,1300\nc,40,<5\n")
+    asked = {"successes": "k", "count": "n", "sensitive": "g", "favourable": "positive"}
+    with pytest.raises(fg.DataError, match="--where 'k != <5'"):
+        fg.audit(path, **asked)
+    found = fg.audit(path, **asked, where="k != <5")
+    assert (found.data.used, [e.code for e in found.doubts]) == (5_800, ["groups_left_out"])
+
+
+def test_counts_of_events_are_no_classes():
     events = pl.DataFrame({"g": [*"ab"] * 60, "y": [0, 1, 2, 3, 5, 4] * 20})
     found = fg.audit(events, label="y", positive=1, favourable="negative", sensitive="g")
     (note,) = (e for e in found.diagnostics if e.code == "undecided_outcomes")
     assert "--positive '>0'" in note.message
+    german = " ".join(render(found, "text", lang="de").split())
+    assert "wie Anzahlen von Ereignissen, und zählen als nicht positiv" in german
     assert "decision" not in note.message
     fg.audit(events, label="y", positive=fg.above(0), favourable="negative", sensitive="g")
 

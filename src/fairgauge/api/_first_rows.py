@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import compress
@@ -23,7 +24,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.input_files import opened_files
 from fairgauge.scan.row_codes import numbers_of, read_rows
-from fairgauge.scan.source import Readable, Source, can_look_at_rows
+from fairgauge.scan.source import Readable, Source, can_look_at_rows, innermost
 from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Index
 from fairgauge.values import Value, name_of
@@ -161,7 +162,7 @@ def copied_files(data: object) -> list[tuple[str, ...]]:
 
 # rows that are looked at first, of a column that hardly repeats in them, and where numbers of rows
 # are even; how many columns
-_FEW_ROWS, _ROWS_BEFORE = 200, 4_000
+_FEW_ROWS, _ROWS_BEFORE = (200, 800), 4_000
 _MORE_ROWS, _DOUBLED_ROWS, _SHOWN_BY_FIRST = 20_000, 1_000_000, 1_200_000
 _MOST_LOOKED_AT, _MOST_COUNTED = 40, 3
 # people, by their number and by how many there would be if each had as many rows
@@ -189,12 +190,10 @@ def columns_that_repeat_people(source: Source, cube: Cube, spec: Spec) -> tuple[
         return ()
     features = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE]
     found = []
-    of_rows = source  # whatever conditions they meet: which of them do costs more than all
-    while (within := getattr(of_rows, "source", None)) is not None:
-        of_rows = within
     evenly = np.gcd.reduce(cube.tables[0].sums["rows"].astype(np.int64)) > 1  # as of all rows twice
     most = _DOUBLED_ROWS if evenly else _MORE_ROWS
-    for column in _promising(of_rows, spec, features, cube.rows, most):
+    # to find the rows that meet conditions costs more than to look at all
+    for column in _promising(innermost(source), spec, features, cube.rows, most):
         scores = [a for a in cube.plan.axes if a.role is Role.SCORE]
         axes = (*features, *(cube.plan.outcomes or scores), Axis(Role.CLUSTER, column))
         moments = tuple(m for m in cube.plan.moments if m.name in ("y", "yy", "p", "pp"))
@@ -222,44 +221,48 @@ def _promising(
     unasked, groups = unasked_columns(source, spec), [axis.column for axis in features]
     if not (unasked and groups and isinstance(source, Readable)):
         return []
-    first, _ = source.fetch([*groups, *unasked], _ROWS_BEFORE)
-    of_columns = dict(zip(unasked, first[len(groups) :], strict=True))
-    found = {c: _values_of_one_group(v, first[: len(groups)]) for c, v in of_columns.items()}
-    fewest = _FEWEST_PEOPLE if len(first[0]) < _ROWS_BEFORE else 2
+    found: dict[str, tuple[int, int]] = dict.fromkeys(unasked, (1, 0))
+
+    def look(columns: Sequence[str], most: int, spare: int = 0) -> int:
+        of_groups, first = len(groups), source.fetch([*groups, *columns], most)[0]
+        for column, values in zip(columns, first[of_groups:], strict=True):
+            found[column] = _values_of_one_group(values, first[:of_groups], spare)
+        return len(first[0])
+
+    for few in _FEW_ROWS:
+        look([c for c in unasked if found[c][0]], few, _FEWEST_AGAIN)
+    looked = look([c for c in unasked if found[c][0]], _ROWS_BEFORE)
+    fewest = _FEWEST_PEOPLE if looked < _ROWS_BEFORE else 2
     # what few rows show by coincidence, more show, unless two rows of each in all would show, too
-    few = [c for c, (different, again) in found.items() if different and again < _FEWEST_AGAIN
+    rare = [c for c, (different, again) in found.items() if different and again < _FEWEST_AGAIN
            and (rows <= most or (again and rows > _SHOWN_BY_FIRST))]  # fmt: skip
-    if few and len(first[0]) < min(rows, most):
-        more = source.fetch([*groups, *few], most)[0]
-        of = zip(few, more[len(groups) :], strict=True)
-        found |= {c: _values_of_one_group(v, more[: len(groups)]) for c, v in of}
+    if rare and looked < min(rows, most):
+        look(rare, most)
     enough = [c for c, of in found.items() if of[0] >= fewest and of[1] >= _FEWEST_AGAIN]
     return sorted(enough, key=lambda column: -found[column][0])[:_MOST_COUNTED]
 
 
 def _values_of_one_group(
-    values: Sequence[object], groups: Sequence[Sequence[object]]
+    values: Sequence[object], groups: Sequence[Sequence[object]], spare: int
 ) -> tuple[int, int]:
     # how many values there are and how many rows repeat one, if nearly every value has one group
-    # of a feature, as the first few show; numbers with fractions are amounts, and dates are no one
-    for few in (_FEW_ROWS, len(values)):
-        try:
-            held = {*values[:few]} - {None}
-        except TypeError:  # of lists
-            return 0, 0
-        kinds = {*map(type, held)}
-        if any(issubclass(kind, (bool, date)) for kind in kinds):
-            return 0, 0
-        of_numbers = any(issubclass(kind, float) for kind in kinds)
-        if of_numbers and any(isinstance(v, float) and v % 1 for v in held):
-            return 0, 0
-        known = [value is not None for value in values[:few]]
-        different, again = len(held), sum(known) - len(held)
-        most = _ELSEWHERE * min(different, again) + (few < len(values)) * _FEWEST_AGAIN
-        pairs = (len({*compress(zip(values, of, strict=False), known)}) for of in groups)
-        if again and min(pairs) - different > most:
-            return 0, 0
-    return different, again
+    # of a feature, but for some to spare; numbers with fractions are amounts, and dates are no one
+    try:
+        times = Counter(values)
+    except TypeError:  # of lists
+        return 0, 0
+    again = len(values) - times.pop(None, 0) - len(times)
+    kinds = {*map(type, times)}
+    of_numbers = any(issubclass(kind, float) for kind in kinds)
+    if any(issubclass(kind, (bool, date)) for kind in kinds) or (
+        of_numbers and any(isinstance(v, float) and v % 1 for v in times)
+    ):
+        return 0, 0
+    several = {value for value, n in times.items() if n > 1}
+    rows = [*map(several.__contains__, values)]
+    pairs = (len({*compress(zip(values, of, strict=True), rows)}) for of in groups)
+    most = _ELSEWHERE * min(len(times), again) + spare
+    return (0, 0) if again and min(pairs) - len(several) > most else (len(times), again)
 
 
 def people_in_rows(counted: Cube) -> tuple[int, int] | None:

@@ -243,10 +243,8 @@ def check_options(options: Mapping[str, object], data: Source | Cube | None = No
 def question(*refused: str, **helps: str) -> Decorator:
     """Return a decorator with the flags of a specification, which are keywords for `read_question`.
 
-    Parameters
-    ----------
-    refused : options that help does not list, because the command refuses them with what to do.
-    **helps : the help of options that mean something of their own to the command.
+    Help does not list those that the command refuses with what to do; ``helps`` has the help of
+    those that mean something of their own to it.
     """
     return add_options(config_option, *_flags(refused=refused, helps=helps))
 

@@ -268,18 +268,11 @@ def shown_claims(
     ``1 - confidence``, whatever the claims have in common (Holm 1979, Scandinavian Journal of
     Statistics 6, 65-70).
 
-    Parameters
-    ----------
-    hold : callable
-        From the confidence level of two-sided intervals to which claims hold by them, with every
-        part of each; fewer at a higher level.
-    claims : int
-        How many claims there are, those that cannot be tested with them.
-    confidence : float
-        The confidence level of a single interval.
+    ``hold``: from the confidence level of two-sided intervals to which claims hold by them, with
+        every part of each; fewer at a higher level.
+    ``claims``: how many there are, those that cannot be tested with them.
+    ``confidence``: the level of a single interval.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from fairgauge.stats.intervals import critical
     >>> least = np.array([2.5, 2.1, 1.9])  # the least statistic of the parts of each

@@ -34,15 +34,9 @@ _MOST_CELLS = 4_000_000
 def count_codes(columns: Mapping[str, tuple[Codes, Sequence[Value]]], **question: object) -> Cube:
     """Count columns that are codes of their levels.
 
-    Levels that no row has are levels of the counts all the same, so they can be asked about.
-
-    Parameters
-    ----------
-    columns : mapping
-        Of every column that the question names: an array of the positions of the rows' values in
-        the levels, -1 where the value is missing; and the levels.
-    **question
-        Options of `fairgauge.count`.
+    ``columns`` has for every column that the question names an array of the positions of the rows'
+    values in the levels, -1 where the value is missing; and the levels, which may have no row. The
+    question is options of `fairgauge.count`.
     """
     asked = ask(None, None, **question, task="binary")
     counting = plan(replace(asked, max_groups=10**9))  # the levels are at hand already
@@ -80,13 +74,7 @@ def _count_cells(
 
 
 class MetricValues:
-    """Metrics of counts, of each group against all other rows, without intervals.
-
-    Parameters
-    ----------
-    counts : Cube
-        Of a binary question.
-    """
+    """Metrics of counts of a binary question, of each group against all others, no intervals."""
 
     def __init__(self, counts: Cube) -> None:
         spec = counts.plan.asked

@@ -233,6 +233,7 @@ def not_numbers(
     every = sorted(set(texts))
     infinite = [text for text in every if text.strip(" +-").casefold() in ("inf", "infinity")]
     words = [text for text in every if not re.search(r"\d", text) and text not in infinite]
+    bounds = [text for text in every if ranges_of(text)]  # what is withheld, such as <5
     of = ""
     if errors.may_name_people(every):
         of, every = "values of the form ", sorted(set(map(errors.form_of, every)))
@@ -244,6 +245,9 @@ def not_numbers(
     if recoded and words and not errors.may_name_people(words):
         line = write_recodings({column: {UNKNOWN: [*listed, *words[:MOST_CELLS]]}})[0]
         message += f", or list it as unknown: {recoding_flag(line)}"
+    if bounds:
+        condition = shlex.quote(f"{column} != {bounds[0]}")
+        message += f", or exclude what is withheld: --where {condition} (where)"
     return message
 
 

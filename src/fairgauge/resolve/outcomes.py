@@ -121,6 +121,10 @@ def with_stated_outcomes(cube: Cube, spec: Spec) -> Cube:
     return replace(cube, levels=levels, tables=tables, observed=tuple(observed))
 
 
+# a number that is written for readers: 43%, 1,222 or 1222 (43%)
+_WRITTEN = re.compile(r"\d+([.,\s]\d+)*\s?(%|\(.*\)|(?<=[.,\s]\d{3}))")
+
+
 def decide_task(cube: Cube, spec: Spec) -> Task:
     """Decide what label and prediction are, if it is not given."""
     # More than two texts with no positive one are classes; numbers are never guessed to be classes.
@@ -128,7 +132,7 @@ def decide_task(cube: Cube, spec: Spec) -> Task:
     if spec.task is not None or spec.positive or label is None or label.cuts:
         return spec.task or Task.BINARY
     levels = cube.levels[label]
-    texts = all(isinstance(level, str) and not level.endswith("%") for level in levels)
+    texts = all(isinstance(level, str) and not _WRITTEN.fullmatch(level) for level in levels)
     return Task.MULTICLASS if texts and len(levels) > 2 else Task.BINARY
 
 
@@ -336,7 +340,7 @@ def _ask_for_positive(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
     if len(present) == 2 and not any(is_one_of(value, present[0]) for value in present[1]):
         return f"{message}; {_OF_EACH_COLUMN}"
     classes = "task='multiclass' or task='regression' reads them as they are"
-    rates = all(isinstance(each, str) and each.endswith("%") for each in present[0])
+    rates = all(isinstance(each, str) and _WRITTEN.fullmatch(each) for each in present[0])
     if spec.count and (rates or all(isinstance(each, (int, float)) for each in present[0])):
         classes = (
             f"if it is, or has a rate of, how many of the {quote(spec.count)} cases of a row are "

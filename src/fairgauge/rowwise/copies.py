@@ -16,7 +16,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError
 from fairgauge.question.specification import Spec
 from fairgauge.scan.row_codes import numbers_of
-from fairgauge.scan.source import Readable, Source, can_look_at_rows
+from fairgauge.scan.source import Readable, Source, can_look_at_rows, innermost
 
 _Shown: TypeAlias = dict[str, int | str]
 Copies: TypeAlias = tuple[tuple[str, int | str], ...]
@@ -47,7 +47,8 @@ def find_copies(source: Source, cube: Cube, spec: Spec) -> Copies:
     # people only those without an identifier count several times, and a cell may be odd.
     if spec.cluster or cube.min_cell is not None or cube.rows == 0:
         return ()  # rows of one cluster may be alike: intervals are of clusters
-    readable = not _is_lazy(source)
+    # to read a lazy frame again is to compute it again, however few its rows are
+    readable = type(getattr(innermost(source), "frame", None)).__name__ != "LazyFrame"
     first, unnamed = cube.tables[0], 0
     times_of = [int(n) for n in first.sums["rows"].tolist() if n > 0]
     divisor = math.gcd(*times_of)
@@ -162,13 +163,6 @@ def are_multiples(times_of: Sequence[int], combinations: int, *, again: bool) ->
     rounded = times % _LIKELY_ROUNDED == 0 and not again
     few = combinations * times <= sum(times_of)
     return not (few and (len({*times_of}) == 1 or rounded))
-
-
-def _is_lazy(source: Source) -> bool:
-    # to read a lazy frame again is to compute it again, however few its rows are
-    while (within := getattr(source, "source", None)) is not None:
-        source = within
-    return type(getattr(source, "frame", None)).__name__ == "LazyFrame"
 
 
 def _values_of_columns(source: Source) -> dict[str, Sequence[object]]:

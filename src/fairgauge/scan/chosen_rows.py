@@ -70,7 +70,7 @@ from fairgauge.scan.row_codes import (
 )
 from fairgauge.scan.source import Fetched, Readable, RowsOfSource, Source, check_counts
 from fairgauge.start.records import dataclass, field, replace
-from fairgauge.stats.patterns import are_percentages
+from fairgauge.stats.patterns import may_be_percentages
 from fairgauge.values import Value, canonical, is_one_of, matches, name_of
 
 _Values: TypeAlias = tuple[Value, ...]
@@ -484,13 +484,15 @@ class SuccessCounts(RowsOfSource):
             Moment("cases", both[:1], ("x",)), Moment("squares", both[:1], ("x", "x")),
             Moment("positive", both[1:], ("x",)), Moment("squares+", both[1:], ("x", "x")),
             Moment("others", both[::-1], ("gap",)), Moment("apart", both[::-1], ("distance",)),
+            Moment("gaps", both[::-1], ("gap", "gap")),
         )  # fmt: skip
         asked = replace(plan.asked, count=None)
         cube = self.source.count(Plan(tuple(axes), tables, asked, moments), limit)
         self._check(cube, both)
         held = cube.tables[0].known(axes[-2:])
         sums = {name: float(each.sum()) for name, each in held.sums.items()}
-        is_rate = not (held.codes[:, -1] > 1).any() and are_percentages(sums)
+        up_to_100 = held.codes[:, -1].max(initial=0) < 2 <= held.codes[:, -2].min(initial=2)
+        is_rate = bool(up_to_100) and may_be_percentages(sums)
         observed = (Observed(Observation.MEANS, outcome.column),) * is_rate
         uncounted = cube.tables[0].codes[:, -2] < 0
         no_count = int(cube.tables[0].sums["rows"][uncounted].sum())

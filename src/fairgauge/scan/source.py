@@ -71,6 +71,11 @@ def can_look_at_rows(source: Source) -> bool:
     return isinstance(source, Readable) and source.at_hand
 
 
+def innermost(source: Source) -> Source:
+    """Return the source of all rows that one is of, whatever conditions its own meet."""
+    return innermost(within) if (within := getattr(source, "source", None)) else source
+
+
 @dataclass(frozen=True, slots=True)
 class RowsOfSource:
     """The rows of a source, counted otherwise: what its kinds have in common."""

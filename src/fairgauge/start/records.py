@@ -50,7 +50,8 @@ else:
             setattr(kind, name, _compiled_when_called(kind, name, frozen))
         if frozen:
             kind.__setattr__ = kind.__delattr__ = _refuse_assignment
-            kind.__getstate__, kind.__setstate__ = _field_values, _restore_fields
+            kind.__getstate__ = lambda self: [getattr(self, each.name) for each in fields(self)]
+            kind.__setstate__ = _restore_fields
         return kind
 
 
@@ -122,10 +123,6 @@ def _show_fields(self: Any) -> str:
 
 def _refuse_assignment(_self: object, name: str, *_value: object) -> None:
     raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
-
-
-def _field_values(self: Any) -> list[object]:
-    return [getattr(self, each.name) for each in fields(self)]
 
 
 def _restore_fields(self: Any, state: list[Any]) -> None:

@@ -35,8 +35,9 @@ _FEWEST_ROUNDED, _MOST_SUMMED, _MOST_PAIRED = 3, 12, 40
 _SPREAD = 0.25
 # how near sums of amounts are that differ by rounding alone, and the coincidences among them
 _ROUNDED, _OF_AMOUNTS = 1e-9, 1e-6
-# of percentages the least mean, and how varied at most they are beside numbers of cases, squared
-_FEWEST_PERCENT, _LESS_VARIED = 10, 0.5
+# of percentages the least mean, how varied at most they are beside numbers of cases, squared, and
+# how varied these are where it matters; from how many standard errors on counts grow with cases
+_FEWEST_PERCENT, _LESS_VARIED, _EVEN_CASES, _GROWN = 10, 0.5, 0.05, 2.0
 _GROWS_WITH, _STEPS, _MANY = 0.5, 11.0, 30
 """From which correlation with the cases on labels may be parts of them: not steps of a scale, up to
 where these are, unless some of many rows have none."""
@@ -170,7 +171,8 @@ def sums_of_others(
                                   for part in (whole, parts, rest))  # fmt: skip
         ways = 1.0 if own == of_parts else float(len(parts) + 2) ** len(units)  # as many are near
         if len(whole) > 1:
-            ways *= (3 if rest else 2) ** len(held)
+            tried = math.comb(min(len(held), _MOST_PAIRED), min(len(whole), len(parts)))
+            ways *= (3 if rest else 2) ** len(held) if rest or len(held) <= _MOST_SUMMED else tried
             spread = float(np.std([sizes[at] for at in held])) * math.sqrt(len(held))
         elif spread := _SPREAD * n * math.sqrt(len(parts)) * (len(parts) < len(held) - 1):
             # else it may be half of all by design
@@ -217,10 +219,12 @@ def _equal_sums(
     one, two = (sign @ np.array(cells)[of] for sign, of in zip(signs, halves, strict=True))
     i, j = np.nonzero(np.abs(one[:, None, 0] + two[:, 0]) <= near[0])
     fits = (np.abs(one[i] + two[j]) <= near).all(axis=1)
-    sides = np.hstack([signs[0][i[fits]], signs[1][j[fits]]]).tolist()
-    best = max(sides, key=lambda of: (min(map(of.count, (1, -1))) > 1, -of.count(0)))
-    found = [[*compress([*halves[0], *halves[1]], map(side.__eq__, best))] for side in (1, -1)]
-    return found if min(map(len, found)) > 1 else []
+    sides, of = np.hstack([signs[0][i[fits]], signs[1][j[fits]]]), [*halves[0], *halves[1]]
+    plus, minus, rest = (sides == k for k in (1, -1, 0))
+    third = (np.abs((plus * 1 - rest) @ np.array(cells)[of]) <= near).all(axis=1)  # as is no chance
+    enough = np.minimum(plus.sum(axis=1), minus.sum(axis=1)) > 1
+    best = np.lexsort((rest.sum(axis=1), ~third, ~enough))[0]
+    return [[*compress(of, side[best])] for side in (plus, minus)] if enough[best] else []
 
 
 def _deviation(numbers: Sequence[float], weights: Sequence[float]) -> float:
@@ -265,14 +269,23 @@ def are_rates(rows: Sequence[tuple[float, float, float]]) -> bool:
     return of_all and any(low >= 0 and high < 1 for low, high, _ in rows)
 
 
-def are_percentages(sums: Mapping[str, float]) -> bool:
-    """Return whether numbers of positive cases vary far less than those of cases, as rates do."""
-    n = sums["rows"]
-    varied, varied_cases = (
-        n * sums[squares] / max(sums[of], 1) ** 2 - 1  # the coefficient of variation, squared
-        for of, squares in (("positive", "squares+"), ("cases", "squares"))
-    )
-    return sums["positive"] >= _FEWEST_PERCENT * n and varied <= _LESS_VARIED * varied_cases
+def may_be_percentages(sums: Mapping[str, float]) -> bool:
+    """Return whether numbers of positive cases do not grow with those of cases, as rates do not.
+
+    >>> may_be_percentages({"rows": 2, "cases": 1520, "squares": 1270400, "positive": 118,
+    ...                     "squares+": 7684, "gaps": 1080484})
+    True
+    """
+    n, positive, cases = (sums[name] for name in ("rows", "positive", "cases"))
+    y, m, gap = (n * sums[squares] - of * of for squares, of in (
+        ("squares+", positive), ("squares", cases), ("gaps", cases - positive)))  # fmt: skip
+    grown, less = (y + m - gap) / 2, positive / max(cases, 1) * m - (y + m - gap) / 2
+    error = (y * m - grown * grown) / (n - 2) if n > 2 else math.inf
+    of_few = positive < _FEWEST_PERCENT * n  # which may not grow with cases, by coincidence
+    if m <= _EVEN_CASES * cases * cases or (of_few and less * abs(less) < _SURELY**2 * error):
+        return False
+    less_varied = y * cases**2 <= _LESS_VARIED * m * positive**2
+    return less_varied or grown * abs(grown) <= _GROWN**2 * error
 
 
 def are_many_numbers(rows: Sequence[tuple[float, float, float]]) -> bool:

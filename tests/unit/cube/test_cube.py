@@ -18,8 +18,8 @@ from fairgauge.checks.coded_numbers import coded_numbers
 from fairgauge.cube import cube as cube_module
 from fairgauge.cube.build import Counted, build, code_values
 from fairgauge.cube.cube import Cube, aggregate, read_cube
-from fairgauge.cube.plan import Plan, plan
-from fairgauge.enums import Role
+from fairgauge.cube.plan import AROUND_CODES, AROUND_NUMBERS, Axis, Plan, plan
+from fairgauge.enums import Closed, Role
 from fairgauge.errors import CubeError, DataError
 from fairgauge.monitoring._period_cubes import sum_cubes
 from fairgauge.question.specification import ask
@@ -430,3 +430,16 @@ def test_a_history_takes_clusters_of_one_key_alone(monkeypatch, tmp_path):
     monkeypatch.delenv(KEY)
     with pytest.raises(CubeError, match="no common names"):
         sum_cubes([fg.count(day, **ASKED_IDENTIFIERS) for day in days])
+
+
+@pytest.mark.parametrize("closed", Closed)
+@pytest.mark.parametrize("cuts", [AROUND_CODES, AROUND_NUMBERS])
+def test_numbers_found_by_their_logarithms_are_in_the_intervals_of_a_search(cuts, closed):
+    rng, ends = np.random.default_rng(0), np.array(cuts)
+    near = [np.nextafter(ends, at) for at in (-np.inf, np.inf)]
+    spread = np.exp(rng.uniform(-8, 25, 20_000))
+    odd = [0.0, np.inf, -np.inf, 5e-324]
+    numbers = np.concatenate([ends, *near, spread, -spread, rng.integers(-200, 20_000, 9_000), odd])
+    side = "right" if closed is Closed.LEFT else "left"
+    found = Axis(Role.CODES, "x", cuts, closed).bins_of(numbers)
+    assert (found == np.searchsorted(ends, numbers, side=side)).all()

@@ -36,15 +36,6 @@ def _ordered(found: Alternatives) -> list[Alternative]:
     return sorted(found.candidates, key=place)
 
 
-def _facts_of_search(found: Alternatives) -> dict[str, object]:
-    return {
-        "whom": unit_of(read_spec(found.spec)),
-        "tone": str(TONES[found.outcome]),
-        "verdict": spoken().terms["alternatives"][str(found.verdict)].upper(),
-        "metric": metrics.metric_words(found.metric),
-    }
-
-
 def _change(found: Alternatives, each: GapChange | KeptRate, ends: Interval | None) -> str:
     if isinstance(each, KeptRate):
         share = found.catalogue.rate_row(each.rate).is_share
@@ -150,7 +141,12 @@ def _rows(found: Alternatives) -> Iterator[dict[str, object]]:
 
 
 ALTERNATIVES: Mapping[str, Callable[..., object]] = {
-    "facts": _facts_of_search,
+    "facts": lambda found: {
+        "whom": unit_of(read_spec(found.spec)),
+        "tone": str(TONES[found.outcome]),
+        "verdict": spoken().terms["alternatives"][str(found.verdict)].upper(),
+        "metric": metrics.metric_words(found.metric),
+    },
     "frame": lambda found, **_: {"exhibits": _drawn(found)},
     "tried": _candidates,
     "together": _simultaneous,

@@ -13,13 +13,9 @@ from fairgauge_cloud._facet_counts import (
     OTHER_VALUES,
     BinaryOutcome,
     Blocks,
-    DataType,
     FacetQuestion,
-    convert_listed,
-    data_type,
     from_frame,
     from_series,
-    guess_type,
 )
 from fairgauge_cloud._service_metrics import (
     DESCRIPTIONS,
@@ -59,30 +55,6 @@ def require(condition: bool, message: str) -> None:
 def metric_description(metric: Callable[..., object]) -> str:
     """Return a metric's description in results: its name, or the first line of its docstring."""
     return DESCRIPTIONS.get(metric.__name__, (metric.__doc__ or "").lstrip().split("\n")[0])
-
-
-def series_datatype(series: Series, values: Sequence[object] | None = None) -> DataType:
-    """Guess whether a column holds categories or numbers."""
-    return data_type(from_series(series), values)
-
-
-def ensure_series_data_type(
-    series: Series, values: Sequence[object] | None = None
-) -> tuple[DataType, Series]:
-    """Guess what a column holds, and convert it to that."""
-    import pandas as pd
-
-    found, _, _ = guess_type(from_series(series), values)
-    if found is DataType.CATEGORICAL:
-        return found, series.astype("category")
-    return found, pd.to_numeric(series)
-
-
-def convert_positive_label_values(
-    series: Series, positive_label_values: list[str | int | float]
-) -> list[object]:
-    """Return listed values in the type of the column's values."""
-    return convert_listed(from_series(series), positive_label_values)
 
 
 def calc_confusion_matrix_quadrants(
