@@ -297,8 +297,7 @@ def _compare_by_counts(
         min_n=max(asked.min_n, math.ceil(people * asked.min_share)),
         favourable=favourable,
         rules=[f"{_METRIC} {sign} {asked.limit!r}"] if asked.limit else [],
-        # whom a table compares with is its own matter, who is harmed is stated, and doubts of its
-        # counts withhold passes as its faults
+        # whom a table compares with is its own matter, and doubts of its counts are its faults
         accept=["reference_decides", "unfavourable_positive", *_OF_COUNTS],
         confidence=asked.level,
     )
@@ -324,10 +323,10 @@ def _compare_by_counts(
     known = [(row, *row.counts) for row in rows if row.counts]  # of unknown category, too
     doubts = [
         Fault.of(FaultCode.GROUPS_THAT_OVERLAP, None if several else (one.number, one.name),
-                 values=tuple(known[i][0].name for i in whole),
+                 values=(one.name, *(known[i][0].name for i in several)),
                  parts=tuple(known[i][0].name for i in parts))
-        for whole, parts in sums_of_others([[x, n - x] for _, n, x in known])
-        for one, *several in ([known[i][0] for i in whole],)
+        for (at, *several), parts in sums_of_others([[x, n - x] for _, n, x in known])
+        for one, *_ in known[at : at + 1]
     ]  # fmt: skip
     doubts += [Fault.of(FaultCode.RATES_WITH_COUNTS, None) for note in report.diagnostics
                if note.code == "rates_with_counts"]  # fmt: skip

@@ -162,7 +162,7 @@ def copied_files(data: object) -> list[tuple[str, ...]]:
 
 # rows that are looked at first, of a column that hardly repeats in them, and where numbers of rows
 # are even; how many columns
-_FEW_ROWS, _ROWS_BEFORE = (200, 800), 4_000
+_FEW_ROWS, _ROWS_BEFORE = ((200, 10), (800, 10)), 4_000
 _MORE_ROWS, _DOUBLED_ROWS, _SHOWN_BY_FIRST = 20_000, 1_000_000, 1_200_000
 _MOST_LOOKED_AT, _MOST_COUNTED = 40, 3
 # people, by their number and by how many there would be if each had as many rows
@@ -229,9 +229,8 @@ def _promising(
             found[column] = _values_of_one_group(values, first[:of_groups], spare)
         return len(first[0])
 
-    for few in _FEW_ROWS:
-        look([c for c in unasked if found[c][0]], few, _FEWEST_AGAIN)
-    looked = look([c for c in unasked if found[c][0]], _ROWS_BEFORE)
+    for few, spare in (*_FEW_ROWS, (_ROWS_BEFORE, 0)):
+        looked = look([c for c in unasked if found[c][0]], few, spare)
     fewest = _FEWEST_PEOPLE if looked < _ROWS_BEFORE else 2
     # what few rows show by coincidence, more show, unless two rows of each in all would show, too
     rare = [c for c, (different, again) in found.items() if different and again < _FEWEST_AGAIN
