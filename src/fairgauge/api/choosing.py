@@ -215,7 +215,7 @@ def _cautions(answers: Mapping[str, str]) -> Iterator[str]:
 
 
 _WIDTH, _FILL_IN = 88, "  # fill in the name of your column"
-_DECIDING = ("none", "decision", "score")
+DECIDING = ("none", "decision", "score")
 PLACEHOLDERS = {
     "label": "label",
     "prediction": "prediction",
@@ -266,7 +266,7 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         *_comments(found.cautions, "- "),
         "",
         *(f"{key} = {toml_value(value)}{unnamed.get(key, '')}" for key, value in keys.items()),
-        *(_both_outcomes(keys) if found.answers["model"] in _DECIDING else ()),
+        *(_both_outcomes(keys) if found.answers["model"] in DECIDING else ()),
         "",
         "metrics = [",
         *(f"  # {why}\n  {toml_value(each)}," for each, why in found.measures.items()),

@@ -5,12 +5,22 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from fairgauge.api.choosing import QUESTIONS, Question, next_question, recommend, specification
+from fairgauge.api.choosing import (
+    DECIDING,
+    QUESTIONS,
+    Question,
+    Recommendation,
+    next_question,
+    recommend,
+    specification,
+)
 from fairgauge.cli._arguments import (
     DataArguments,
     Texts,
@@ -31,12 +41,15 @@ from fairgauge.cli._command_group import (
     printable,
 )
 from fairgauge.cli._output import Output, check_outputs, made_folder, print_lines, prints_report
-from fairgauge.errors import listing
+from fairgauge.errors import listing, quote
 from fairgauge.question.options import BY_NAME
+from fairgauge.values import name_of
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.descriptions import MetricDescription
     from fairgauge.question.kits import Kit
+    from fairgauge.scan.source import Source
+    from fairgauge.values import Json, Value
 
 _WIDTH = 80
 _RULE = "=" * _WIDTH
@@ -95,16 +108,17 @@ _COLUMNS = (
     *(click.option(f"--{q.name}", type=click.Choice([*q.answers]), help=q.text) for q in QUESTIONS)
 )
 @flags_for(*_COLUMNS)
+@takes_data()
 @click.option("-o", "--output", "path", metavar="FILE", help="File to write (.toml).")
-def choose_command(path: str | None, **flags: Any) -> None:
+def choose_command(path: str | None, data: DataArguments, **flags: Any) -> None:
     """Choose metrics by a few questions, and write a specification that can be run.
 
-    Questions that no flag answers are asked in the terminal. The specification holds the metrics,
-    rules to start from, and what the numbers will not show; columns that no flag names are to be
-    filled in.
+    Questions that no flag answers are asked in the terminal, those about the columns of DATA and
+    the values of outcomes, too. The specification holds the metrics, rules to start from, and what
+    the numbers will not show; without DATA, columns that no flag names are to be filled in.
 
     \b
-    fairgauge choose -o audit.toml
+    fairgauge choose loans.csv -o audit.toml
     fairgauge choose --model decision --outcomes none --prediction approved --sensitive sex
     fairgauge choose --model none --probabilities 'race: Black=p_black, White=p_white'
     fairgauge audit loans.csv -c audit.toml
@@ -121,14 +135,65 @@ def choose_command(path: str | None, **flags: Any) -> None:
     while (open_ := next_question(given)) is not None:
         given[open_.name] = _ask(open_)
 
-    text = specification(recommend(given), options)
+    found = recommend(given)
+    if data.names:
+        from fairgauge.cube.cube import Cube
+
+        source = open_data(data.read())
+        if isinstance(source, Cube):
+            raise click.UsageError("counts have their question already; name rows")
+        options |= _ask_columns(source, found, options)
+        check_options(tomllib.loads(specification(found, options)), source)
+    text = specification(found, options)
     if path is None:
         print_result(text)
         return
     from fairgauge.atomic_files import write_whole
 
     write_whole(path, text)
-    print_result(f"Written: {path}. Next: fairgauge audit DATA -c {path}")
+    print_result(
+        f"Written: {path}. Next: fairgauge audit {' '.join(data.names) or 'DATA'} -c {path}"
+    )
+
+
+_ROLES = {
+    "label": "the outcome",
+    "prediction": "the decision",
+    "score": "the score",
+    "sensitive": "the groups of people",
+}
+_MEANINGS = {
+    "positive": "the favourable outcome",
+    "negative": "the other one",
+    "undecided": "neither, or not known yet",
+}
+_FIRST_ROWS, _MOST_VALUES = 1_000, 12
+
+
+def _ask_columns(source: Source, found: Recommendation, known: dict[str, Json]) -> dict[str, Json]:
+    # which column has which role, and what each of a few values of an outcome means
+    from fairgauge.scan.row_codes import read_rows
+    from fairgauge.scan.source import can_look_at_rows
+
+    rows: Mapping[str, Sequence[Value]] = {}
+    if can_look_at_rows(source):
+        rows = read_rows(source, source.columns, _FIRST_ROWS)
+    values = {name: [*dict.fromkeys(rows.get(name, ()))] for name in source.columns}
+    shown = {name: ", ".join(map(name_of, of[:4])) for name, of in values.items()}
+    asked: dict[str, Json] = {}
+    roles = [*found.columns, *(() if "probabilities" in known else ("sensitive",))]
+    for role in roles:
+        if role not in known:
+            left = {name: of for name, of in shown.items() if name not in asked.values()}
+            asked[role] = _ask(Question(role, f"Which column holds {_ROLES[role]}?", left))
+    outcomes = [(known | asked).get(role) for role in ("label", "prediction")]
+    every = [value for each in outcomes for value in values.get(str(each), ()) if value is not None]
+    decided = "positive" not in known and found.answers["model"] in DECIDING
+    for value in dict.fromkeys(every) if decided and len({*every}) <= _MOST_VALUES else ():
+        meaning = _ask(Question("positive", f"What is {quote(value)}?", _MEANINGS))
+        if meaning in ("positive", "negative"):
+            cast("list[Json]", asked.setdefault(meaning, [])).append(value)
+    return asked
 
 
 def _ask(of: Question) -> str:

@@ -79,6 +79,47 @@ def test_the_file_that_is_written_can_be_audited(tmp_path, monkeypatch):
     assert audited.exit_code == 0, audited.stderr  # of both, half of those who repaid are approved
 
 
+OF_TRADES = {  # what is answered: of the model, the columns by name or number, and each value
+    "hiring": ("decision none 3 sex 1 2 3", ["hired", "refused", "interview open"]),
+    "schools": ("none 3 2 2 1", ["suspended", "in class"]),
+    "health": ("decision biased 3 sex negative positive", ["0", "1"]),
+}
+
+
+@pytest.mark.parametrize("trade", OF_TRADES)
+def test_columns_and_values_of_a_table_are_offered(trade, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answers, values = OF_TRADES[trade]
+    rows = [f"{i},{'FM'[i % 3 > 0]},{values[i % 7 % len(values)]}" for i in range(700)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,sex,outcome", *rows]))
+    written = run("rows.csv", "-o", "audit.toml", typed=answers.replace(" ", "\n") + "\n")
+    assert written.exit_code == 0, written.stderr
+    assert "sex       M, F" in written.stderr or "sex      F, M" in written.stderr
+    assert "fairgauge audit rows.csv -c audit.toml" in written.stdout
+    asked = tomllib.loads((tmp_path / "audit.toml").read_text())
+    column = asked.get("label", asked.get("prediction"))
+    assert (column, asked["sensitive"]) == ("outcome", "sex")
+    meant = [each for each in values if each != "interview open"]
+    assert {*map(str, asked["positive"] + asked["negative"])} == {*meant}
+    audited = CliRunner().invoke(
+        main, ["audit", "rows.csv", "-c", "audit.toml", "--format", "json"]
+    )
+    assert audited.exit_code in (0, 1, 3), audited.stderr
+
+
+def test_a_table_that_lacks_what_is_asked_is_refused_before_a_file_is_written(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("sex,hired\nF,1\nM,0\n")
+    result = run("rows.csv", *ANSWERS, *COLUMNS, "--positive", "yes", "-o", "audit.toml")
+    assert result.exit_code == 2
+    assert "no column 'repaid'" in result.stderr.replace("there is ", "")
+    assert not (tmp_path / "audit.toml").exists()
+    result = run("rows.csv", "--model", "none", "-o", "audit.toml")
+    assert "answer --label with one of sex, hired" in result.stderr
+
+
 # ---- fairgauge demo: two audits worth reading
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
