@@ -708,7 +708,8 @@ class _Audit(PageStatements):
                 facts = {"n": n, "why": str(code), "beside": beside}
                 yield fact("open_because", "verdicts", **facts)
         if any(len(of) > 1 or not of <= {*ON_ONE_SIDE, _NOT_COMPUTED} for of in codes):
-            yield fact("inconclusive", "verdicts", shown=len(self.led))
+            best = self.spec.reference is enums.ReferenceRule.BEST
+            yield fact("inconclusive", "verdicts", shown=len(self.led), best=best)
         unevaluated = self._verdicts_of(Outcome.NOT_EVALUATED)
         zero = [v for v in unevaluated if v.reason.code in _OF_ZERO]
         if zero:
@@ -929,10 +930,9 @@ class _Audit(PageStatements):
 
     def _can_decompose(self) -> bool:
         known = not (self.spec.probabilities or self.cuts)
-        protected = bool(self.notes[DiagnosticCode.PROTECTED])
         whole = self.spec.reference is enums.ReferenceRule.OVERALL
         binary = self.report.task in (Task.BINARY, Task.REGRESSION)
-        return binary and known and not (protected or whole)
+        return binary and known and not (self.notes[DiagnosticCode.PROTECTED] or whole)
 
     def _has_subgroups(self) -> bool:
         spec = self.spec

@@ -281,7 +281,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
   if (intervals.length) add("interval", { assumed: false }, { interval: { level: 0.95, joint: false } });
   const openCodes = audit.verdicts.filter((v) => v.outcome === "inconclusive").map((v) => v.why.code);
   for (const code of ONE_SIDED) { const n = openCodes.filter((c) => c === code).length; if (n) add("open_because", { n, why: code, beside: false }); }
-  if (openCodes.some((c) => c !== "repeated_people" && !ONE_SIDED.includes(c))) add("inconclusive", { shown: led.length });
+  if (openCodes.some((c) => c !== "repeated_people" && !ONE_SIDED.includes(c))) add("inconclusive", { shown: led.length, best: q.reference === "best" });
   // ---- what it does not show
   if (q.question.document?.caveat) add("caveat", { text: q.question.document.caveat });
   add("why_not", { limits: rules.length > 0, own: rules.length > 0 && !q.preset?.options?.rules });

@@ -10,7 +10,7 @@ import openpyxl
 import pandas as pd
 import polars as pl
 import pytest
-from tests.every_result import LOAN_WORDS, RISK_WORDS, of_scores, result
+from tests.every_result import LOAN_WORDS, RISK_WORDS, of_berkeley, of_scores, result
 from tests.selected_groups import selected
 
 import fairgauge as fg
@@ -295,6 +295,50 @@ def test_a_rule_is_not_the_four_fifths_rule_where_another_group_has_a_higher_rat
     table = selected({"A": (240, 401), "B": (160, 400), "C": (220, 400)})
     report = fg.audit(table, reference=reference, rules=["selection_rate.ratio >= 0.8"])
     assert ("is not the four-fifths rule" in str(report)) is is_other
+
+
+def test_that_a_rule_fails_against_one_group_and_is_open_against_the_best_is_explained() -> None:
+    table = selected({"White": (460, 1000), "Asian": (15, 27), "Black": (90, 300)})
+    rule = {"rules": ["selection_rate.ratio >= 0.8"], "min_n": 20}
+    named = fg.audit(table, reference={"g": "White"}, **rule)
+    best = fg.audit(table, reference="best", **rule)
+    assert (named.verdict, best.verdict) == ("fail", "inconclusive")
+    explained = "against a group that is named beforehand a rule could come out otherwise"
+    assert explained in " ".join(map(str, best.brief().certainty))
+    assert explained not in " ".join(map(str, named.brief().certainty))
+    assert "30.0% vs 46.0%" in " ".join(map(str, best.brief().found))
+
+
+def test_one_person_was_selected_and_two_were() -> None:
+    def found(hits: int) -> str:
+        return str(fg.audit(selected({"A": (60, 90), "B": (hits, 40)}), words=LOAN_WORDS))
+
+    assert "1 was approved" in found(1)
+    assert "1 were" not in found(1)
+    assert "2 were approved" in found(2)
+
+
+def test_a_sentence_names_a_band_in_words() -> None:
+    ages = pl.DataFrame({"age": [20, 30, 50, 60] * 50, "p": [1, 0, 1, 1] * 50})
+    report = fg.audit(ages, prediction="p", positive=1, sensitive=fg.cut("age", [40]))
+    estimate = report["selection_rate.difference", "age", "(-inf, 40]"]
+    assert estimate.says.startswith("age up to 40: selection rate 50.0%")
+    assert "(-inf" not in " ".join(report.to_pandas()["says"])
+
+
+def test_what_only_the_full_text_has_is_there() -> None:
+    """Every comparison with its interval, those adjusted for strata among them."""
+    report = of_berkeley()
+    assert "Only with --full: notes, every number with its interval." in str(
+        render(report, "text")
+    ).replace("\n    ", " ")
+    for text in (render(report, "text", full=True), render(report, "markdown", full=True)):
+        pooled = [e for e in report.estimates if e.scope.kind == "pooled"]
+        assert pooled
+        for each in pooled:
+            ends = [f"{100 * end:+.1f}".replace("-", "\N{MINUS SIGN}") for end in each.interval]
+            if each.metric.endswith("difference"):
+                assert " to ".join(ends) in text
 
 
 def audit_pairs(table, **options):
