@@ -58,6 +58,7 @@ FILES = {
     "named_twice": "sex,sex,ok\n" + "F,F,yes\nM,M,no\n" * 30,
     "no_rows": "sex,ok\n",
     "fraction_as_count": "sex,ok,n\nF,yes,10.5\nF,no,20\nM,yes,30\nM,no,12.25\n",
+    "thousands_as_count": "sex,ok,n\nF,yes,950\nF,no,1.000\nM,yes,300\nM,no,800\n",
     "negative_count": "sex,ok,n\nF,yes,10\nF,no,-3\nM,yes,30\nM,no,12\n",
 }
 
@@ -132,7 +133,7 @@ def test_random_tables_have_the_numbers_verdicts_and_sentences_of_python(tmp_pat
 
 
 def test_small_files_are_read_alike_or_refused_by_both(tmp_path):
-    counted = ("fraction_as_count", "negative_count")
+    counted = ("fraction_as_count", "negative_count", "thousands_as_count")
     asked = USUAL | {"metrics": ["selection_rate.difference"]}
     cases = [
         {"text": text, "question": asked | ({"count": "n"} if name in counted else {})}

@@ -343,11 +343,6 @@ def own_of(asked: Iterable[str | Statistic | Metric]) -> tuple[Statistic, ...]:
     return tuple(dict.fromkeys(r for r in rates if isinstance(r, Statistic) and r.own))
 
 
-def is_own(row: Statistic | Metric) -> bool:
-    """Return whether a rate or a metric is a user's own."""
-    return bool(own_of((row,)))
-
-
 def _contrasts_of(rate: Statistic) -> tuple[Metric, ...]:
     return tuple(_comparison(rate, by) for by in CONTRASTS if by in comparisons_of(rate))
 

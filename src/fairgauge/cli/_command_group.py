@@ -96,12 +96,6 @@ def silence_output() -> None:
         os.close(nowhere)
 
 
-def print_no_notes(context: click.Context, option: click.Parameter, quiet: bool) -> None:
-    """Have a command print no notes: the callback of its ``--quiet``."""
-    del option
-    context.meta[_NO_NOTES] = quiet
-
-
 def is_quiet() -> bool:
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.params.get("quiet") or context.meta.get(_NO_NOTES))
@@ -148,8 +142,10 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         if not any("-q" in each.opts for each in self.params):
             help_text = "Print no notes, and one line of several."
-            self.params.append(click.Option(["-q", "--quiet"], is_flag=True, expose_value=False,
-                callback=print_no_notes, help=help_text))  # fmt: skip
+            self.params.append(click.Option(
+                ["-q", "--quiet"], is_flag=True, expose_value=False, help=help_text,
+                callback=lambda context, _, quiet: context.meta.update({_NO_NOTES: quiet}),
+            ))  # fmt: skip
 
     def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)

@@ -202,7 +202,11 @@ def _first_bits(sums: Sums) -> Sums:
 
 
 def _plain_table(table: CountTable) -> Json:
-    sums = {m: _json_numbers(s) for m, s in table.sums.items()}
+    sums: dict[str, list[Json]] = {
+        name: of.astype(np.int64).tolist() if _are_whole(of, _EXACT)
+        else [int(each) if each == int(each) else float(each) for each in of.tolist()]
+        for name, of in table.sums.items()
+    }  # fmt: skip
     return {"codes": table.codes.T.tolist(), "sums": sums}
 
 
@@ -810,13 +814,6 @@ def _round_inexact(sums: Sums) -> Sums:
 
 def _are_whole(sums: Sums, limit: float) -> bool:
     return bool(((sums == np.floor(sums)) & (np.abs(sums) < limit)).all())
-
-
-def _json_numbers(sums: Sums) -> list[Json]:
-    if _are_whole(sums, _EXACT):
-        whole: list[Json] = sums.astype(np.int64).tolist()
-        return whole
-    return [int(each) if each == int(each) else float(each) for each in sums.tolist()]
 
 
 def _digest(found: Saved) -> str:

@@ -512,7 +512,10 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     moments: tuple[Moment, ...] = ()
     scores: list[list[Axis]] = []
     if spec.task is Task.REGRESSION:
-        moments = _regression_moments(spec)
+        named = {Role.LABEL: spec.label, Role.PREDICTION: spec.prediction}
+        found = ((name, [named[r] for r in roles], of) for name, roles, of in _REGRESSION_MOMENTS)
+        # of one column alone, only its own
+        moments = tuple(Moment(name, tuple(filter(None, c)), of) for name, c, of in found if all(c))
         moments += _power_moments(moments) if spec.weight else ()
         moments += _moments_of_factors(spec)
     elif spec.score and spec.task is not Task.MULTICLASS:
@@ -644,13 +647,6 @@ _REGRESSION_MOMENTS: tuple[tuple[str, tuple[Role, ...], tuple[Factor, ...]], ...
     ("gap2_y", OUTCOMES, ("gap", "gap", "x")),
     ("gap2_yy", OUTCOMES, ("gap", "gap", "x", "x")),
 )
-
-
-def _regression_moments(spec: Spec) -> tuple[Moment, ...]:
-    # the moments of label and prediction; of one column alone, only its own
-    named = {Role.LABEL: spec.label, Role.PREDICTION: spec.prediction}
-    every = ((name, [named[r] for r in roles], of) for name, roles, of in _REGRESSION_MOMENTS)
-    return tuple(Moment(name, tuple(filter(None, c)), of) for name, c, of in every if all(c))
 
 
 def _moments_of_factors(spec: Spec) -> tuple[Moment, ...]:

@@ -64,8 +64,10 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     a, d = (a[:, held], d[:, held]) if held.sum() >= _TWO else (a, d)
     size, kinds = a.shape
     rows, apart = (d.sum(axis=1), a.sum(axis=1)), np.ones(size)
-    if of_norm:
-        apart = _share_outside_group(metric, compared)
+    if of_norm and compared.rest is not None:  # the others' share of what holds the group, too
+        sides = compared.group, compared.reference
+        ours, whole = (_category_counts(metric, side).sum(axis=1) for side in sides)
+        apart = np.asarray(1 - quotient(ours, whole))
     if of_norm and kinds == _TWO:
         methods: Methods = (IntervalMethod.BALL, IntervalMethod.NEWCOMBE)
         assert by != "kl"
@@ -102,15 +104,6 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
         return made
     value = metric.value(compared.group.side, compared.reference.side, spec.profile)
     return replace(made, corrected=np.maximum(value - expected, 0.0))
-
-
-def _share_outside_group(metric: Distance, compared: Comparisons) -> Array:
-    # the share of the other rows in the reference, 1 where that does not hold the group
-    if compared.rest is None:
-        return np.ones(len(compared.margin))
-    sides = compared.group, compared.reference
-    ours, whole = (_category_counts(metric, side).sum(axis=1) for side in sides)
-    return np.asarray(1 - quotient(ours, whole))
 
 
 def _category_counts(metric: Distance, data: SideData) -> Array:

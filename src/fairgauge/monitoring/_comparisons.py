@@ -514,10 +514,8 @@ class _Labels:
         within = asked.labels_within
         if within is None or not any(self.needed):
             return
-        axes = [cube.plan.axis(Role.LABEL) for cube in cubes]
-        cases = [
-            c.cases_by_level[a] if a else np.zeros(1) for c, a in zip(cubes, axes, strict=True)
-        ]
+        labels = ((cube, cube.plan.axis(Role.LABEL)) for cube in cubes)
+        cases = [cube.cases_by_level[axis] if axis else np.zeros(1) for cube, axis in labels]
         lacks = np.array([each[-1] / max(each.sum(), 1) for each in cases], dtype=float)
         due = np.arange(len(names)) < len(names) - within
         waits = (lacks > 0) & ~due

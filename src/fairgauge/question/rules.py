@@ -256,7 +256,7 @@ def _read_metric(asked: object, at: Location) -> tuple[str, Statistic | Metric |
         try:
             row = metric_or_name(asked)
             row = find(row) if isinstance(row, str) else row
-            return row.name, row if lookup.is_own(row) else None
+            return row.name, row if lookup.own_of((row,)) else None
         except lookup.AmbiguousName as error:
             problems.insert(0, error)
             break

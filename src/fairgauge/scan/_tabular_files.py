@@ -55,15 +55,20 @@ _MOST_NAMES = 5
 def open_csv(paths: list[Place], name: str, header_row: int = 0) -> Source:
     """Open CSV files that have the same columns, in any order; 0 is a header that is found."""
     dialects = [_dialect(path, header_row) for path in paths]
-    *_, columns = dialects[0][1]
-    check_same_columns({p: each[-1] for p, (_, each) in zip(paths, dialects, strict=True)})
+    _, _, columns, _ = dialects[0][1]
+    check_same_columns({p: each[2] for p, (_, each) in zip(paths, dialects, strict=True)})
     alike: dict[_Dialect, list[Place]] = {}
     for below, each in dialects:
         alike.setdefault(each, []).append(below)
     parts = [_read_csv(found, dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
-    written = replace(_text_columns(position, position), moment=last_of_times)
+    unclear = {column for _, (*_, names) in dialects for column in names}
+    texts = position | {  # refused where they are read as numbers
+        column: f"if(regexp_full_match({c}, '{_GROUPED}'), {c} || ' (= 1000?)', {c})"
+        for column, c in position.items() if column in unclear
+    }  # fmt: skip
+    written = replace(_text_columns(position, texts), moment=last_of_times)
     # all of a small file is read as soon as its first rows
     small = len(paths) == 1 and isinstance(paths[0], Path) and paths[0].stat().st_size < _SMALL
     return DuckRows(name, columns, f"({' UNION ALL '.join(parts)})", written, looks=not small)
@@ -80,7 +85,7 @@ def _text_columns(keys: Mapping[str, str], texts: Mapping[str, str]) -> Columns:
 
 
 def _read_csv(paths: list[Place], dialect: _Dialect, columns: tuple[str, ...]) -> str:
-    delimiter, line_end, header = dialect
+    delimiter, line_end, header, _ = dialect
     found = [f"h{header.index(column)}" for column in columns]
     if delimiter == ";":  # where numbers have decimal commas, they cannot separate cells
         comma = "CASE WHEN regexp_full_match({0}, '-?[0-9]+,[0-9]+')"
@@ -91,8 +96,18 @@ def _read_csv(paths: list[Place], dialect: _Dialect, columns: tuple[str, ...]) -
     return f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end)}"
 
 
-_Dialect: TypeAlias = tuple[str, str, tuple[str, ...]]
-"""The delimiter, the line end and the columns of a file."""
+_Dialect: TypeAlias = tuple[str, str, tuple[str, ...], tuple[str, ...]]
+"""The delimiter, the line end and the columns of a file, and those that may have thousands."""
+_GROUPED = "-?[1-9][0-9]{0,2}([.,][0-9]{3})+"
+
+
+def _may_be_grouped(cells: Sequence[str], delimiter: str) -> bool:
+    # 950 and 1.234, or 45.000 between semicolons, where a point is rarely one of decimals
+    numbers = {*re.findall(r"^-?[0-9][0-9.,]*$", "\n".join(cells), re.MULTILINE)}
+    marked = {n for n in numbers if "." in n} or {n for n in numbers if "," in n}
+    grouped = bool(marked) and all(re.fullmatch(_GROUPED, number) for number in marked)
+    below = all(re.fullmatch("-?[0-9]{1,3}(,[0-9]+)?", number) for number in numbers - marked)
+    return grouped and below and (marked < numbers or (delimiter == ";" and "." in min(marked)))
 
 
 def _dialect(path: Place, header_row: int) -> tuple[Place, _Dialect]:
@@ -121,7 +136,10 @@ def _dialect(path: Place, header_row: int) -> tuple[Place, _Dialect]:
     check_unique_names(header, quote(path))
     RECORDS[str(path)].lines_above = above
     below = _below(path, "".join(skipped)) if above else path
-    return below, (delimiter, line_end, tuple(header))
+    rows = (line.rstrip("\r\n").replace('"', "").split(delimiter) for line in lines[1:])
+    cells = zip(*(row for row in rows if len(row) == len(header)), strict=True)
+    unclear = (x for x, of in zip(header, cells, strict=False) if _may_be_grouped(of, delimiter))
+    return below, (delimiter, line_end, tuple(header), tuple(unclear))
 
 
 def _below(path: Place, above: str) -> Path:

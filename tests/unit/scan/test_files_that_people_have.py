@@ -6,6 +6,7 @@ import random
 import re
 import zipfile
 from base64 import b64decode, b64encode
+from contextlib import nullcontext
 
 import duckdb
 import numpy as np
@@ -676,6 +677,38 @@ def test_decimal_commas_between_semicolons_are_points(tmp_path):
     found = fg.count(path, prediction="group", positive="a", sensitive="points")
     levels = next(v for axis, v in found.levels.items() if axis.column == "points")
     assert {str(each) for each in levels} == {"66.5", "-1.25", "70", "1,2,3"}
+
+
+@pytest.mark.parametrize(
+    ("header", "pay", "unclear"),
+    [
+        ("sex;pay", ("950", "1.100"), True),
+        ("sex,pay", ("950", "1.100"), True),
+        ("sex;pay", ("950", "1,100"), True),
+        ("sex;pay", ("950,5", "1.100"), True),
+        ("sex;pay", ("45.000", "-1.052.300"), True),
+        ("sex\tpay", ("1.100", ""), False),  # with three decimals each
+        ("sex,pay", ("1.100", "0.250"), False),
+        ("sex;pay", ("1.100", "2.5"), False),
+        ("sex;pay", ("1.100", "1100"), False),
+        ("sex;pay", ("1,100", "2,5"), False),
+    ],
+)
+def test_thousands_that_may_be_decimals_are_no_numbers(header, pay, unclear, tmp_path):
+    """950 and 1.100 were read as 950 and 1.1: who earned more was said to earn less."""
+    path, mark = tmp_path / "a.csv", header[3]
+    for quotes in ("", '"'):
+        rows = "".join(f"{quotes}{sex}{quotes}{mark}{quotes}{pay[i % 2]}{quotes}\n"
+                       for i, sex in enumerate("FMFFMM" * 20))  # fmt: skip
+        path.write_text(f"{header}\n{rows}")
+        cut = {"column": "pay", "cuts": [900]}
+        for asked in (
+            {"label": "pay", "task": "regression", "sensitive": "sex"},
+            {"prediction": "sex", "positive": "F", "sensitive": cut},
+        ):
+            refused = pytest.raises(fg.FairgaugeError, match="must hold numbers")
+            with refused if unclear else nullcontext():
+                fg.audit(path, **asked)
 
 
 def test_keys_inside_objects_are_columns_with_dots(tmp_path):

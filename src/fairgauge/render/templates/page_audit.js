@@ -195,7 +195,7 @@ const levelled = (c, q, cuts = [], stated = null) => {
   if (c.levels) return { column: c, name: c.name, cuts: cuts.length ? cuts : undefined, levels: c.levels, names: cuts.length ? bandsOf(cuts) : c.values, codes: c.levels.map((_, code) => code) };
   const merged = recoded(c, q, []), texts = [...new Set(merged.filter((m) => m !== null))], values = typed(texts);
   if (cuts.length) {
-    const odd = texts.filter((v) => plain_number(v) === null);
+    const odd = [...texts.filter((v) => plain_number(v) === null), ...grouped(texts)];
     if (odd.length) throw new Refused(inWords(UI.no_numbers, { name: c.name, values: listed(odd, 3) }));
     return { column: c, name: c.name, cuts, levels: range(cuts.length + 1), names: bandsOf(cuts),
       codes: Int16Array.from(merged, (m) => (m === null ? -1 : cuts.filter((cut) => plain_number(m) > cut).length)) };
@@ -260,7 +260,8 @@ const countRows = async (q, table, report = () => {}) => {
   const state = outcomes.map((o) => o.levels.map((level) => (is_one_of(level, q.above === null ? q.positive : [1]) ? 0 : 1)));
   if (!state.at(-1).includes(0)) throw refused("got");
   const weights = q.count && !table.cells ? typed(q.count.values) : null, cells = new Map(), axes = [...columns, ...outcomes], coded = table.cells ? table.coded : codedColumns(axes, q);
-  if (weights && !weights.every((v) => Number.isInteger(v) && v >= 0)) throw refused("counts", { name: q.count.name, values: listed(q.count.values.filter((v) => !(Number.isInteger(plain_number(v)) && plain_number(v) >= 0)), 3) });
+  const uncounted = weights ? [...q.count.values.filter((v) => !(Number.isInteger(plain_number(v)) && plain_number(v) >= 0)), ...grouped(q.count.values)] : [];
+  if (uncounted.length) throw refused("counts", { name: q.count.name, values: listed(uncounted, 3) });
   let without = table.excluded?.[data.no_count] ?? 0, rested = performance.now(), conflicts = [];
   const add = (codes, n, cases, open = 0) => { const cell = cached(cells, codes.join(), () => ({ codes, n: 0, cases: 0, open: 0 })); cell.n += n; cell.cases += cases; cell.open += open; };
   const read = axes.map((c) => ({ codes: CODES.get(c.column), to: c.codes, of: c.column })), codesOf = (row) => read.map(({ codes, to, of }) => (codes[row] === of.none ? -1 : to[codes[row]]));

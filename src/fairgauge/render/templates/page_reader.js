@@ -110,6 +110,12 @@ class Columns {
     this.rows = n + 1;
   }
 }
+// those whose points may be of thousands, as 950 and 1.234 are: as Python's reader finds them
+const grouped = (texts) => {
+  const marked = texts.filter((t) => t.includes("."));
+  const alike = marked.length < texts.length && texts.every((t) => /^-?([0-9]{1,3}|[1-9][0-9]{0,2}(\.[0-9]{3})+)$/.test(t));
+  return alike ? marked : [];
+};
 // texts of a column: numbers if every one is a plain number, else as they are written
 const typed = (texts) => {
   const numbers = texts.map(plain_number);
