@@ -51,10 +51,10 @@ SCRIPTS = {
 METHODS = (
     "name", "whom", "such", "some", "now", "was", "equals", "both", "count", "pick", "numbered",
     "after_number", "listing", "feature", "names", "event", "joined", "comma", "number", "range",
-    "inflected",
+    "inflected", "counted", "by_side",
 )  # fmt: skip
 """Methods of classes that scripts call; those that these call are translated, too."""
-BY_HAND = ("localised", "counted", "place", "_amounts")
+BY_HAND = ("localised", "place", "_amounts")
 """Methods that pages have in another way, or never call."""
 
 Function: TypeAlias = "ast.FunctionDef | ast.Lambda"
@@ -129,6 +129,7 @@ _RUNTIME = {
     " ? of.includes(x) : Object.hasOwn(of, x)",
     "$at": "(x, i) => x instanceof Map ? x.get(i) : typeof i === 'number' ? x.at(i) : x[i]",
     "$own": "(x) => x instanceof Map ? x : new Map(Object.entries(x))",
+    "$default": "(x, key, value) => x.get(key) ?? x.set(key, value).get(key)",
     "$get": "(x, key, none = null) => $own(x).get(key) ?? none",
     "$format": "(text, values) => text.replace(/\\{(\\w+)\\}/g, (_, key) => values[key])",
     "$round": "(x, digits) => Number(fixed(x, digits))",
@@ -199,7 +200,7 @@ _METHODS = {
     "keys": "new Set({}.keys())",
     "values": "[...{}.values()]", "add": "{}.add({})", "index": "{}.indexOf({})",
     "replace": "{}.replaceAll({}, {})", "isdisjoint": "!$list({}).some((x) => $in(x, {}))",
-    "issuperset": "((s, x) => $within(x, s))({}, {})", "union": "$either({}, {})",
+    "issuperset": "((s, x) => $within(x, s))({}, {})", "union": "$either({}, {})", "setdefault": "$default({}, {}, {})",
 }  # fmt: skip
 _TRUTHS = {"startswith", "endswith", "isalpha", "isdigit", "isdecimal", "isascii", "isdisjoint",
     "issuperset"}  # fmt: skip
@@ -220,6 +221,7 @@ _NATIVE = {
     "_compile": "([name]) => PATTERNS[name]",
     "_OWN": "{ get: () => [] }",  # a page has no words of a user's own
     "called": "(name) => shownName(name)",
+    "_share": "(side) => side?.n && side.rate !== null ? [side.hits, side.n, true] : null",
     "within_quotes": "(name) => withinQuotes(name)",
 }
 """What pages have in another way than Python."""
@@ -456,7 +458,8 @@ class Translator:
             case ast.Name(id=name):
                 return _legal(name)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                return f"[{', '.join(map(self.target, parts))}]"
+                names = map(self.target, parts)
+                return f"[{', '.join('' if name == '_' else name for name in names)}]"
             case ast.Starred(value=value):
                 return f"...{self.target(value)}"
         raise self.unknown(node)

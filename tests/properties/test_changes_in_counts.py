@@ -36,8 +36,8 @@ def sides(draw: st.DrawFn, *, paired: bool) -> tuple[Share, Share]:
     hits = draw(st.integers(0, size))
     moved = draw(st.integers(-30, 30)) if draw(st.booleans()) else draw(st.integers(-other, other))
     return (
-        Share.counted(hits, size),
-        Share.counted(min(max(hits * other // size + moved, 0), other), other),
+        Share(hits, size),
+        Share(min(max(hits * other // size + moved, 0), other), other),
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 
@@ -41,7 +41,6 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import plug_in_packages
 from fairgauge.results.statement import Event, Side, Statement
 from fairgauge.start.compiled import compile_once
-from fairgauge.start.records import dataclass
 from fairgauge.values import is_number, reading, spelling
 
 _PLACE = re.compile(r"\{([^{}]*)\}")
@@ -491,12 +490,12 @@ class Grammar:
 
     def by_side(self, parts: Sequence[Statement]) -> list[list[Statement]]:
         """Return statements that fare alike, the worse off first, each with one direction."""
-        sides: dict[tuple[object, ...], list[Statement]] = {}
+        sides: dict[str, list[Statement]] = {}
         for s in parts:
             place, than_all = ("worse", "better", None).index(s.harm), s.facts.get("than_all")
-            fares = place, bool(than_all), s.lower if s.harm is None else None
+            fares = f"{place}{bool(than_all)}{s.lower if s.harm is None else None}"
             sides.setdefault(fares, []).append(s)
-        return [sides[key] for key in sorted(sides, key=repr)]
+        return [sides[key] for key in sorted(sides)]
 
     def feature(self, feature: Any) -> str:
         """Return a feature: "sex", "sex and race together"."""
@@ -567,35 +566,32 @@ class Grammar:
 
     def counted(self, s: Statement) -> dict[str, Any] | None:
         """Return both shares as counts of one number of people; None where they have none."""
-        sides = [share for share in (_share(s.who), _share(s.than)) if share is not None]
+        sides = [share for share in map(_share, (s.who, s.than)) if share is not None]
         if len(sides) < len((s.who, s.than)):
             return None
         interval = s.interval if s.by == "difference" else None
 
-        def is_faithful(rates: Sequence[Fraction]) -> bool:
+        def is_faithful(counts: Sequence[int], of: int) -> bool:
             """Return whether counts differ within the interval, and as it is shown."""
-            apart = rates[0] - rates[1]
+            apart = (counts[0] - counts[1]) / of
             if s.shown and s.lower is not None and (apart == 0 or (apart < 0) != s.lower):
                 return False
             if interval is None:
                 return True
-            low, high = Fraction(interval.low), Fraction(interval.high)
+            low, high = interval.low, interval.high
             return low <= apart <= high and (apart != 0 or low <= 0 <= high)
 
-        found = common_counts(sides, is_faithful)
-        if found is None and None in [side.hits for side in sides]:
+        of, counts = common_counts(sides, is_faithful)
+        if of is None and not all(whole for _, _, whole in sides):
             return None
-        of: int | None = None
-        counts, sizes = [side.hits or 0 for side in sides], [side.size or 0 for side in sides]
-        if found is not None:
-            of, counts = found
-            sizes = [of, of]
-        names, written = ("of", "n", "mine", "theirs"), map(self.count, sizes + counts)
-        texts = dict(zip(names, written, strict=True))
-        exact = sides[0].hits is not None or bool(s.facts.get("exact"))
-        numbers_ = {"hundred": of == _HUNDRED, "counts": tuple(counts), "per": of}
-        numbers_["rounded"] = bool(s.facts.get("rounded"))
-        return {**texts, "exact": exact, **numbers_}
+        sizes = [of or size for _, size, _ in sides]
+        exact = sides[0][2] or bool(s.facts.get("exact"))
+        return {
+            "of": self.count(sizes[0]), "n": self.count(sizes[1]),
+            "mine": self.count(counts[0]), "theirs": self.count(counts[1]), "exact": exact,
+            "hundred": of == _HUNDRED, "counts": tuple(counts), "per": of,
+            "rounded": bool(s.facts.get("rounded")),
+        }  # fmt: skip
 
     def changes(self, s: Statement) -> dict[str, Any] | None:
         """Return both sides before and after as counts of one number of people."""
@@ -609,7 +605,9 @@ class Grammar:
         (of, every), word, gaps = found, f"{self.terms['of']} ", None
         mine, *theirs = ([self.localised(e).replace("of ", word) for e in own] for own in every)
         if of and theirs:
-            gaps = [one.of(of) - other.of(of) for one, other in zip(*sides, strict=True)]
+            gaps = [
+                count_of(one, of) - count_of(other, of) for one, other in zip(*sides, strict=True)
+            ]
         return {"of": of, "mine": mine, "theirs": theirs[0] if theirs else None, "gaps": gaps}
 
     def range(self, s: Statement) -> str:
@@ -763,8 +761,8 @@ def _share(side: Side | None) -> Share | None:
     if side is None or side.rate is None:
         return None
     if side.hits is None or not side.n:
-        return Share(Fraction(side.rate))
-    return Share.counted(side.hits, side.n)
+        return Share(*side.rate.as_integer_ratio(), whole=False)
+    return Share(side.hits, side.n)
 
 
 _LEAST = 1e-12
@@ -793,27 +791,30 @@ _NEAR, _TOLERATED = Fraction(1, 10), Fraction(1, 400)
 _DIGITS, _MOST_DECIMALS = 2, 6
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """How many of a group an event happened to."""
+class Share(NamedTuple):
+    """How many of a group an event happened to.
 
-    rate: Fraction  # the share
-    # the counted rows that it is of; None where rows are weighted or protected, so that no
-    # count stands for the share
-    hits: int | None = None
-    size: int | None = None
+    ``whole``: whether these are rows. Where rows are weighted or protected, no count stands for the
+    share, and both are those of its number as a fraction.
+    """
 
-    @classmethod
-    def counted(cls, hits: int, size: int) -> Share:
-        return cls(Fraction(hits, size), hits, size)
+    hits: int
+    size: int
+    whole: bool = True
 
-    def of(self, denominator: int) -> int:
-        """Return it as a count of so many people, rounded half up.
+    @property
+    def rate(self) -> Fraction:
+        return Fraction(self.hits, self.size)
 
-        >>> Share.counted(826, 2_282).of(100), Share.counted(1, 8).of(100)
-        (36, 13)
-        """
-        return math.floor(self.rate * denominator + Fraction(1, 2))
+
+def count_of(share: Share, denominator: int) -> int:
+    """Return a share as a count of so many people, rounded half up.
+
+    >>> count_of(Share(826, 2_282), 100), count_of(Share(1, 8), 100)
+    (36, 13)
+    """
+    hits, size, _ = share
+    return (2 * hits * denominator + size) // (2 * size)
 
 
 def is_stated(true: Sequence[Fraction], stated: Sequence[Fraction]) -> bool:
@@ -837,30 +838,26 @@ def counted_changes(
     The number of people, None where each is stated as it was counted; and of each side its number
     of people, and the counts before and after. None where there are no counts.
 
-    >>> counted_changes([(Share.counted(1_217, 2_214), Share.counted(1_214, 2_214))])
+    >>> counted_changes([(Share(1_217, 2_214), Share(1_214, 2_214))])
     (1000, [('1,000', '550', '548')])
-    >>> counted_changes([(Share.counted(46, 80), Share.counted(31, 50))])
+    >>> counted_changes([(Share(46, 80), Share(31, 50))])
     (None, [('80', '46', 'of 50, 31')])
     """
     shares = [share for side in sides for share in side]
     rates = [share.rate for share in shares]
 
-    def is_right(stated: Sequence[Fraction]) -> bool:
+    def is_right(counts: Sequence[int], of: int) -> bool:
+        stated = [Fraction(count, of) for count in counts]
         moved, as_stated = rates[1] - rates[0], stated[1] - stated[0]
         same_direction = moved * as_stated > 0 or moved == 0
         return same_direction and is_stated(_differences(rates), _differences(stated))
 
     hundred, thousand, *_ = DENOMINATORS
-    of_many = [
-        share if not share.size or share.size < hundred
-        else Share(share.rate, size=max(share.size, thousand))
-        for share in shares
-    ]  # fmt: skip
-    if (found := common_counts(of_many, is_right)) is not None:
-        of, counts = found
+    of, counts = common_counts(shares, is_right, at_least=(hundred, thousand))
+    if of is not None:
         pairs = zip(counts[::2], counts[1::2], strict=True)
         return of, [(f"{of:,}", f"{old:,}", f"{new:,}") for old, new in pairs]
-    if any(share.hits is None for share in shares):
+    if not all(share.whole for share in shares):
         return None
     return None, [
         (
@@ -881,26 +878,29 @@ def _differences(rates: Sequence[Fraction]) -> list[Fraction]:
 
 
 def common_counts(
-    shares: Sequence[Share], is_faithful: Callable[[Sequence[Fraction]], bool]
-) -> tuple[int, list[int]] | None:
+    shares: Sequence[Share],
+    is_faithful: Callable[[Sequence[int], int], bool],
+    at_least: tuple[int, int] = (0, 0),
+) -> tuple[int | None, list[int]]:
     """Return shares as counts of one number of people, the smallest at which they are faithful.
 
     No count is 0, or all, unless the share is, and what the shares as they are stated come to is
-    faithful. None where no denominator, none larger than a group, serves all.
+    faithful. None, with the counts themselves, where no denominator, none larger than a group,
+    serves all. ``at_least``: from which size on a group is as large as which other one.
     """
-    most = min((each.size for each in shares if each.size is not None), default=DENOMINATORS[-1])
+    fewest, larger = at_least
+    sizes = [max(size, larger * (size >= fewest)) for _, size, whole in shares if whole]
     for denominator in DENOMINATORS:
-        if denominator > most:
+        if denominator > min(sizes, default=denominator):
             break
-        counts = [share.of(denominator) for share in shares]
-        stated = [Fraction(count, denominator) for count in counts]
+        counts = [count_of(share, denominator) for share in shares]
         extreme = (
-            count in (0, denominator) and share.rate != rate
-            for count, share, rate in zip(counts, shares, stated, strict=True)
+            count in (0, denominator) and hits * denominator != count * size
+            for count, (hits, size, _) in zip(counts, shares, strict=True)
         )
-        if not any(extreme) and is_faithful(stated):
+        if not any(extreme) and is_faithful(counts, denominator):
             return denominator, counts
-    return None
+    return None, [hits for hits, _, _ in shares]
 
 
 def size_words(interval: tuple[float, float], denominator: int) -> tuple[str, str]:

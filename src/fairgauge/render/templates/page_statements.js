@@ -16,36 +16,9 @@ const grammarOf = (language, asked) => {
   const { table, texts } = TEXTS[language], { terms, people } = table, words = { ...asked };
   if (!(words.positive || words.negative)) Object.assign(words, (table.page.decision ?? {}).audit);
   const unit = words.unit || "rows", noun = words.noun || (unit in terms.plural ? people.noun : unit);
-  // both shares as counts of one number of people, the smallest at which they are faithful
-  const countOf = ({ hits, n }, of) => Number((2n * BigInt(hits) * BigInt(of) + BigInt(n)) / (2n * BigInt(n)));
-  const counted = (s) => {
-    const sides = [s.who, s.than];
-    if (sides.some((side) => !side?.n || side.rate === null)) return null;
-    const isFaithful = (counts, of) => {
-      const apart = (counts[0] - counts[1]) / of;
-      if (s.shown && s.lower !== null && (apart === 0 || (apart < 0) !== s.lower)) return false;
-      if (!(s.interval && s.by === "difference")) return true;
-      return s.interval.low <= apart && apart <= s.interval.high && (apart !== 0 || (s.interval.low <= 0 && 0 <= s.interval.high));
-    };
-    let per = null, counts = sides.map((side) => side.hits);
-    for (const of of [100, 1000, 10000, 100000]) {
-      if (of > Math.min(...sides.map((side) => side.n))) break;
-      const made = sides.map((side) => countOf(side, of));
-      if (made.some((c, i) => (c === 0 || c === of) && sides[i].hits * of !== c * sides[i].n) || !isFaithful(made, of)) continue;
-      [per, counts] = [of, made];
-      break;
-    }
-    const sizes = per ? [per, per] : sides.map((side) => side.n);
-    return { of: amount(sizes[0]), n: amount(sizes[1]), mine: amount(counts[0]), theirs: amount(counts[1]), exact: true, counts, per };
-  };
-  const bySide = (parts) => {
-    const sides = new Map();
-    for (const s of parts) { const key = `${["worse", "better", null].indexOf(s.harm)}${s.facts.than_all ? 1 : 0}${s.harm === null ? { null: "N", false: "F", true: "T" }[s.lower] : "N"}`; sides.set(key, [...(sides.get(key) ?? []), s]); }
-    return [...sides.keys()].sort().map((key) => sides.get(key));
-  };
   const at = (item, path) => path.split(".").reduce((v, key) => v?.[key], item);
   // the grammar with what its filters have of Jinja, or in few words
-  const g = Object.assign(language === "de" ? new German() : new Grammar(), { table, terms, people, words, unit, noun, localised, counted, place: () => "", by_side: bySide,
+  const g = Object.assign(language === "de" ? new German() : new Grammar(), { table, terms, people, words, unit, noun, localised, place: () => "", counted: (s) => { const made = Grammar.prototype.counted.call(g, s); return made && Object.fromEntries(made); },
     which: people[noun === unit && !people.nouns.includes(noun) ? "that" : "who"], often: (e) => g.was(e) + (e.once ? "," : ""), event: (e) => Object.fromEntries(Grammar.prototype.event.call(g, e)), aux: (e, n) => g.event(e)[n === "1" ? "one" : "aux"], part: (e) => g.event(e).part, who: (e) => g.event(e).who,
     of: (v, of) => g.numbered(v, of), num: (...given) => g.number(...given), series: (...given) => g.listing(...given), called: (t) => String(t).split(" & ").map((part) => g.band(part) ?? shownName(part)).join(" & "),
     cap: (t) => (/^.[ -]/u.test(t) ? t : t.charAt(0).toUpperCase() + t.slice(1)), level: (r) => significant(100 * r.level, 4), space: (t) => (t ? ` ${t}` : ""),

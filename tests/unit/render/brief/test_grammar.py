@@ -99,7 +99,7 @@ def test_one_of_a_plural_is_stated_as_its_size() -> None:
 @st.composite
 def shares(draw: st.DrawFn) -> Share:
     size = draw(st.integers(1, 300_000))
-    return Share.counted(draw(st.integers(0, size)), size)
+    return Share(draw(st.integers(0, size)), size)
 
 
 @given(shares(), shares(), st.floats(0, 0.2), st.floats(0, 0.2))
@@ -127,7 +127,7 @@ def test_weighted_shares_have_no_counts_of_rows() -> None:
     weighted = Side("group", rate=0.36)
     found = ENGLISH.counted(compared(weighted, Side("group", rate=0.5)))
     assert (found["per"], found["counts"]) == (100, (36, 50))
-    assert ENGLISH.counted(compared(weighted, side(Share.counted(5, 10)))) is None
+    assert ENGLISH.counted(compared(weighted, side(Share(5, 10)))) is None
 
 
 @given(st.floats(-1, 1), st.floats(0, 1))
