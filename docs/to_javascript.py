@@ -40,6 +40,8 @@ SCRIPTS = {
             "codes_of_missing", "no_groups", "no_outcomes", "may_be_group", "is_total",
             "undecided_refusals", "approved_refusals", "better_outcomes", "is_column_of",
         ),
+        "fairgauge.question.rules": ("decide_range", "distance_inside", "split_limit"),
+        "fairgauge.statements.compared": ("swap_sides",),
         "fairgauge.render.grammar": ("significant", "unsigned", "Grammar", "German"),
         "fairgauge.resolve.outcomes": ("ways_of_writing",),
         "fairgauge.cube.plan": ("AROUND_CODES",),
@@ -130,6 +132,8 @@ _RUNTIME = {
     "$at": "(x, i) => x instanceof Map ? x.get(i) : typeof i === 'number' ? x.at(i) : x[i]",
     "$own": "(x) => x instanceof Map ? x : new Map(Object.entries(x))",
     "$default": "(x, key, value) => x.get(key) ?? x.set(key, value).get(key)",
+    "$float": "(x) => /^[+-]?inf(inity)?$/i.test(x) ? (x.startsWith('-') ? -Infinity : Infinity)"
+    " : Number(x)",
     "$get": "(x, key, none = null) => $own(x).get(key) ?? none",
     "$format": "(text, values) => text.replace(/\\{(\\w+)\\}/g, (_, key) => values[key])",
     "$round": "(x, digits) => Number(fixed(x, digits))",
@@ -184,7 +188,7 @@ _BUILT_IN = {
     "len": "$len({})", "bool": "$true({})", "sum": "$sum({})", "sorted": "$sorted({})",
     "max": "$best(1, {})", "min": "$best(-1, {})", "list": "[...$list({})]", "abs": "Math.abs({})",
     "tuple": "[...$list({})]", "set": "new Set({})", "frozenset": "new Set({})",
-    "dict": "new Map({})", "int": "Math.trunc({})", "float": "Number({})", "str": "String({})",
+    "dict": "new Map({})", "int": "Math.trunc({})", "float": "$float({})", "str": "String({})",
     "next": "$next({})", "zip": "$zip({})", "enumerate": "$list({}).map((x, i) => [i, x])",
     "reversed": "[...$list({})].reverse()", "round": "$round({})",
     "callable": '(typeof {} === "function")',
@@ -200,7 +204,8 @@ _METHODS = {
     "keys": "new Set({}.keys())",
     "values": "[...{}.values()]", "add": "{}.add({})", "index": "{}.indexOf({})",
     "replace": "{}.replaceAll({}, {})", "isdisjoint": "!$list({}).some((x) => $in(x, {}))",
-    "issuperset": "((s, x) => $within(x, s))({}, {})", "union": "$either({}, {})", "setdefault": "$default({}, {}, {})",
+    "issuperset": "((s, x) => $within(x, s))({}, {})", "union": "$either({}, {})",
+    "setdefault": "$default({}, {}, {})",
 }  # fmt: skip
 _TRUTHS = {"startswith", "endswith", "isalpha", "isdigit", "isdecimal", "isascii", "isdisjoint",
     "issuperset"}  # fmt: skip
@@ -708,22 +713,30 @@ class Translator:
         source, own = self.module.imported.get(name, (self.module.name, name))
         if (source, own) == ("string", "ascii_letters"):
             return '"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"'
+        if source == "math" and own in _NUMPY_CONSTANTS:
+            return _NUMPY_CONSTANTS[own]
         if not source.startswith("fairgauge"):
             raise self.unknown(name)
         return self.script.take(self.module.name, name)
 
     def member(self, source: str, of: str, name: str) -> str:
         """Return a member of an enumeration as its text."""
-        for node in ast.parse(
-            (SOURCE.joinpath(*source.split(".")).with_suffix(".py")).read_text("utf-8")
-        ).body:
-            if isinstance(node, ast.ClassDef) and node.name == of:
-                for each in node.body:
-                    match each:
-                        case ast.Assign(
-                            targets=[ast.Name(id=held)], value=ast.Constant(value=str() as value)
-                        ) if held == name:
-                            return json.dumps(value)
+        held = module(source)
+        match held.constants.get(of):
+            case ast.Call(
+                func=ast.Name(id="StrEnum"), args=[_, ast.Constant(value=str() as names)]
+            ):
+                if name in names.split():
+                    return json.dumps(name.lower())
+            case ast.Call(func=ast.Name(id="StrEnum"), args=[_, ast.Dict() as pairs]):
+                if name in (texts := ast.literal_eval(pairs)):
+                    return json.dumps(texts[name])
+        for each in held.classes[of].body if of in held.classes else ():
+            match each:
+                case ast.Assign(
+                    targets=[ast.Name(id=own)], value=ast.Constant(value=str() as value)
+                ) if own == name:
+                    return json.dumps(value)
         raise self.unknown(f"{of}.{name}")
 
     def binary(self, node: ast.BinOp) -> str:
@@ -823,12 +836,15 @@ class Translator:
                 return held.format(*map(self.of, node.args))
             case ast.Attribute(value=of, attr=name) if not self.is_module(of):
                 return self.method(self.of(of), name, node)
-        if self.callee(node.func) is not None:
+        if self.callee(node.func) is not None and _called(node) != "replace":
             return f"{self.of(node.func)}({', '.join(self.given(node))})"
         return self.built_in_call(node)
 
     def built_in_call(self, node: ast.Call) -> str:
         match node.func:
+            case ast.Name(id="replace"):  # of a record
+                changed = (f"{each.arg}: {self.of(each.value)}" for each in node.keywords)
+                return f"({{ ...{self.of(node.args[0])}, {', '.join(changed)} }})"
             case ast.Name(id="range"):
                 ends = [self.of(each) for each in node.args]
                 return f"$range({', '.join(['0', *ends][-2:])})"

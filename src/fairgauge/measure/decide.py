@@ -44,12 +44,12 @@ from fairgauge.measure.measured import Measured, Shown
 from fairgauge.question import category_words as words
 from fairgauge.question.features import ByColumn
 from fairgauge.question.kits import word_for_positive
-from fairgauge.question.rules import Rule
+from fairgauge.question.rules import Rule, allows, decide_range, distance_inside
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
 from fairgauge.resolve.outcomes import recorded_outcomes
 from fairgauge.resolve.question_checks import accept_reference, depends_on_favourable
-from fairgauge.results.estimates import ComparisonKey, Estimate, Group, log_of
+from fairgauge.results.estimates import ComparisonKey, Estimate, Group
 from fairgauge.results.scopes import OVERALL, Diagnostic, Interval, not_counted
 from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, gravest, overall
 from fairgauge.start.records import replace
@@ -71,8 +71,6 @@ INSUFFICIENT = {
 OF_FEATURES = ("group", "feature", "pooled")
 """The scopes of metrics that every feature has."""
 _MOST_ROWS = 1e12
-# of margins that are compared: beyond these, two groups that mirror each other could differ.
-_DIGITS = 9
 
 Decision = tuple[Outcome, Reason]
 
@@ -179,12 +177,10 @@ def _spans_groups(rule: Rule) -> bool:
 
 
 def _distance_inside(each: Estimate, rule: Rule) -> float:
-    # how far a value is inside the limits; below 0 where it is outside
     if each.value is None:
         return math.inf
-    scale = log_of if rule.row is not None and is_ratio(rule.row) else float  # as its inverse
-    inside = min(scale(each.value) - scale(rule.low), scale(rule.high) - scale(each.value))
-    return round(inside, _DIGITS) if math.isfinite(inside) else inside
+    of_ratio = rule.row is not None and is_ratio(rule.row)  # as far as its inverse
+    return distance_inside(each.value, rule.low, rule.high, of_ratio=of_ratio)
 
 
 def is_judged(estimate: Estimate) -> bool:
@@ -371,7 +367,7 @@ def _decided_by_counts(each: Estimate, rule: Rule, measured: Measured) -> Decisi
         if not worst.attained and outcome is Outcome.FAIL:
             continue
         low, high = (worst.low, worst.high) if by_value else _worst_case_interval(each, worst, rule)
-        if _decide_range(low, high, rule) is not outcome:
+        if decide_range(low, high, rule) is not outcome:
             worst = replace(worst, low=low, high=high)
             return _leave_open(worst, outcome, measured, by_value=by_value)
     if outcome is Outcome.PASS:
@@ -427,7 +423,7 @@ def _add_worst_case(
     moved = _worst_case_interval(each, worst, rule)
     low, high = (worst.low, worst.high) if reason.code in _BY_VALUE else moved
     ends: dict[str, float] = {}
-    if _decide_range(low, high, rule) is not Outcome.FAIL:
+    if decide_range(low, high, rule) is not Outcome.FAIL:
         ends = {"low": low, "high": high}
     elif reason.code is not ReasonCode.SIGNIFICANT_OUTSIDE or not _includes_none(moved, rule):
         return reason
@@ -450,7 +446,7 @@ def _decide_by_sample(
         z = 0.0 if by_value else critical(each.interval.level)
         low, high = shown.worst(z, outcomes=outcomes)
         stands = outcome is Outcome.FAIL and (outcomes or rule.decide is Decide.POINT)
-        if not stands and _decide_range(low, high, rule) is not outcome:
+        if not stands and decide_range(low, high, rule) is not outcome:
             worst = WorstCase(low, high, rows, outcomes=outcomes)
             return _leave_open(worst, outcome, measured, by_value=by_value)
     if outcome is Outcome.PASS and not shown.random:
@@ -471,12 +467,6 @@ def _worst_case_interval(each: Estimate, worst: WorstCase, rule: Rule) -> tuple[
     return max(float(below), rule.row.range[0]), min(float(above), rule.row.range[1])
 
 
-def _decide_range(low: float, high: float, rule: Rule) -> Outcome:
-    if rule.allows(low) and rule.allows(high):
-        return Outcome.PASS
-    return Outcome.FAIL if high < rule.low or low > rule.high else Outcome.INCONCLUSIVE
-
-
 def _decide(each: Estimate, rule: Rule) -> Decision:
     ranged = _rests_on_probabilities(each) and rule.decide is not Decide.POINT
     if each.status is not Status.OK or (each.value is None and not ranged):
@@ -485,11 +475,11 @@ def _decide(each: Estimate, rule: Rule) -> Decision:
         return Outcome.INCONCLUSIVE, each.reason
     if rule.decide is not Decide.INTERVAL and each.bounds is not None:
         low, high = each.bounds
-        if _decide_range(low, high, rule) is Outcome.INCONCLUSIVE:
+        if decide_range(low, high, rule) is Outcome.INCONCLUSIVE:
             likely = (each.interval is not None and each.interval.of_sites) or None
             ends = {"low": low, "high": high, "likely": likely}
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.BOUNDS_CROSS, **ends)
-    if rule.decide is not Decide.INTERVAL and each.value is not None and rule.allows(each.value):
+    if rule.decide is not Decide.INTERVAL and each.value is not None and allows(rule, each.value):
         by = str(rule.decide) if rule.decide is Decide.SIGNIFICANT else None
         return Outcome.PASS, Reason.of(ReasonCode.POINT_INSIDE, decide=by)
     if rule.decide is Decide.POINT:
@@ -505,7 +495,7 @@ def _decide_by_interval(interval: Interval, rule: Rule) -> Decision:
         if _includes_none(interval, rule):
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.NOT_SIGNIFICANT)
         return Outcome.FAIL, Reason.of(ReasonCode.SIGNIFICANT_OUTSIDE)
-    outcome = _decide_range(low, high, rule)
+    outcome = decide_range(low, high, rule)
     if outcome is Outcome.PASS:
         return outcome, Reason.of(ReasonCode.INSIDE)
     if outcome is Outcome.FAIL:
@@ -528,12 +518,12 @@ def _add_needed_rows(reason: Reason, each: Estimate, rule: Rule, measured: Measu
 
     unit = measured.unit
     cases = measured.worst_cases.get(_key(each, rule), ())
-    crossing = [w for w in cases if _decide_range(w.low, w.high, rule) is Outcome.INCONCLUSIVE]
+    crossing = [w for w in cases if decide_range(w.low, w.high, rule) is Outcome.INCONCLUSIVE]
     kept_open: dict[str, int | str | bool | None] = {}
     if crossing:
         rows = crossing[0].rows + crossing[0].groupless
         kept_open = {"open_rows": rows, "open_groups": not crossing[0].outcomes or None}
-    elif each.value is not None and rule.allows(each.value):
+    elif each.value is not None and allows(rule, each.value):
         bounded = {worst.outcomes for worst in cases}
         many = next(_many_missing(each, rule, measured, bounded), None)
         if lacking := not_counted(measured.uncounted, None):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairgauge.enums import Decide, Insufficient
+from fairgauge.enums import Decide, Insufficient, Outcome
 from fairgauge.errors import Problem, SpecError, display, quote
 from fairgauge.question.readers import Location, Reader, items, read_keys, read_names, read_word
 from fairgauge.start.records import dataclass
@@ -77,19 +77,45 @@ class Rule:
             return f"{self.metric} >= {low}"
         return f"{'' if math.isinf(self.low) else f'{low} <= '}{self.metric} <= {high}"
 
-    def allows(self, value: float) -> bool:
-        """Return whether a value lies inside the limits, or only rounding puts it outside.
-
-        12 of 20 are four fifths of 15 of 20, but 0.6 / 0.75 is 0.7999999999999999.
-        """
-        slack = _ROUNDING * max(1.0, abs(value)) if math.isfinite(value) else 0.0
-        return self.low - slack <= value <= self.high + slack
-
     def to_dict(self) -> dict[str, object]:
         keys = {"metric": self.metric, "at_least": self.low, "at_most": self.high}
         keys |= {"features": [*self.features], "groups": [*self.groups]}
         stated = {key: value for key, value in keys.items() if value not in ([], inf, -inf)}
         return stated | {"decide": str(self.decide), "insufficient": str(self.insufficient)}
+
+
+def allows(rule: Rule, value: float) -> bool:
+    """Return whether a value lies inside the limits, or only rounding puts it outside.
+
+    12 of 20 are four fifths of 15 of 20, but 0.6 / 0.75 is 0.7999999999999999.
+    """
+    slack = _ROUNDING * max(1.0, abs(value)) if math.isfinite(value) else 0.0
+    return rule.low - slack <= value <= rule.high + slack
+
+
+def decide_range(low: float, high: float, rule: Rule) -> Outcome:
+    """Return what a rule comes to where its value may be anywhere between two ends."""
+    if allows(rule, low) and allows(rule, high):
+        return Outcome.PASS
+    return Outcome.FAIL if high < rule.low or low > rule.high else Outcome.INCONCLUSIVE
+
+
+def distance_inside(value: float, low: float, high: float, *, of_ratio: bool) -> float:
+    """Return how far a value is inside limits, below 0 outside; 0.8 is as far from 1 as 1.25.
+
+    Beyond 9 digits two groups that mirror each other could differ by rounding alone.
+    """
+    if of_ratio:
+        value, low, high = log_of(value), log_of(low), log_of(high)
+    below = value - low if math.isfinite(low) else inf
+    above = high - value if math.isfinite(high) else inf
+    inside = min(below, above)
+    return round(inside, 9) if math.isfinite(inside) else inside
+
+
+def log_of(ratio: float) -> float:
+    """Return the logarithm of a ratio, which may be 0."""
+    return math.log(ratio) if ratio > 0 else -inf
 
 
 def rule(
@@ -157,27 +183,35 @@ def limits_of(text: str) -> tuple[float, float]:
 
 
 def _split_limit(text: str) -> tuple[str, float, float]:
-    # the name of the metric of a limit, and its ends; infinite where there is none
-    match [part.strip() for part in re.split("(<=|>=)", text)]:
-        case [metric, ">=" | "<=" as sign, bound] if _is_number(bound) and _is_name(metric):
-            ends = (float(bound), inf) if sign == ">=" else (-inf, float(bound))
-            return metric, *ends
-        case [metric, "<=", bound] if _is_number(bound) and _is_name(name := metric[1:-1].strip()):
-            if metric[0] == metric[-1] == "|":
-                return name, -float(bound), float(bound)
-        case [low, "<=", metric, "<=", high] if _is_number(low) and _is_number(high):
-            if _is_name(metric):
-                return metric, float(low), float(high)
-    message = "write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
-    raise SpecError(Problem("rule", f"cannot read {quote(text)}; {message}"))
+    if (found := split_limit(text)) is None:
+        message = "write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
+        raise SpecError(Problem("rule", f"cannot read {quote(text)}; {message}"))
+    return found
+
+
+_SIGN = re.compile("(<=|>=)")
+
+
+def split_limit(text: str) -> tuple[str, float, float] | None:
+    """Return the name of the metric of a limit, and its ends; infinite where there is none."""
+    parts = [part.strip() for part in _SIGN.split(text)]
+    metric, low, high = parts[0], -inf, inf
+    if len(parts) == 3 and _is_number(parts[2]):
+        bound = float(parts[2])
+        low, high = (bound, inf) if parts[1] == ">=" else (-inf, bound)
+        if parts[1] == "<=" and metric[:1] == "|" and metric[1:][-1:] == "|":
+            metric, low = metric[1:-1].strip(), -bound
+    elif len(parts) == 5 and parts[1] == parts[3] == "<=":
+        if not (_is_number(parts[0]) and _is_number(parts[4])):
+            return None
+        metric, low, high = parts[2], float(parts[0]), float(parts[4])
+    else:
+        return None
+    return (metric, low, high) if metric and not any(mark in metric for mark in "<>|") else None
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(_NUMBER, text, re.IGNORECASE) is not None
-
-
-def _is_name(text: str) -> bool:
-    return bool(text) and not any(mark in text for mark in "<>|")
+    return re.fullmatch(_NUMBER, text, flags=re.IGNORECASE) is not None
 
 
 def read_rules(value: object, at: Location) -> tuple[Rule, ...]:

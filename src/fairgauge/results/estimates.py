@@ -23,6 +23,7 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.identity import FeatureId, GroupId
+from fairgauge.question.rules import log_of
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results import scopes
 from fairgauge.results.codec import Finite, Inline, Share
@@ -570,11 +571,6 @@ def shares_compared(overall: Estimate, adjusted: Estimate) -> tuple[float, float
     sizes = (adjusted.n_group, overall.n_group), (adjusted.n_reference, overall.n_reference)
     group, reference = (n / of if n is not None and of else 1.0 for n, of in sizes)
     return group, reference
-
-
-def log_of(ratio: float) -> float:
-    """Return the logarithm of a ratio, which may be 0."""
-    return math.log(ratio) if ratio > 0 else -math.inf
 
 
 def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:

@@ -11,11 +11,11 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Favourable, Outcome
 from fairgauge.errors import FairgaugeError, Problem, SpecError, display
 from fairgauge.identity import FeatureId, GroupId
-from fairgauge.question.rules import limits_of
+from fairgauge.question.rules import distance_inside, limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results import scopes
 from fairgauge.results.codec import Finite, Inline
-from fairgauge.results.estimates import favourable_in, log_of
+from fairgauge.results.estimates import favourable_in
 from fairgauge.start.records import dataclass, replace
 
 
@@ -187,7 +187,7 @@ def results_by_rule(verdicts: Iterable[Verdict], favourable: Favourable) -> tupl
 
     def gravity(each: Verdict) -> tuple[int, bool, float]:
         outcome = GRAVEST_FIRST.index(before_counting(each))
-        return outcome, _is_better_off(each, favourable), -_distance_outside(each)
+        return outcome, _is_better_off(each, favourable), _distance_inside(each)
 
     return tuple(RuleResult(rule, tuple(sorted(of, key=gravity))) for rule, of in by_rule.items())
 
@@ -213,13 +213,9 @@ def is_of_both_sides(verdict: Verdict) -> bool:
     return math.isclose(low * high, 1) if of_ratio else low == -high
 
 
-def _distance_outside(verdict: Verdict) -> float:
-    # how far the value of a verdict is outside the limits of its rule: below 0 inside
+def _distance_inside(verdict: Verdict) -> float:
     if verdict.value is None:
-        return -math.inf
-    scale = log_of if is_ratio(verdict.definition) else float  # 0.8 is as far from 1 as 1.25
-    low, high = limits_of(verdict.rule)
-    value = scale(verdict.value)
-    below = scale(low) - value if math.isfinite(low) else -math.inf
-    above = value - scale(high) if math.isfinite(high) else -math.inf
-    return round(max(below, above), 9)  # beyond which they differ by rounding alone
+        return math.inf
+    return distance_inside(
+        verdict.value, *limits_of(verdict.rule), of_ratio=is_ratio(verdict.definition)
+    )

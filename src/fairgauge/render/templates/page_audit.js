@@ -106,11 +106,9 @@ const readRule = (rule) => {
     if (Object.entries(more).some(([key, v]) => !({ decide: "interval", insufficient: "report" }[key] === v))) throw refused("keys", { keys: listed(Object.keys(more)) });
     return ruleOn(metric, low, high);
   }
-  const number = "(-?\\d+(?:\\.\\d+)?)", name = "([a-z_]+\\.[a-z]+)", text = rule.trim().replace(/^\|(.+)\| <= (.+)$/, "-$2 <= $1 <= $2");
-  const both = new RegExp(`^${number} <= ${name} <= ${number}$`).exec(text), one = new RegExp(`^${name} (>=|<=) ${number}$`).exec(text);
-  if (both) return ruleOn(both[2], Number(both[1]), Number(both[3]));
-  if (one) return one[2] === ">=" ? ruleOn(one[1], Number(one[3]), Infinity) : ruleOn(one[1], -Infinity, Number(one[3]));
-  throw refused("keys", { keys: rule });
+  const found = split_limit(rule);
+  if (!found) throw refused("keys", { keys: rule });
+  return ruleOn(...found);
 };
 const ruleOn = (metric, low, high) => {
   const [name, by] = String(metric).split("."), rate = RATES.find((r) => r.name === name);
@@ -361,10 +359,6 @@ const featuresOf = (counts, crossed) => [...counts.columns.map((_, i) => [i]), .
   return { columns, names: columns.map((i) => counts.columns[i].name), name: columns.map((i) => counts.columns[i].name).join("*"), groups, unknown: kinds };
 });
 const GRAVEST = ["fail", "inconclusive", "not_evaluated", "pass"];
-const outcomeOf = (low, high, rule) => {
-  const slack = (v) => (Number.isFinite(v) ? 1e-12 * Math.max(1, Math.abs(v)) : 0), allows = (v) => rule.low - slack(v) <= v && v <= rule.high + slack(v);  // as Rule.allows
-  return allows(low) && allows(high) ? "pass" : high < rule.low || low > rule.high ? "fail" : "inconclusive";
-};
 const auditOf = (counts, q) => {
   const features = featuresOf(counts, q.crossed), plainZ = critical(0.05);
   for (const f of features) {
@@ -422,25 +416,20 @@ const auditOf = (counts, q) => {
     if (Number.isNaN(found.value)) return { outcome: "not_evaluated", why: { code: "no_value" } };
     if (found.few) return { outcome: "not_evaluated", why: { code: "insufficient" } };
     if (Number.isNaN(found.low)) return { outcome: "not_evaluated", why: { code: "no_interval" } };
-    const outcome = outcomeOf(found.low, found.high, rule);
+    const outcome = decide_range(found.low, found.high, rule);
     if (outcome === "inconclusive") return { outcome, why: { code: "crosses" } };
     for (const worst of worstCases(r.feature, r.group, r.rate, rule.by, r.best, r.fewest, favoursLeast(r.rate))) {
       if (worst.outcomes && outcome === "fail") {
-        if (outcomeOf(...reachedBy(found, worst, rule.by), rule) !== "fail") r.open = worst.rows;
+        if (decide_range(...reachedBy(found, worst, rule.by), rule) !== "fail") r.open = worst.rows;
         continue;
       }
-      if (outcomeOf(...reachedBy(found, worst, rule.by), rule) !== outcome) return { outcome: "inconclusive", why: { code: worst.outcomes ? "missing_outcomes" : "missing_groups", rows: worst.rows, alone: outcome } };
+      if (decide_range(...reachedBy(found, worst, rule.by), rule) !== outcome) return { outcome: "inconclusive", why: { code: worst.outcomes ? "missing_outcomes" : "missing_groups", rows: worst.rows, alone: outcome } };
     }
     const why = outcome === "pass" ? doubt(r.feature, r.rate) : null;
     if (why) return { outcome: "inconclusive", why };
     return { outcome, why: { code: outcome === "pass" ? "inside" : found.high < rule.low ? "below" : "above" } };
   };
-  const margin = (r, rule) => {
-    const { value } = r.by[rule.by] ?? {}, scale = rule.by === "ratio" ? (x) => (x > 0 ? Math.log(x) : -Infinity) : Number;
-    if (value === undefined || Number.isNaN(value)) return Infinity;
-    const below = scale(value) - scale(rule.low), above = scale(rule.high) - scale(value), m = above < below ? above : below;
-    return Number.isFinite(m) ? Math.round(m * 1e9) / 1e9 : m;
-  };
+  const margin = (r, rule) => (Number.isNaN(r.by[rule.by]?.value ?? NaN) ? Infinity : distance_inside(r.by[rule.by].value, rule.low, rule.high, rule.by === "ratio"));
   // what has no order stays as it is, as in Python
   const byMargin = (a, b, rule) => { const [m, n] = [margin(a.r, rule), margin(b.r, rule)]; return m === n ? a.r.group.n - b.r.group.n : m < n ? -1 : m > n ? 1 : 0; };
   // two groups that mirror each other are one comparison

@@ -57,30 +57,20 @@ const eventOf = (q, [kind, positive]) => {
 const isSame = (a, b) => a === b || Math.abs(a - b) <= Math.max(1e-9 * Math.max(Math.abs(a), Math.abs(b)), 1e-12);
 const lowerOf = (who, than) => (who?.rate == null || than?.rate == null || Number.isNaN(who.rate) || Number.isNaN(than.rate) || isSame(who.rate, than.rate) ? null : who.rate < than.rate);
 const withLower = (s) => ({ ...s, lower: lowerOf(s.who, s.than) });
-const inverse = (low, high, by) => (by === "difference" ? [-high, -low] : low > 0 ? [1 / high, 1 / low] : null);
-const swapped = (s) => {
-  const ends = s.interval && inverse(s.interval.low, s.interval.high, s.by);
-  return withLower({ ...s, who: s.than, than: s.who, harm: { worse: "better", better: "worse" }[s.harm] ?? null,
-    value: s.value === null ? null : s.by === "difference" ? -s.value : s.value ? 1 / s.value : Infinity, interval: ends ? { ...s.interval, low: ends[0], high: ends[1] } : null });
-};
+const swapped = (s) => withLower(swap_sides(s));
 const sideOf_ = (r, group) => ({ kind: "group", feature: r.feature.name, values: group.values });
 const countedSide = (rate, cells) => { const [x, n] = rate.sums.map((sum) => dot(sum, cells)); return n ? { rate: x / n, hits: x, n } : { rate: null }; };
 const favouring = (q, audit) => (q.favourable === null && audit.doubts.some((d) => d.code === "unfavourable_positive") ? "neither" : q.favourable ?? "positive");
 const comparison = (q, audit, r, by, code, { turn = true, alone = false, facts = {} } = {}) => {
   const found = r.by[by], rate = r.rate, of = rate.directions[favouring(q, audit)], others = r.feature.groups.filter((g) => g !== r.group);
   const other = q.reference === "best" ? r.best : others.length === 1 ? others[0] : null;
-  let who = { ...sideOf_(r, r.group), ...countedSide(rate, r.group.cells) };
-  let than = other ? { ...sideOf_(r, other), ...countedSide(rate, r.reference) } : { kind: "others", feature: r.feature.name, values: [], ...countedSide(rate, r.reference) };
-  const far = r.own.value - r.theirs, turned = turn && of.adverse * far < 0 && than.kind === "group";
-  let ends = !alone && Number.isNaN(found.joint[0]) || Number.isNaN(found.low) ? null : [found.low, found.high], value = Number.isNaN(found.value) ? null : found.value;
-  if (turned) {
-    [who, than] = [than, who];
-    ends = ends && inverse(...ends, by);
-    value = value === null ? null : by === "difference" ? -value : value ? 1 / value : Infinity;
-  }
-  return withLower({ code, who, than, by, value, harm: of.adverse * far === 0 || Number.isNaN(far) ? null : turned || of.adverse * far > 0 ? "worse" : "better",
+  const who = { ...sideOf_(r, r.group), ...countedSide(rate, r.group.cells) };
+  const than = other ? { ...sideOf_(r, other), ...countedSide(rate, r.reference) } : { kind: "others", feature: r.feature.name, values: [], ...countedSide(rate, r.reference) };
+  const harm = of.adverse * (r.own.value - r.theirs), ends = !alone && Number.isNaN(found.joint[0]) || Number.isNaN(found.low) ? null : { low: found.low, high: found.high, level: 0.95, joint: false };
+  const made = { code, who, than, by, value: Number.isNaN(found.value) ? null : found.value, harm: !harm ? null : harm > 0 ? "worse" : "better", way: null,
     of: { kind: "share", event: eventOf(q, rate.event), among: rate.among && eventOf(q, rate.among), class_: null, threshold: null, classes: false, average: null },
-    interval: ends && { low: ends[0], high: ends[1], level: 0.95, joint: false }, shown: found.significant, adjusted_for: [], parts: [], facts: { across: false, worst_class: false, ...facts } });
+    interval: ends, shown: found.significant, adjusted_for: [], parts: [], facts: { across: false, worst_class: false, ...facts } };
+  return turn && harm < 0 && than.kind === "group" ? swapped(made) : withLower(made);
 };
 const overallOf = (verdicts) => (verdicts.length ? GRAVEST.find((o) => verdicts.some((v) => v.outcome === o)) : "none");
 
@@ -284,11 +274,11 @@ const undecidedOf = (q, audit) => {
   return found;
 };
 const sortedByGravity = (verdicts, q, favourable) => {
-  const scale = (v) => (v.rule.by === "ratio" ? (x) => (x > 0 ? Math.log(x) : -Infinity) : Number), value = (v) => v.interval?.value ?? NaN;
+  const value = (v) => v.interval?.value ?? NaN;
   const better = (v) => !Number.isNaN(value(v)) && !isOfBothSides(v) && v.rule.rate.directions[favourable].adverse * (value(v) - (v.rule.by === "ratio" ? 1 : 0)) < 0;
-  const outside = (v) => { if (Number.isNaN(value(v))) return -Infinity; const s = scale(v), at = s(value(v)), d = Math.max(Number.isFinite(v.rule.low) ? s(v.rule.low) - at : -Infinity, Number.isFinite(v.rule.high) ? at - s(v.rule.high) : -Infinity); return Number.isFinite(d) ? Number(d.toFixed(9)) : d; };
+  const inside = (v) => (Number.isNaN(value(v)) ? Infinity : distance_inside(value(v), v.rule.low, v.rule.high, v.rule.by === "ratio"));
   const order = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
-  return [...verdicts].sort((a, b) => GRAVEST.indexOf(a.outcome) - GRAVEST.indexOf(b.outcome) || better(a) - better(b) || order(outside(b), outside(a)));
+  return [...verdicts].sort((a, b) => GRAVEST.indexOf(a.outcome) - GRAVEST.indexOf(b.outcome) || better(a) - better(b) || order(inside(a), inside(b)));
 };
 // what the form does, for programs: the text of a table and a specification as an object
 const auditTable = async (table, question, report) => {
