@@ -35,6 +35,7 @@ SCRIPTS = {
     "words.js": {
         "fairgauge.values": ("plain_number", "meaning", "compact_reading", "is_one_of"),
         "fairgauge.scan.identifiers": ("spellings_of",),
+        "fairgauge.scan._tabular_files": ("delimiter_of", "lines_above", "_SEPARATOR"),
         "fairgauge.question.category_words": (
             "_fold", "is_adverse", "is_no", "is_undecided", "means_missing", "missing_words",
             "codes_of_missing", "no_groups", "no_outcomes", "may_be_group", "is_total",
@@ -131,6 +132,8 @@ _RUNTIME = {
     " ? of.includes(x) : Object.hasOwn(of, x)",
     "$at": "(x, i) => x instanceof Map ? x.get(i) : typeof i === 'number' ? x.at(i) : x[i]",
     "$own": "(x) => x instanceof Map ? x : new Map(Object.entries(x))",
+    "$count": "(x, y) => (Array.isArray(x) ? x.filter((e) => e === y) : x.split(y).slice(1))"
+    ".length",
     "$default": "(x, key, value) => x.get(key) ?? x.set(key, value).get(key)",
     "$float": "(x) => /^[+-]?inf(inity)?$/i.test(x) ? (x.startsWith('-') ? -Infinity : Infinity)"
     " : Number(x)",
@@ -205,7 +208,7 @@ _METHODS = {
     "values": "[...{}.values()]", "add": "{}.add({})", "index": "{}.indexOf({})",
     "replace": "{}.replaceAll({}, {})", "isdisjoint": "!$list({}).some((x) => $in(x, {}))",
     "issuperset": "((s, x) => $within(x, s))({}, {})", "union": "$either({}, {})",
-    "setdefault": "$default({}, {}, {})",
+    "setdefault": "$default({}, {}, {})", "count": "$count({}, {})",
 }  # fmt: skip
 _TRUTHS = {"startswith", "endswith", "isalpha", "isdigit", "isdecimal", "isascii", "isdisjoint",
     "issuperset"}  # fmt: skip
@@ -228,6 +231,8 @@ _NATIVE = {
     "called": "(name) => shownName(name)",
     "_share": "(side) => side?.n && side.rate !== null ? [side.hits, side.n, true] : null",
     "within_quotes": "(name) => withinQuotes(name)",
+    "_cells_of": "(line) => cellsOfLine(line)",
+    "numbers_of": "(texts) => texts.map(Number)",
 }
 """What pages have in another way than Python."""
 _WORD = r"\p{L}\p{N}_"
@@ -897,6 +902,12 @@ class Translator:
                 return _BUILT_IN[name].format(", ".join(given))
         return f"{self.of(of)}({', '.join(given)})"
 
+    def as_function(self, node: ast.expr) -> str:
+        """Return what may be a method of a value, by which something is sorted."""
+        if isinstance(node, ast.Attribute) and node.attr in _METHODS:
+            return f"((x) => {_METHODS[node.attr].format(self.of(node.value), 'x')})"
+        return self.of(node)
+
     def every(self, node: ast.expr, method: str) -> str:
         if isinstance(node, ast.GeneratorExp) and len(node.generators) == 1:
             (of,) = node.generators
@@ -926,7 +937,9 @@ class Translator:
         texts = [*map(self.part, node.args)]
         if name in ("set", "frozenset", "dict", "enumerate") and node.args:
             texts[0] = self.items(node.args[0]) if name != "dict" else texts[0]
-        named = {each.arg: self.of(each.value) for each in node.keywords if each.arg != "strict"}
+        named = {
+            each.arg: self.as_function(each.value) for each in node.keywords if each.arg != "strict"
+        }
         order = {"sorted": ["key"], "max": ["key", "default"], "min": ["key", "default"]}
         if not set(named) <= set(order.get(name, ())):
             raise self.unknown(node)

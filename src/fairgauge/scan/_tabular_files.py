@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
+import math
 import re
 import shutil
 import tempfile
 from base64 import b64decode
 from codecs import BOM_UTF8
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
-
-import numpy as np
 
 from fairgauge.atomic_files import folder_of_process
 from fairgauge.errors import NOT_UTF_8, DataError, FairgaugeError, listing, needing, quote
@@ -115,7 +113,7 @@ def _dialect(path: Place, header_row: int) -> tuple[Place, _Dialect]:
     lines = _first_lines(path)
     if header_row > len(lines):
         raise DataError(f"{quote(path)} has no line {header_row:,} among its first {len(lines):,}")
-    above = header_row - 1 if header_row else _lines_above(lines)
+    above = header_row - 1 if header_row else lines_above(lines)
     stated = _SEPARATOR.fullmatch(lines[0].strip()) if above else None
     skipped, lines = lines[:above], lines[above:]
     first, line_end = _first_record(lines)
@@ -152,33 +150,41 @@ def _below(path: Place, above: str) -> Path:
     return copy
 
 
-_SEPARATOR = re.compile(r"sep=([,;\t|])")
+_SEPARATOR, _QUOTED = re.compile(r"sep=([,;\t|])"), re.compile(r'"[^"]*"?')
 
 
-def _lines_above(lines: Sequence[str]) -> int:
-    # a title is one text, or two where most lines have four cells or more
-    # (``Exported,2026-01-12``), above a line that names several columns and nothing else
+def lines_above(lines: Sequence[str]) -> int:
+    """Return how many lines are above the header of a table.
+
+    A title is one text, or two where most lines have four cells or more
+    (``Exported,2026-01-12``), above a line that names several columns and nothing else.
+    """
     at = 0
     while at < len(lines) - 1 and (
         not (line := lines[at].strip()) or line.startswith("#") or _SEPARATOR.fullmatch(line)
     ):
         at += 1
-    rows: list[list[str]] = []
-    for line in itertools.takewhile(
-        lambda line: line.count('"') % 2 == 0 and len(line) < csv.field_size_limit(),
-        lines[at : at + 100],
-    ):
-        rows += csv.reader([line], delimiter=delimiter_of(line)) if line.strip() else [[]]
-    ((width, _),) = Counter(map(len, rows)).most_common(1) or ((0, 0),)
+    whole = takewhile(
+        lambda line: line.count('"') % 2 == 0 and len(line) < _LONGEST_CELL, lines[at : at + 100]
+    )
+    rows = [_cells_of(line) for line in whole]
+    widths = [len(cells) for cells in rows]
+    width = max(dict.fromkeys(widths), key=widths.count, default=0)
     for more, cells in enumerate(rows[:_MOST_TITLES]):
-        named = [cell for cell in map(str.strip, cells) if cell]
+        named = [cell for cell in cells if cell]
         if len(named) > (2 if width >= _LEAST_WIDTH and all(cells[:2]) else 1):
-            texts = len(named) == len(cells) and np.isnan(numbers_of(named)).all()
+            texts = len(named) == len(cells) and all(math.isnan(n) for n in numbers_of(named))
             return at + more if texts else at
     return at
 
 
-_MOST_TITLES, _LEAST_WIDTH = 20, 4
+def _cells_of(line: str) -> list[str]:
+    return [
+        cell.strip() for row in csv.reader([line], delimiter=delimiter_of(line)) for cell in row
+    ]
+
+
+_MOST_TITLES, _LEAST_WIDTH, _LONGEST_CELL = 20, 4, 2**17
 
 
 def _first_record(lines: Sequence[str]) -> tuple[str, str]:
@@ -191,7 +197,7 @@ def _first_record(lines: Sequence[str]) -> tuple[str, str]:
 
 
 def delimiter_of(line: str) -> str:
-    outside = "".join(line.split('"')[::2])
+    outside = _QUOTED.sub("", line)
     return max(_DELIMITERS, key=outside.count)
 
 

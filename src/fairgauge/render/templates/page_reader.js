@@ -5,13 +5,6 @@ const refused = (key, values = {}) => new Refused(inWords(UI.refused[key], { com
 const CODES = new WeakMap();  // of each column, for every row the place of its value
 const listed = (names, most = 5) => names.slice(0, most).map((n) => `\u201c${n}\u201d`).join(", ") + (names.length > most ? " \u2026" : "");
 
-// what separates the names of a header: the mark that is found most often outside quotes
-const delimiterOf = (line) => {
-  const outside = line.split('"').filter((_, i) => i % 2 === 0).join("");
-  const times = (mark) => outside.split(mark).length - 1;
-  return [",", ";", "\t", "|"].reduce((a, b) => (times(b) > times(a) ? b : a));
-};
-
 // fields of RFC 4180 from text that comes in pieces; a field is null where it is empty
 class Fields {
   constructor(delimiter, onRow, start = 1) { Object.assign(this, { delimiter, onRow, row: [], rest: "", start }); }
@@ -128,27 +121,10 @@ const byPoints = (a, b) => {
 };
 const inOrder = (a, b) => (typeof a === "number" ? a - b : byPoints(a, b));
 
-// how many lines are above the header (sep=;, empty ones, comments, titles): as Python's reader finds them
-const SEPARATOR = /^\s*sep=([,;\t|])\s*$/, MOST_TITLES = 20, LEAST_WIDTH = 4;
-const isNumeral = (text) => text !== "" && !Number.isNaN(Number(text));
-const linesAbove = (lines) => {
-  let at = 0;
-  while (at < lines.length - 1 && (!lines[at].trim() || lines[at].startsWith("#") || SEPARATOR.test(lines[at]))) at++;
-  const rows = [];
-  for (const line of lines.slice(at, at + 100)) {
-    if (line.split('"').length % 2 === 0) break;
-    let cells = [];
-    try { new Fields(delimiterOf(line), (row) => { cells = row.map((v) => (v ?? "").trim()); }).push(line, true); } catch { break; }
-    rows.push(cells);
-  }
-  const times = new Map();
-  rows.forEach(({ length }) => times.set(length, (times.get(length) ?? 0) + 1));
-  const [width] = [...times].reduce((a, b) => (b[1] > a[1] ? b : a), [0, 0]);
-  for (const [more, cells] of rows.slice(0, MOST_TITLES).entries()) {
-    const named = cells.filter(Boolean);
-    if (named.length > (width >= LEAST_WIDTH && cells[0] && cells[1] ? 2 : 1)) return named.length === cells.length && !named.some(isNumeral) ? at + more : at;
-  }
-  return at;
+const cellsOfLine = (line) => {
+  let cells = [];
+  try { new Fields(delimiter_of(line), (row) => { cells = row.map((v) => (v ?? "").trim()); }).push(line, true); } catch { /* of a text after a quote */ }
+  return cells;
 };
 
 const checkHeader = (header) => {
@@ -215,9 +191,9 @@ const readTable = async (source, name, report, pasted = false, person = null) =>
     if (/[\u0000-\u0008\u000e-\u001f]/.test(head)) throw refused("encoding");
     if (!last && head.length < 2 ** 16) return;
     const lines = head.split(/(?<=\n|\r(?!\n))/), bare = lines.map((line) => line.replace(/[\r\n]+$/, ""));
-    above = linesAbove(bare.slice(0, 1000));
-    const line = bare[above], stated = above ? SEPARATOR.exec(bare[0])?.[1] : null;
-    fields = new Fields(stated ?? (extension === ".tsv" || (pasted && line.includes("\t")) ? "\t" : delimiterOf(line)), onRow, above + 1);
+    above = lines_above(bare.slice(0, 1000));
+    const line = bare[above], stated = above ? new RegExp(`^\\s*${_SEPARATOR.source}\\s*$`, "u").exec(bare[0])?.[1] : null;
+    fields = new Fields(stated ?? (extension === ".tsv" || (pasted && line.includes("\t")) ? "\t" : delimiter_of(line)), onRow, above + 1);
     fields.push(lines.slice(above).join(""), last);
     head = "";
   };
