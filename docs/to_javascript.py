@@ -41,6 +41,10 @@ SCRIPTS = {
             "codes_of_missing", "no_groups", "no_outcomes", "may_be_group", "is_total",
             "undecided_refusals", "approved_refusals", "better_outcomes", "is_column_of",
         ),
+        "fairgauge.inference.possible": (
+            "share_weights", "end_of_share", "share_variance", "relative_standard_error",
+            "contrast_limits", "worst_case_limits",
+        ),
         "fairgauge.question.rules": ("decide_range", "distance_inside", "split_limit"),
         "fairgauge.statements.compared": ("swap_sides",),
         "fairgauge.render.grammar": ("significant", "unsigned", "Grammar", "German"),
@@ -84,9 +88,11 @@ class Module(NamedTuple):
     imported: dict[str, tuple[str, str]]
     """Of each name, the module it is from, and its name there; of a module no name."""
 
-    @property
-    def is_of_arrays(self) -> bool:
-        return self.name.startswith("fairgauge.stats.")
+    def is_of_arrays(self, name: str) -> bool:
+        """Return whether a function is arithmetic on arrays: of ``stats``, or of what it takes."""
+        function = self.functions.get(name.partition(".")[0])
+        taken = "" if function is None else ast.unparse(function.args)
+        return self.name.startswith("fairgauge.stats.") or "Array" in taken or "Limits" in taken
 
 
 @cache
@@ -356,6 +362,7 @@ class Translator:
 
     def __init__(self, script: Script, held: Module, name: str) -> None:
         self.script, self.module, self.name = script, held, name
+        self.is_of_arrays = held.is_of_arrays(name)
         self.local: set[str] = set()
         self.inner: dict[str, ast.FunctionDef] = {}
         self.truths: set[str] = set()
@@ -437,7 +444,7 @@ class Translator:
                 return f"{word} ({self.test(test)}) {self.block(body, tree)}{rest}"
             case ast.For(
                 target=ast.Name(), iter=ast.Call(func=ast.Name(id="range"), args=[count]), body=body
-            ) if self.module.is_of_arrays:
+            ) if self.is_of_arrays:
                 head = f"for (let step = 0; step < {self.of(count)}; step++)"
                 return f"{head} {self.block(body, tree)}"
             case ast.For(target=target, iter=of, body=body, orelse=[]):
@@ -445,7 +452,7 @@ class Translator:
                 return f"for ({self.target(target)} of {self.items(of)}) {run}"
             case ast.Continue() | ast.Break():
                 return f"{type(node).__name__.lower()};"
-            case ast.Assign() if self.module.is_of_arrays:
+            case ast.Assign() if self.is_of_arrays:
                 return self.of_arrays(node)
             case ast.Assign(targets=[ast.Subscript(value=of, slice=key)], value=value):
                 return f"{self.of(of)}.set({self.of(key)}, {self.of(value)});"
@@ -546,7 +553,7 @@ class Translator:
                 return f"!{self.test(of)}"
             case ast.Call(func=ast.Name(id="bool"), args=[of]):
                 return self.test(of)
-            case _ if self.module.is_of_arrays or self.is_truth(node):
+            case _ if self.is_of_arrays or self.is_truth(node):
                 return self.of(node)
         return f"$true({self.of(node)})"
 
@@ -750,7 +757,7 @@ class Translator:
                 return repr(float(x) ** float(y))  # engines differ in the last digit
         left, right = self.of(node.left), self.of(node.right)
         of = type(node.op)
-        if self.module.is_of_arrays and of in (ast.BitAnd, ast.BitOr):
+        if self.is_of_arrays and of in (ast.BitAnd, ast.BitOr):
             return f"({left} {'&&' if of is ast.BitAnd else '||'} {right})"
         if isinstance(node.left, ast.List) and of is ast.Mult:
             return f"$times({left}, {right})"
@@ -758,7 +765,7 @@ class Translator:
             return f"((a, b) => ((a % b) + b) % b)({left}, {right})"
         if of is ast.FloorDiv:
             return f"Math.floor({left} / {right})"
-        plain = self.module.is_of_arrays or any(map(_is_number, (node.left, node.right)))
+        plain = self.is_of_arrays or any(map(_is_number, (node.left, node.right)))
         if of in _DISPATCHED and not plain:
             return f"{_DISPATCHED[of]}({left}, {right})"
         if of in _BINARY:
@@ -782,7 +789,7 @@ class Translator:
             case ast.In() | ast.NotIn():
                 return f"{'!' * isinstance(operator, ast.NotIn)}$in({a}, {b})"
             case ast.Eq() | ast.NotEq() if not (
-                self.module.is_of_arrays or any(isinstance(e, ast.Constant) for e in (left, right))
+                self.is_of_arrays or any(isinstance(e, ast.Constant) for e in (left, right))
             ):
                 return f"{'!' * isinstance(operator, ast.NotEq)}$same({a}, {b})"
             case ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() if self.is_set(left) or self.is_set(
@@ -803,7 +810,7 @@ class Translator:
     # ---- calls
 
     def call(self, node: ast.Call) -> str:
-        if self.module.is_of_arrays:
+        if self.is_of_arrays:
             made = self.numpy(node)
             if made is None:
                 raise self.unknown(node)

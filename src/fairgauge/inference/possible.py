@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -106,7 +107,7 @@ def rate_cases(
     for cases in _possible_shares(counted, outcome, rate, profile, per_class):
         every = np.arange(len(counted.groups))
         (low, high), (now, *ends) = cases.of(every), cases.variances(every)
-        wider = _relative_standard_error(np.array(ends), now)
+        wider = relative_standard_error(np.array(ends), now)
         for i, group in enumerate(counted.groups):
             key = (
                 rate.name,
@@ -290,6 +291,8 @@ class _PossibleShares:
 
     attained = True
     _undecided: tuple[str, ...] = ()
+    # how rows by label and prediction count as those that state what is needed, or may
+    _stating: Sequence[bool] = ()
 
     def __init__(
         self,
@@ -306,22 +309,31 @@ class _PossibleShares:
         measure: Measure = "w" if counted.weighted else "n"
         self._known, unknown = sides_and_unknown(counted, outcome, profile, measure)
         kinds, (may, are) = np.arange(len(counted.crossing.unknown)), sides_of_unknown(counted)
+        _, self._stating = share_weights(ALL, ALL, rate.needs, at_least=True, outcomes=outcomes)
         self.apart = self._lacking = ungrouped_by_kind(counted, "n") @ (may | are)
         self._groupless = np.zeros_like(self.apart)
         if outcomes:
             known, apart = sides_and_unknown(counted, outcome, profile, "n")
-            own = known.states(np.arange(len(self.apart)), open_missing=True)
-            states = apart.states(kinds, open_missing=True)
-            self.apart = states.sum(axis=(1, 2)) @ (may | are)
-            without = _incomplete(states, rate) @ (may | are)
-            self._lacking, self._groupless = _incomplete(own, rate) + without, self.apart - without
+            own, states = (
+                self._states(known, np.arange(len(self.apart))),
+                self._states(apart, kinds),
+            )
+            self.apart = states.sum(axis=1) @ (may | are)
+            _, complete = share_weights(ALL, ALL, rate.needs, at_least=True, outcomes=False)
+            lacking = np.logical_not(complete)
+            without = states @ lacking @ (may | are)
+            self._lacking, self._groupless = own @ lacking + without, self.apart - without
         states = self._states(unknown, kinds)
-        self._may, self._are = (np.tensordot(1.0 * of.T, states, 1) for of in (may, are))
+        self._may, self._are = (1.0 * of.T @ states for of in (may, are))
         self._weighted = counted.weighted
 
     def _states(self, sides: CountsBySide, which: Index) -> Array:
-        states = _needed_states(sides.states(which, open_missing=self.outcomes), self._rate)
-        return states if self.outcomes else complete_rows(states)
+        return sides.states(which, open_missing=self.outcomes).reshape(-1, (_MISSING + 1) ** 2)
+
+    def _shares(self, states: Array, *, at_least: bool, outcomes: bool) -> Shares:
+        rate = self._rate
+        of = share_weights(rate.of, rate.among, rate.needs, at_least=at_least, outcomes=outcomes)
+        return states @ of[0], states @ of[1]
 
     def rows_of(self, side: int | None = None) -> int:
         """Return how many rows of a side, or of all, do not state what it needs."""
@@ -341,7 +353,7 @@ class _PossibleShares:
 
         ``needed`` is how many of these rows they must have. What such rows weigh is not known.
         """
-        placed = (self._may[which] + self._are[which]).sum(axis=(1, 2))  # others are in no rate
+        placed = (self._may[which] + self._are[which]) @ self._stating  # others are in no rate
         must = 0.0 if self._weighted else np.maximum(needed - (self.apart[which] - placed), 0.0)
         low, high = (quotient(*end) for end in self._ends(which, must))
         return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
@@ -351,29 +363,22 @@ class _PossibleShares:
         may, ends = self._may[which], []
         for at_least in (True, False):
             (x, n), certain, more = (
-                _extreme_shares(each, self._rate, at_least=at_least)
+                self._shares(each, at_least=at_least, outcomes=self.outcomes)
                 for each in (self._states(self._known, which), self._are[which], may)
             )
-            moving, opposed = (more[1] - more[0], more[0])[:: 1 if at_least else -1]
-            forced = np.clip(needed - (may.sum(axis=(1, 2)) - opposed), 0.0, opposed)
-            x, n = x + certain[0] + at_least * forced, n + certain[1] + forced
-            ends.append((x + moving * (not at_least), n + moving))
+            known = x + certain[0], n + certain[1]
+            placed = may @ self._stating
+            ends.append(end_of_share(known, more, placed, needed, at_least=at_least))
         return ends
 
     def variances(self, which: Index, metric: Contrast | Spread | None = None) -> Array:
         """Return the variances of shares as they are, at the least and at the greatest: (3, n)."""
-        # They are of what a metric compares, by the delta method: odds, and logarithms of a ratio.
-        # A share is at least half a row from 0 and 1, where the variance would be none or without
-        # end.
-        states = complete_rows(self._states(self._known, which))
-        counted = _extreme_shares(states, self._rate, at_least=True)
+        # they are of what a metric compares, by the delta method
+        states = self._states(self._known, which)
+        counted = self._shares(states, at_least=True, outcomes=False)
         x, n = np.moveaxis(np.array([counted, *self._ends(which)]), 1, 0)
-        share = np.clip(quotient(x, n), quotient(0.5, n), 1 - quotient(0.5, n))
         odds = isinstance(metric, Contrast) and isinstance(metric.of, Quotient)
-        slope = (1 - share) ** -2 if odds else np.ones_like(share)
-        if metric is not None and is_ratio(metric):
-            slope /= _odds(share) if odds else share
-        return quotient(slope**2 * share * (1 - share), n)
+        return share_variance(x, n, ratio=metric is not None and is_ratio(metric), odds=odds)
 
     def wider(self, metric: Contrast, compared: tuple[Index, Index], sides: Index) -> Array:
         """Return how much larger standard errors of comparisons are at both ends: (2, n).
@@ -385,12 +390,12 @@ class _PossibleShares:
             at = end if metric.order == "group - reference" else 1 - end
             ours, theirs = (self.variances(which, metric) for which in pair)
             ends.append(ours[1 + at] + theirs[2 - at])
-        return _relative_standard_error(np.array(ends), np.asarray(now))
+        return relative_standard_error(np.array(ends), np.asarray(now))
 
     def wider_spread(self, metric: Spread) -> Array:
         """Return a number above which no ratio of standard errors is at either end: (2, 1)."""
         now, *ends = self.variances(np.arange(self._groups), metric)
-        return np.full((2, 1), _relative_standard_error(np.array(ends), now).max(initial=1.0))
+        return np.full((2, 1), relative_standard_error(np.array(ends), now).max(initial=1.0))
 
     def standardised(self, low: Array, high: Array) -> Limits:
         overall = self.of(np.array([self._whole]))[0]
@@ -407,7 +412,7 @@ class _PossibleShares:
 
     def _held(self) -> Mask:
         states = self._states(self._known, np.arange(self._groups))
-        return _extreme_shares(states, self._rate, at_least=False)[1] > 0
+        return self._shares(states, at_least=False, outcomes=self.outcomes)[1] > 0
 
 
 class _PossibleNumbers(_PossibleShares):
@@ -500,11 +505,77 @@ def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float
     return None
 
 
-def _relative_standard_error(ends: Array, now: Array) -> Array:
-    # how much larger standard errors are at ends than now; 1 where they are not
-    return np.asarray(np.sqrt(np.fmax(quotient(ends, now), 1.0)))
+# ---- arithmetic that pages have, too
 
 
+@cache
+def share_weights(
+    of: Cells, among: Cells, needs: frozenset[str], *, at_least: bool, outcomes: bool
+) -> tuple[list[bool], list[bool]]:
+    """Return which rows a share counts, and among which, by label and prediction.
+
+    Each is positive, negative or missing. With ``outcomes``, what is missing is as it makes the
+    share the least or the greatest; without, it is in no share.
+    """
+    # A success lowers no share and a failure raises none: rows that may be neither (0) are neither.
+    # Rows among which it counts are 1, and those that it counts 2.
+    kinds: list[int] = []
+    first = (1, 0, 2) if at_least else (2, 0, 1)
+    for label in range(_MISSING + 1):
+        for prediction in range(_MISSING + 1):
+            unstated = label == _MISSING and "label" in needs
+            unstated = unstated or (prediction == _MISSING and "prediction" in needs)
+            cells = [2 * p + y for y in _VALUES[label] for p in _VALUES[prediction]]
+            possible = [int(among[cell]) * (1 + int(of[cell])) for cell in cells]
+            kinds.append(0 if unstated and not outcomes else min(possible, key=first.index))
+    return [kind > 1 for kind in kinds], [kind > 0 for kind in kinds]
+
+
+_VALUES = ((0,), (1,), (0, 1))
+
+
+def end_of_share(
+    known: Shares, more: Shares, placed: Array, needed: Array | float, *, at_least: bool
+) -> Shares:
+    """Return a share with those of some rows that take it to an end, and those that must be of it.
+
+    ``placed`` is how many these rows are, and ``needed`` how many of them are of the side.
+    """
+    (x, n), (hits, size) = known, more
+    moving = np.where(at_least, size - hits, hits)
+    opposed = size - moving
+    forced = np.clip(needed - (placed - opposed), 0.0, opposed)
+    return x + np.where(at_least, forced, moving), n + forced + moving
+
+
+@quiet
+def share_variance(x: Array, n: Array, *, ratio: bool, odds: bool = False) -> Array:
+    """Return the variance of a share or of odds, or of its logarithm where a ratio is of it.
+
+    A share is at least half a row from 0 and 1, where the variance would be none or without end.
+    """
+    share = np.clip(quotient(x, n), quotient(0.5, n), 1 - quotient(0.5, n))
+    slope = np.where(odds, (1 - share) ** -2.0, 1.0)
+    slope = np.where(ratio, slope / np.where(odds, share / (1 - share), share), slope)
+    return quotient(slope**2 * share * (1 - share), n)
+
+
+def relative_standard_error(ends: Array, now: Array) -> Array:
+    """Return how much larger standard errors are at ends than now; 1 where they are not."""
+    larger = quotient(ends, now)
+    return np.asarray(np.sqrt(np.where(larger > 1, larger, 1.0)))
+
+
+def contrast_limits(first: Limits, second: Limits, *, ratio: bool) -> Limits:
+    """Return the ends of a contrast from those of both sides."""
+    if not ratio:
+        return first[0] - second[1], first[1] - second[0]
+    low = quotient(np.maximum(first[0], 0.0), np.maximum(second[1], 0.0))
+    high = quotient(np.maximum(first[1], 0.0), np.maximum(second[0], 0.0))
+    return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
+
+
+@quiet
 def worst_case_limits(
     interval: Limits,
     worst: Limits,
@@ -520,48 +591,10 @@ def worst_case_limits(
     (low, high), (least, greatest) = interval, worst
     if not ratio:
         return least - wider[0] * (value - low), greatest + wider[1] * (high - value)
-    with np.errstate(all="ignore"):
-        known = (value > 0) & (value < np.inf)
-        below = np.where(
-            known & (least > 0), least * (low / value) ** wider[0], np.minimum(low, least)
-        )
-        above = np.where(known, greatest * (high / value) ** wider[1], np.maximum(high, greatest))
+    known = (value > 0) & (value < np.inf)
+    below = np.where(known & (least > 0), least * (low / value) ** wider[0], np.minimum(low, least))
+    above = np.where(known, greatest * (high / value) ** wider[1], np.maximum(high, greatest))
     return below, above
-
-
-def _needed_states(states: Array, rate: Rate) -> Array:
-    # it has the same for TP and FP, or for TP and FN: what is positive is in the place of TP
-    if len(rate.needs) > 1:
-        return states
-    outcome = states.sum(axis=1 if "prediction" in rate.needs else 2)
-    return np.asarray(outcome[:, :, None] * np.eye(_MISSING + 1))
-
-
-def _extreme_shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
-    # a success lowers no share and a failure raises none: rows that may be neither are neither
-    states, values = _needed_states(states, rate), {0: (0,), 1: (1,), _MISSING: (0, 1)}
-    order = [(True, False), (False, False), (True, True)]
-    x, n = np.zeros(len(states)), np.zeros(len(states))
-    for label, prediction in product(values, repeat=2):
-        cells = [2 * p + y for y in values[label] for p in values[prediction]]
-        kinds = [(bool(rate.among[c]), bool(rate.of[c])) for c in cells]
-        among, of = min(kinds, key=(order if at_least else order[::-1]).index)
-        n += among * states[:, label, prediction]
-        x += of * states[:, label, prediction]
-    return x, n
-
-
-def complete_rows(states: Array) -> Array:
-    """Return the rows that have both outcomes, in the same shape."""
-    known = states.copy()
-    known[..., _MISSING, :] = known[..., :, _MISSING] = 0.0
-    return known
-
-
-def _incomplete(states: Array, rate: Rate) -> Array:
-    needed = _needed_states(states, rate)
-    known = needed[:, :_MISSING, :_MISSING]
-    return np.asarray(needed.sum(axis=(1, 2)) - known.sum(axis=(1, 2)))
 
 
 def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
@@ -572,11 +605,7 @@ def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
     if isinstance(metric.of, Quotient) and metric.of.is_odds:
         ours, theirs = ((_odds(side[0]), _odds(side[1])) for side in (ours, theirs))
     first, second = (ours, theirs) if metric.order == "group - reference" else (theirs, ours)
-    if metric.by == "difference":
-        return difference_limits(first, second)
-    first, second = (tuple(np.maximum(side, 0.0)) for side in (first, second))
-    low, high = quotient(first[0], second[1]), quotient(first[1], second[0])
-    return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
+    return contrast_limits(first, second, ratio=metric.by != "difference")
 
 
 def uncompared_limits(
@@ -609,11 +638,6 @@ def mean_limits(mean: Array | float, lacking: Array | float, ends: tuple[float, 
     """
     low, high = (np.asarray(mean + lacking * (end - mean)) for end in ends)
     return low, high
-
-
-def difference_limits(ours: Limits, theirs: Limits) -> Limits:
-    """Return the ends of a difference from those of both sides."""
-    return ours[0] - theirs[1], ours[1] - theirs[0]
 
 
 def _odds(share: Array) -> Array:

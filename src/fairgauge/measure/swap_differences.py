@@ -14,7 +14,7 @@ import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
-from fairgauge.inference.possible import difference_limits, mean_limits, worst_case_limits
+from fairgauge.inference.possible import contrast_limits, mean_limits, worst_case_limits
 from fairgauge.question.specification import SwapQuestion
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
@@ -290,7 +290,8 @@ def _reach(
     if result.low is None or result.high is None or not any(lacking):
         return 0.0
     means = np.array([result.mean_group, result.mean_reference], dtype=float)
-    worst = difference_limits(*(mean_limits(*of, ends) for of in zip(means, lacking, strict=True)))
+    sides = (mean_limits(*of, ends) for of in zip(means, lacking, strict=True))
+    worst = contrast_limits(*sides, ratio=False)
     interval, value = (np.array(result.low), np.array(result.high)), np.array(result.value)
     low, high = worst_case_limits(interval, worst, value, ratio=False)
     return max(-float(low), float(high))

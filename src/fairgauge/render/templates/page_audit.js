@@ -20,82 +20,53 @@ const plus = (a, b) => a.map((row, i) => row.map((n, j) => n + b[i][j]));
 const summed = (groups, of = "states") => groups.reduce((a, g) => plus(a, g[of]), zero());
 const rowsOf = (s) => s.flat().reduce((a, b) => a + b, 0);
 const cellsOf = (s) => [s[0][0], s[1][0], s[0][1], s[1][1], s[2][0], s[2][1], s[0][2], s[1][2], s[2][2]];
-const neededBy = (states, rate) => {
-  if (rate.needs === 2) return states;
-  const out = zero();
-  for (let j = 0; j < 3; j++) out[j][j] = states[0][j] + states[1][j] + states[2][j];
-  return out;
-};
-const completed = (states) => states.map((row, i) => row.map((n, j) => (i < 2 && j < 2 ? n : 0)));
-const sharesOf = (states, rate, atLeast) => {
-  const of = neededBy(states, rate), values = [[0], [1], [0, 1]], best = atLeast ? [2, 0, 3] : [3, 0, 2];
-  let x = 0, n = 0;
-  for (let y = 0; y < 3; y++) for (let p = 0; p < 3; p++) {
-    if (!of[y][p]) continue;
-    // 2: among and not counted; 0: not among; 3: among and counted
-    const kinds = values[y].flatMap((b) => values[p].map((a) => (rate.sums[1][2 * a + b] ? 2 + Boolean(rate.sums[0][2 * a + b]) : 0)));
-    const kind = best.find((k) => kinds.includes(k));
-    if (kind >= 2) n += of[y][p];
-    if (kind === 3) x += of[y][p];
-  }
-  return [x, n];
-};
-// needed: how many of those who may be of a side are, at least
-const shareEnds = (side, rate, needed = 0) => [true, false].map((atLeast) => {
-  const [x, n] = sharesOf(side.states, rate, atLeast), certain = sharesOf(side.are, rate, atLeast), more = sharesOf(side.may, rate, atLeast);
-  const [moving, opposed] = atLeast ? [more[1] - more[0], more[0]] : [more[0], more[1] - more[0]];
-  const forced = Math.min(Math.max(needed - (rowsOf(side.may) - opposed), 0), opposed);
-  return [x + certain[0] + (atLeast ? forced : moving), n + certain[1] + forced + moving];
-});
-const sharedEnds = (side, rate, needed = 0) => {
-  const without = (side.apart ?? Infinity) - rowsOf(side.may) - rowsOf(side.are);  // those of no outcome are in no rate
-  const [low, high] = shareEnds(side, rate, Math.max(needed - without, 0)).map(([x, n]) => quotient(x, n));
-  return [Number.isNaN(low) ? 0 : low, Number.isNaN(high) ? 1 : high];
-};
-const shareVariances = (side, rate, by) => [sharesOf(completed(neededBy(side.states, rate)), rate, true), ...shareEnds(side, rate)].map(([x, n]) => {
-  const share = Math.min(Math.max(x / n, 0.5 / n), 1 - 0.5 / n), slope = by === "ratio" ? 1 / share : 1;
-  return slope ** 2 * share * (1 - share) / n;
-});
-const incomplete = (states, rate) => { const of = neededBy(states, rate); return rowsOf(of) - of[0][0] - of[0][1] - of[1][0] - of[1][1]; };
+const NEEDS = { 1: ["prediction"], 2: ["label", "prediction"] }, WEIGHTS = new Map();
+const weightsOf = (rate, atLeast, outcomes) => cached(WEIGHTS, [rate.name, atLeast, outcomes].join(), () => share_weights(rate.sums[0], rate.sums[1], NEEDS[rate.needs], atLeast, outcomes));
+// of all rows those that state what a rate needs, or may
+const statingOf = (needs, outcomes) => cached(WEIGHTS, [needs, outcomes].join(), () => share_weights([1, 1, 1, 1], [1, 1, 1, 1], NEEDS[needs], true, outcomes)[1]);
 // of rows without a group, and of rows without an outcome; with the best group as the reference, rows without a group may
 // also make another group the best
 const worstCases = (feature, group, rate, by, best = null, fewest = 0, least = false) => [false, true].flatMap((outcomes) => {
   // people whose decision an unknown one could change have none here
-  const whole = (g) => (outcomes ? plus(g.states, g.open) : g.states), states = (g) => { const of = neededBy(whole(g), rate); return outcomes ? of : completed(of); };
-  const sums = (kinds) => kinds.reduce((a, k) => plus(a, states(k)), zero());
-  const size = (k) => (outcomes ? rowsOf(k.states) : k.n);
-  const sideFor = (g) => { const kinds = feature.unknown.filter((k) => k.fits.has(g.key)); return { states: states(g), may: sums(kinds), are: zero(), apart: kinds.reduce((a, k) => a + size(k), 0) }; };
+  const states = (g, open = g.open) => (outcomes ? plus(g.states, open) : g.states).flat(), stating = statingOf(rate.needs, outcomes), complete = statingOf(rate.needs, false);
+  const sums = (kinds) => kinds.map((k) => states(k)).reduce((a, of) => a.map((n, i) => n + of[i]), new Array(9).fill(0));
+  const size = (k) => (outcomes ? rowsOf(k.states) : k.n), shares = (of, atLeast, any = outcomes) => weightsOf(rate, atLeast, any).map((weights) => dot(weights, of));
+  const sideFor = (g) => { const kinds = feature.unknown.filter((k) => k.fits.has(g.key)); return { states: states(g), may: sums(kinds), are: new Array(9).fill(0), apart: kinds.reduce((a, k) => a + size(k), 0) }; };
   const own = sideFor(group), theirs = best ? sideFor(best)
-    : { states: states({ states: group.others, open: group.othersOpen }), may: sums(feature.unknown.filter((k) => k.fits.has(group.key))), are: sums(feature.unknown.filter((k) => !k.fits.has(group.key))) };
+    : { states: states({ states: group.others }, group.othersOpen), may: sums(feature.unknown.filter((k) => k.fits.has(group.key))), are: sums(feature.unknown.filter((k) => !k.fits.has(group.key))), apart: Infinity };
   const rows = outcomes
-    ? [...feature.groups, ...feature.unknown].reduce((a, k) => a + incomplete(whole(k), rate), 0)
+    ? [...feature.groups, ...feature.unknown].map((k) => states(k)).reduce((a, of) => a + of.reduce((b, n) => b + n, 0) - dot(complete, of), 0)
     : feature.unknown.reduce((a, k) => a + k.n, 0);
   if (!rows) return [];
-  const ratio = (x, y, none) => { const q = x / y; return Number.isNaN(q) ? none : q; };
-  const contrastOf = (a, b) => (by === "ratio" ? [ratio(a[0], b[1], 0), ratio(a[1], b[0], Infinity)] : [a[0] - b[1], a[1] - b[0]]);
-  const ends = contrastOf(sharedEnds(own, rate), sharedEnds(theirs, rate)), extreme = [[own, theirs], [own, theirs]], worse = least ? 1 : 0;
+  // needed: how many of those who may be of a side are, at least; those of no outcome are in no rate
+  const ends = (side, needed = 0) => [true, false].map((atLeast) => {
+    const [[x, n], [hits, among], more] = [side.states, side.are, side.may].map((of) => shares(of, atLeast));
+    return end_of_share([x + hits, n + among], more, dot(stating, side.may), needed, atLeast);
+  });
+  const sharedEnds = (side, needed = 0) => {
+    const [low, high] = ends(side, Math.max(needed - (side.apart - dot(stating, side.may) - dot(stating, side.are)), 0)).map(([x, n]) => quotient(x, n));
+    return [Number.isNaN(low) ? 0 : low, Number.isNaN(high) ? 1 : high];
+  };
+  const reached = contrast_limits(sharedEnds(own), sharedEnds(theirs), by === "ratio"), extreme = [[own, theirs], [own, theirs]], worse = least ? 1 : 0;
   if (best) {
     const known = (g) => rowsOf(g.states) - (outcomes ? 0 : g.states[2][2]), needs = (g) => Math.max(fewest - known(g), 0);
     const others = feature.groups.filter((g) => g !== best && needs(g) <= sideFor(g).apart);
     const beside = others.filter((g) => (g === group || !feature.large.includes(g))
-      && (least ? sharedEnds(sideFor(g), rate, needs(g))[0] < sharedEnds(theirs, rate)[1] : sharedEnds(sideFor(g), rate, needs(g))[1] > sharedEnds(theirs, rate)[0]));
+      && (least ? sharedEnds(sideFor(g), needs(g))[0] < sharedEnds(theirs)[1] : sharedEnds(sideFor(g), needs(g))[1] > sharedEnds(theirs)[0]));
     const pairs = [...others.filter((g) => g !== group).map((g) => [group, g]), ...beside.map((g) => [best, g])];
     for (const [first, second] of pairs) {
-      const sides = [sideFor(first), sideFor(second)], end = contrastOf(sharedEnds(sides[0], rate), sharedEnds(sides[1], rate, needs(second)))[worse];
-      if (least ? end > ends[1] : end < ends[0]) { ends[worse] = end; extreme[worse] = sides; }
+      const sides = [sideFor(first), sideFor(second)], end = contrast_limits(sharedEnds(sides[0]), sharedEnds(sides[1], needs(second)), by === "ratio")[worse];
+      if (least ? end > reached[1] : end < reached[0]) { reached[worse] = end; extreme[worse] = sides; }
     }
   }
-  const variances = (sides) => sides.map((side) => shareVariances(side, rate, by)), [va, vb] = variances([own, theirs]), [[la, lb], [ha, hb]] = extreme.map(variances);
-  const now = va[0] + vb[0], wider = [la[1] + lb[2], ha[2] + hb[1]].map((end) => { const r = end / now; return Math.sqrt(Number.isNaN(r) ? 1 : Math.max(r, 1)); });
-  return [{ outcomes, rows, low: ends[0], high: ends[1], wider }];
+  const variances = (sides) => sides.map((side) => [shares(side.states, true, false), ...ends(side)].map(([x, n]) => share_variance(x, n, by === "ratio")));
+  const [va, vb] = variances([own, theirs]), [[la, lb], [ha, hb]] = extreme.map(variances);
+  const wider = [la[1] + lb[2], ha[2] + hb[1]].map((end) => relative_standard_error(end, va[0] + vb[0]));
+  return [{ outcomes, rows, low: reached[0], high: reached[1], wider }];
 });
-const reachedBy = (result, worst, by) => {
-  const { value, low, high } = result;
-  if (by !== "ratio") return [Math.max(worst.low - worst.wider[0] * (value - low), -1), Math.min(worst.high + worst.wider[1] * (high - value), 1)];
-  const known = value > 0 && value < Infinity;
-  const below = known && worst.low > 0 ? worst.low * (low / value) ** worst.wider[0] : Math.min(low, worst.low);
-  const above = known ? worst.high * (high / value) ** worst.wider[1] : Math.max(high, worst.high);
-  return [Math.max(below, 0), above];
+const reachedBy = ({ value, low, high }, worst, by) => {
+  const [below, above] = worst_case_limits([low, high], [worst.low, worst.high], value, by === "ratio", worst.wider);
+  return by === "ratio" ? [Math.max(below, 0), above] : [Math.max(below, -1), Math.min(above, 1)];
 };
 
 // ---- the question: a specification, of which the page answers a part
