@@ -217,7 +217,13 @@ def _table(grid: Grid, found: dict[ColumnRole, tuple[int, ...]], per: int | None
             f"{_table_name(grid)} has categories below others, such as {quote(headings[0])}; write "
             "each level in a column of its own, or each table below a header of its own"
         )
-    grid = _strip_marks(grid, category)
+    # take footnote marks off the names of categories, unless two rows differ in them alone
+    plain = tuple(
+        tuple(strip_marks(cell) if i in category else cell for i, cell in enumerate(cells))
+        for cells in grid.rows
+    )
+    before, after = ({tuple(row[i] for i in category) for row in e} for e in (grid.rows, plain))
+    grid = replace(grid, rows=plain) if len(before) == len(after) else grid
     rows, lost = _read_rows(grid, category, columns, per)
     if not rows:
         raise DataError(f"{_table_name(grid)} has no row with a number")
@@ -318,16 +324,6 @@ def _classify_rows(rows: Sequence[PublishedRow], *, own: bool) -> Iterator[Publi
             yield replace(row, kind=RowKind.GROUP)
         else:
             yield row
-
-
-def _strip_marks(grid: Grid, category: Sequence[int]) -> Grid:
-    # take footnote marks off the names of categories, unless two rows differ in them alone
-    rows = tuple(
-        tuple(strip_marks(cell) if i in category else cell for i, cell in enumerate(cells))
-        for cells in grid.rows
-    )
-    before, after = ({tuple(row[i] for i in category) for row in e} for e in (grid.rows, rows))
-    return replace(grid, rows=rows) if len(before) == len(after) else grid
 
 
 def _read_numbers(role: ColumnRole, cells: Sequence[str], per: int | None) -> list[Printed | None]:

@@ -114,7 +114,14 @@ def why(
     if all(each.control for each in strata):
         strata = tuple(replace(each, control=False) for each in strata)
     if usual:
-        spec = replace(spec, metrics=_usual_metrics(spec))
+        rate = usual_rate(
+            decided=spec.decision is not None,
+            labelled=spec.label is not None,
+            regression=spec.task is Task.REGRESSION,
+        )
+        of_preset = spec.preset.gaps if spec.preset is not None else ()
+        own = tuple(each for each in of_preset if each.startswith(f"{rate}."))
+        spec = replace(spec, metrics=own or (f"{rate}.difference",))
     spec = replace(spec, strata=(), rules=(), features=())
     run = replace(run, data=data, spec=spec)
     _check_decomposition(spec, strata, margins, cube)
@@ -186,17 +193,6 @@ def why(
             ),
         ),
     )
-
-
-def _usual_metrics(spec: Spec) -> tuple[str, ...]:
-    usual = usual_rate(
-        decided=spec.decision is not None,
-        labelled=spec.label is not None,
-        regression=spec.task is Task.REGRESSION,
-    )
-    of_preset = spec.preset.gaps if spec.preset is not None else ()
-    found = tuple(each for each in of_preset if each.startswith(f"{usual}."))
-    return found or (f"{usual}.difference",)
 
 
 def _read_controls(

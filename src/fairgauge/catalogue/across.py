@@ -81,21 +81,16 @@ def extremes(values: Array, rows: Array, cells: Array) -> Extremes:
     if all((ends.sum(axis=1) <= 1).all() for ends in tied):
         least, most = (ends.argmax(axis=1) for ends in tied)
         return Extremes(least, most, apart)
-    place = _places_by_counts(rows, cells)
-    least, most = (np.where(ends, place, values.shape[1]).argmin(axis=1) for ends in tied)
-    others = tied[1] & (np.arange(values.shape[1]) != least[:, None])
-    next_most = np.where(others, place, values.shape[1]).argmin(axis=1)
-    return Extremes(least, np.where(apart | ~others.any(axis=1), most, next_most), apart)
-
-
-def _places_by_counts(rows: Array, cells: Array) -> NDArray[np.int64]:
     # the place of every group of a slot, 0 for most rows; shape (slots, groups)
     slots, groups = rows.shape
     keys = [-each.ravel() for each in (*np.moveaxis(cells, -1, 0)[::-1], rows)]
     order = np.lexsort((*keys, np.repeat(np.arange(slots), groups)))
-    place = np.empty(slots * groups, dtype=np.int64)
-    place[order] = np.tile(np.arange(groups), slots)
-    return place.reshape(slots, groups)
+    place = np.empty((slots, groups), dtype=np.int64)
+    place.flat[order] = np.tile(np.arange(groups), slots)
+    least, most = (np.where(ends, place, values.shape[1]).argmin(axis=1) for ends in tied)
+    others = tied[1] & (np.arange(values.shape[1]) != least[:, None])
+    next_most = np.where(others, place, values.shape[1]).argmin(axis=1)
+    return Extremes(least, np.where(apart | ~others.any(axis=1), most, next_most), apart)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ name those of the catalogue alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NoReturn, SupportsFloat
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -173,7 +173,12 @@ def statistic(
         raise SpecError(Problem("statistic", "a lambda has no name; give it one: name='...'"))
     sums = (nonzero,) if isinstance(nonzero, Cells) else tuple(nonzero)
     _check_cells(named, **{f"nonzero[{i}]": cells for i, cells in enumerate(sums)})
-    low, high = _check_range(named, range)
+    try:
+        low, high = (float(limit) for limit in range)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not low < high:
+        _refuse(named, f"must be two rising numbers, not {quote(range)}", ": range")
     about = _describe(named, better, says or f"the function {named} of TP, FP, FN and TN", cite)
     made = CellFunction(
         function=function, nonzero=sums, range=(low, high), is_share=share, signed=low < 0, **about
@@ -211,16 +216,6 @@ def _check_cells(name: str, **sums: object) -> None:
 def _check_varies(name: str, one: Cells, other: Cells) -> None:
     if not one.needs | other.needs:
         _refuse(name, f"{one} / {other} is the same for every group")
-
-
-def _check_range(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
-    try:
-        low, high = (float(limit) for limit in limits)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not low < high:
-        _refuse(name, f"must be two rising numbers, not {quote(limits)}", ": range")
-    return low, high
 
 
 # tables without an empty cell, on which every function is tried when it is given

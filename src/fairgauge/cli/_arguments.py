@@ -52,7 +52,15 @@ class DataArguments:
                 raise DataError(f"{option} is for {', '.join(known)} files, not {quote(others[0])}")
         urls = [each for each in self.names if is_url(each)]
         if not self.names:
-            return _open_spark(self)
+            if self.spark is None or (self.table is None) == (self.query is None):
+                raise DataError(
+                    "no DATA: give files, the URL of a database with --table or --query, or, of "
+                    "Spark's catalog (--spark MASTER), either --table CATALOG.SCHEMA.TABLE or "
+                    "--query SELECT"
+                )
+            from fairgauge.scan.spark import read_table
+
+            return read_table(self.spark, table=self.table, query=self.query)
         if urls or self.table or self.query:
             return _open_database(self, urls)
         if self.spark is not None:
@@ -187,17 +195,6 @@ def named_files(asked: Sequence[str]) -> list[Path]:
         else:
             found += [Path(name) for name in sorted(glob.glob(each, recursive=True))]  # noqa: PTH207
     return found
-
-
-def _open_spark(data: DataArguments) -> object:
-    if data.spark is None or (data.table is None) == (data.query is None):
-        raise DataError(
-            "no DATA: give files, the URL of a database with --table or --query, or, of Spark's "
-            "catalog (--spark MASTER), either --table CATALOG.SCHEMA.TABLE or --query SELECT"
-        )
-    from fairgauge.scan.spark import read_table
-
-    return read_table(data.spark, table=data.table, query=data.query)
 
 
 def _open_database(data: DataArguments, urls: Sequence[str]) -> Query:

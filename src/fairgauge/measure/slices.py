@@ -504,7 +504,13 @@ class Slice:
             ours, theirs = (self._range(which, compared.slots) for which in sides)
             every, intervals = protected_contrasts(metric, ours, theirs, data, self.uncertainty)
         lacking = profile.as_smclarify
-        every_side = _result_sides(sizes, rates)
+        counts = [
+            [None if n != n else int(n) if n == int(n) else n for n in of.tolist()] for of in sizes
+        ]
+        shares = [[None if rate != rate else rate for rate in of.tolist()] for of in rates]
+        every_side = [
+            dict(zip(_SIDES, each, strict=True)) for each in zip(*counts, *shares, strict=True)
+        ]
 
         def result(i: int) -> Result:
             sides = every_side[i]
@@ -600,14 +606,6 @@ _Results: TypeAlias = "tuple[Callable[[int], Result], Callable[[float], Limits] 
 
 _OF_SUMS: tuple[Measure, ...] = ("n", "noise", "high")
 _SIDES = ("n_group", "n_reference", "rate_group", "rate_reference")
-
-
-def _result_sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> list[Result]:
-    counts = [
-        [None if n != n else int(n) if n == int(n) else n for n in of.tolist()] for of in sizes
-    ]
-    shares = [[None if rate != rate else rate for rate in of.tolist()] for of in rates]
-    return [dict(zip(_SIDES, each, strict=True)) for each in zip(*counts, *shares, strict=True)]
 
 
 def _reason_of_weights(reason: Reason | None) -> Reason | None:

@@ -46,7 +46,11 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
     cases = _counts_by_case(cube)
     joint = _joint(cube)
     joint = joint.where(joint.sums["rows"] > 0)
-    rows = joint.sums["rows"]
+    rows, places = joint.sums["rows"], np.unique(joint.codes[:, :-1], axis=0, return_inverse=True)
+    # of the counts by the last outcome, all but the largest one, where all others are fixed
+    of = places[1].ravel()
+    order = np.lexsort((rows, of))
+    free = order[:-1][of[order][:-1] == of[order][1:]]
     return FeedRows(
         [twin(cube), twin(cube, labelled=False)],
         cases.rows,
@@ -56,7 +60,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         *_rows_of_values(cases, question),
         _rows_by_group(cases),
         int(np.gcd.reduce(rows.astype(np.int64))) if rows.sum() > HANDFUL else 1,
-        _free_variances(joint),
+        np.asarray(rows[free] * (1 - rows[free] / np.bincount(of, rows)[of[free]])),
         bool(cube.copies),
         _agreement(cases, question),
         _score_histograms(cases),
@@ -279,15 +283,6 @@ def _joint(cube: Cube) -> CountTable:
     if not cube.plan.count:
         return table
     return replace(table, sums={**table.sums, "rows": table.sums[cube.plan.cases]})
-
-
-def _free_variances(table: CountTable) -> Array:
-    # of the counts by the last outcome, all but the largest one, where all others are fixed
-    rows, places = table.sums["rows"], np.unique(table.codes[:, :-1], axis=0, return_inverse=True)
-    of = places[1].ravel()
-    order = np.lexsort((rows, of))
-    free = order[:-1][of[order][:-1] == of[order][1:]]
-    return np.asarray(rows[free] * (1 - rows[free] / np.bincount(of, rows)[of[free]]))
 
 
 def _coincidence(table: CountTable) -> float:

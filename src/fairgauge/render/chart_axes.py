@@ -275,7 +275,10 @@ def placed_times(chart: tree.TimeChart) -> PlacedTimes:
              for i in _choose_labels(chart.times)]  # fmt: skip
     since, alarm = (None if i is None else across[i] for i in (chart.since, chart.alarm))
     names = [Tick(*each) for each in named]
-    return PlacedTimes(upwards, names, points, _path(points), allowed, (0.0, 100.0), since, alarm)
+    # of a drawing of 1,000 by 1,000; a period without a number interrupts it
+    places = ("" if y.at is None else f"{10 * (x.at or 0):.0f} {10 * y.at:.0f}" for x, y in points)
+    path = "".join(f"M{'L'.join(run)}" for known, run in groupby(places, bool) if known)
+    return PlacedTimes(upwards, names, points, path, allowed, (0.0, 100.0), since, alarm)
 
 
 def _choose_labels(times: Sequence[str]) -> list[int]:
@@ -303,9 +306,3 @@ def time_axes(chart: tree.TimeChart) -> tuple[Scale, Axis | None]:
     if chart.across:
         across = _axis([*chart.across], chart.across_unit, None, chart.across_allowed)
     return _fitted(chart.marks, include, chart.unit), across
-
-
-def _path(points: Sequence[tuple[PlacedMark, PlacedMark]]) -> str:
-    # of a drawing of 1,000 by 1,000; a period without a number interrupts it
-    places = ("" if y.at is None else f"{10 * (x.at or 0):.0f} {10 * y.at:.0f}" for x, y in points)
-    return "".join(f"M{'L'.join(run)}" for known, run in groupby(places, bool) if known)

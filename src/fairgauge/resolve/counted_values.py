@@ -63,24 +63,21 @@ def _counted_values(cube: Cube, spec: Spec) -> Iterator[CountedValue]:
         role = _ROLES.get(axis.role, "prediction")
         yield from _listed(entries, role, axis.column, cube, total)
         if spec.negative and role in ("label", "prediction") and not axis.bins:
-            yield from _absent_values(cube, axis, spec, role)
+            # those stated as negative that no row of any outcome has: they may be misspelt
+            levels = [v for each in cube.plan.outcomes if not each.bins for v in cube.levels[each]]
+            for value in spec.negative_of(axis.column):
+                if not is_one_of(value, levels):
+                    state = str(CountedAs.NEGATIVE)
+                    yield CountedValue(
+                        role=role, column=axis.column, value=name_of(value), as_=state, rows=0,
+                        cases=0,
+                    )  # fmt: skip
     for column in dict.fromkeys(each.column for each in spec.where):
         entries = _Entries()
         for e in cube.seen(Observation.CONDITION, column):
             entries.add(e.value, str(e.became), e.rows, e.cases)
         if entries:
             yield from _listed(entries, "where", column, cube, total)
-
-
-def _absent_values(cube: Cube, axis: Axis, spec: Spec, role: CountedRole) -> Iterator[CountedValue]:
-    # those stated as negative that no row of any outcome has: they may be misspelt
-    levels = [v for each in cube.plan.outcomes if not each.bins for v in cube.levels[each]]
-    for value in spec.negative_of(axis.column):
-        if not is_one_of(value, levels):
-            yield CountedValue(
-                role=role, column=axis.column, value=name_of(value), as_=str(CountedAs.NEGATIVE),
-                rows=0, cases=0,
-            )  # fmt: skip
 
 
 def _entries(cube: Cube, axis: Axis, spec: Spec, groupings: Mapping[str, Grouping]) -> _Entries:

@@ -310,7 +310,14 @@ def _codec(hint: object) -> _Codec:
         )  # fmt: skip
     origin = typing.get_origin(kind)
     if origin in (Union, types.UnionType):
-        return _union_codec(get_args(kind))
+        # their first field is the word of each dataclass
+        kinds = get_args(kind)
+        key = fields(kinds[0])[0].name
+        kind_of = {get_args(typing.get_type_hints(each)[key])[0]: each for each in kinds}
+        return _Codec(
+            to_dict, lambda values: from_dict(kind_of[values[key]], values),
+            lambda definitions: {"oneOf": [_object(e).schema(definitions) for e in kinds]},
+        )  # fmt: skip
     if origin is Literal:
         return _leaf(lambda value: value in get_args(kind), {"enum": list(get_args(kind))})
     if origin is tuple:
@@ -370,15 +377,6 @@ def _mapping(key: object, item: object, keys: tuple[str, ...]) -> _Codec:
             else {"type": "object", "additionalProperties": schema(definitions)}
         ),
     )
-
-
-def _union_codec(kinds: tuple[type, ...]) -> _Codec:
-    # the codec of several dataclasses; their first field is the word of each
-    key = fields(kinds[0])[0].name
-    words = {get_args(typing.get_type_hints(kind)[key])[0]: kind for kind in kinds}
-    return _Codec(to_dict, lambda values: from_dict(words[values[key]], values),
-        lambda definitions: {"oneOf": [_object(kind).schema(definitions) for kind in kinds]}
-    )  # fmt: skip
 
 
 _being_made: set[type] = set()

@@ -327,16 +327,13 @@ def _explain_database_errors(shown: str, url: str) -> AbstractContextManager[Non
         except ValueError:  # of a part in brackets, which may be a password
             return "what stands in brackets is no IP address; escape a password (%5B, %5D)"
         message = message.replace(url, shown)
-        for secret in sorted(_secrets(url), key=len, reverse=True):
-            message = message.replace(secret, "***")
+        rest, _, parameters = url.partition("://")[2].partition("?")
+        password = rest.rpartition("@")[0].partition(":")[2]
+        values = [each.partition("=")[2] for each in re.split("[&;]", parameters)]
+        secret = [password, *(each for each in values if len(each) > _LONGEST_PLAIN)]
+        forms = {form for each in secret for form in (each, unquote(each))} - {""}
+        for form in sorted(forms, key=len, reverse=True):
+            message = message.replace(form, "***")
         return message
 
     return explained_errors(shown, _extra_for_url(url), hide)
-
-
-def _secrets(url: str) -> set[str]:
-    rest, _, parameters = url.partition("://")[2].partition("?")
-    password = rest.rpartition("@")[0].partition(":")[2]
-    values = [each.partition("=")[2] for each in re.split("[&;]", parameters)]
-    secret = [each for each in values if len(each) > _LONGEST_PLAIN]
-    return {form for each in (password, *secret) for form in (each, unquote(each))} - {""}

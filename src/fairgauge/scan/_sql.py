@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fairgauge.cube.build import Coded, Counted, build, code_values
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
+from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Plan
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.source import (
@@ -321,7 +321,13 @@ def _sums(plan: Plan, columns: Columns, texts: Container[int]) -> list[str]:
             replicate = f"v{plan.numeric_columns.index(moment.by)}"
             product = [*(["n"] if plan.count else []), "CASE WHEN w >= 0 THEN 1 END", replicate]
         if moment.columns:
-            product.append(_sql_moment(moment, plan.numeric_columns, columns))
+            held = "l" if moment.limited else "v"
+            x, y = (f"{held}{plan.numeric_columns.index(c)}" for c in (moment.columns * 2)[:2])
+            about = f"({x} - {columns.constant(moment.centre)})" if moment.centre else x
+            product += (
+                about if each == "x" else _sql_factor(each, x, y, columns)
+                for each in moment.factors
+            )
         sums.append(f"sum({' * '.join(product)})")
     sums.append("max(CASE WHEN n <> floor(n) THEN n END)" if plan.count else "NULL")
     if plan.count and plan.weight:
@@ -371,16 +377,6 @@ def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
     edge = f"(({nearest} * {width} + {below}) / {grid})"
     inside = f"{value} BETWEEN {low} AND {high}"
     return f"CASE WHEN {inside} THEN CAST(2 * {nearest} + 1 + sign({value} - {edge}) AS BIGINT) END"
-
-
-def _sql_moment(moment: Moment, numbers: Sequence[str], columns: Columns) -> str:
-    held = "l" if moment.limited else "v"
-    x, y = (f"{held}{numbers.index(c)}" for c in (moment.columns * 2)[:2])
-    about = f"({x} - {columns.constant(moment.centre)})" if moment.centre else x
-    factors = (
-        about if each == "x" else _sql_factor(each, x, y, columns) for each in moment.factors
-    )
-    return " * ".join(factors)
 
 
 def _sql_factor(factor: Factor, x: str, y: str, columns: Columns) -> str:

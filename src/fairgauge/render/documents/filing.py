@@ -98,7 +98,14 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     replaced = question.preset_reference_replaced(asked)
     own = replaced and question.reference_words(of.options["reference"])
     estimated = _estimated_features(report)
-    facts = {"own": own, "to": question.only_reference(asked), "absent": _absent(of, report),
+    # the metrics of a preset that cannot be estimated from probabilities
+    there = {each.metric for each in report.estimates if each.feature in estimated}
+    absent = [
+        of.terms.get(each) or metrics.metric_words(report.catalogue.metric(each))
+        for each in report.spec["metrics"] * bool(estimated)
+        if each in of.options["metrics"] and each not in there
+    ]
+    facts = {"own": own, "to": question.only_reference(asked), "absent": absent,
              "features": [*map(called, estimated)]}  # fmt: skip
     for name in ("reference_replaced", "not_estimated"):
         yield from parts.blocks(name, report, **facts)
@@ -145,17 +152,6 @@ def _block(text: str, held: list[tuple[tree.Block, ...]]) -> Iterator[tree.Block
 def _estimated_features(report: Report) -> list[str]:
     # the features whose groups are known by probabilities
     return [each.name for each in read_spec(report.spec).probabilities]
-
-
-def _absent(of: Kit, report: Report) -> list[str]:
-    # the metrics of a preset that cannot be estimated from probabilities
-    features = _estimated_features(report)
-    there = {each.metric for each in report.estimates if each.feature in features}
-    return [
-        of.terms.get(each) or metrics.metric_words(report.catalogue.metric(each))
-        for each in report.spec["metrics"] * bool(features)
-        if each in of.options["metrics"] and each not in there
-    ]
 
 
 def terms_of(report: Report) -> Mapping[str, str]:

@@ -117,7 +117,10 @@ def _word_data(data: Mapping[str, Any]) -> dict[str, Any]:
     spec = read_spec(data["spec"])
     language, names, own = Grammar(words_of(spec)), spec.words.groups, [*map(dict, data["columns"])]
     for each in own:
-        each["groups"] = _call_groups(each["groups"], names.get(each["name"]))
+        # the names of groups that the user gave; theirs where two would be called the same
+        groups, given = each["groups"], names.get(each["name"])
+        own_names = [given.get(e, e) if isinstance(given, Mapping) else e for e in groups]
+        each["groups"] = own_names if len(set(own_names)) == len(own_names) else [*groups]
 
     def call(word: str, default: str) -> str:
         return language.words.get(word) or language.say("explored", word) or default
@@ -126,13 +129,6 @@ def _word_data(data: Mapping[str, Any]) -> dict[str, Any]:
     called = {key: [call(*each) for each in of.items()] for key, of in texts}
     kept = {key: value for key, value in data.items() if key != "spec"}
     return {**kept, "columns": own, "called": called}
-
-
-def _call_groups(groups: Sequence[str], names: object) -> list[str]:
-    # the names of groups that the user gave; theirs where two would be called the same
-    given = names if isinstance(names, Mapping) else {}
-    called = [given.get(group, group) for group in groups]
-    return called if len(set(called)) == len(called) else list(groups)
 
 
 def escaped(value: object) -> str:
