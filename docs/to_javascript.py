@@ -33,7 +33,10 @@ SCRIPTS = {
         ),
     },
     "words.js": {
-        "fairgauge.values": ("plain_number", "meaning", "compact_reading", "is_one_of"),
+        "fairgauge.values": (
+            "plain_number", "meaning", "compact_reading", "is_one_of", "typed_texts",
+        ),
+        "fairgauge.checks.names": ("same_reading_groups",),
         "fairgauge.scan.identifiers": ("spellings_of",),
         "fairgauge.scan._tabular_files": ("delimiter_of", "lines_above", "_SEPARATOR"),
         "fairgauge.question.category_words": (
@@ -46,7 +49,9 @@ SCRIPTS = {
             "contrast_limits", "worst_case_limits",
         ),
         "fairgauge.question.rules": ("decide_range", "distance_inside", "split_limit"),
-        "fairgauge.statements.compared": ("swap_sides",),
+        "fairgauge.statements.audit": ("count_undecided",),
+        "fairgauge.statements.sections": ("gravest_of",),
+        "fairgauge.statements.compared": ("swap_sides", "stated_values"),
         "fairgauge.render.grammar": ("significant", "unsigned", "Grammar", "German"),
         "fairgauge.resolve.outcomes": ("ways_of_writing",),
         "fairgauge.cube.plan": ("AROUND_CODES",),
@@ -238,6 +243,7 @@ _NATIVE = {
     "_share": "(side) => side?.n && side.rate !== null ? [side.hits, side.n, true] : null",
     "within_quotes": "(name) => withinQuotes(name)",
     "_cells_of": "(line) => cellsOfLine(line)",
+    "gap": "(contrast) => contrast.gap",
     "numbers_of": "(texts) => texts.map(Number)",
 }
 """What pages have in another way than Python."""

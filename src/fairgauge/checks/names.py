@@ -68,7 +68,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
                 line=spec.recoding_line(axis.column, {UNKNOWN: totals}),
             )  # fmt: skip
         held = (_Spelling(axis.column, name_of(v), n, name_of(v)) for v, n in cases)
-        several = [*_same_reading_groups(held)]
+        several = [*same_reading_groups(held)]
         if several:  # one note of a column, which may have hundreds of values
             named = {max(e, key=_plainness).text: [s.text for s in e] for e in several}
             yield _same_names(several[0], spec).but(
@@ -125,7 +125,7 @@ def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
     for axis, levels in groups.items():
         sets, recoding = spec.feature(axis.column).values, spec.recoding(axis.column)
         names = recoding.names if recoding else ()
-        for several in _same_reading_groups(
+        for several in same_reading_groups(
             _Spelling(axis.column, name_of(level), rows, _value_set(level, sets))
             for level, rows in levels
             if name_of(level) not in spec.exclude_groups
@@ -152,7 +152,7 @@ def _outcomes_alike(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     alike = [outcomes]
     if not spec.words_of_predictions:
         alike = [[e for e in outcomes if e.column == axis.column] for axis in cube.plan.outcomes]
-    for several in (found for some in alike for found in _same_reading_groups(some)):
+    for several in (found for some in alike for found in same_reading_groups(some)):
         names, columns = {e.text for e in several}, {e.column for e in several}
         stated = [each for column in columns if (each := spec.recoding(column))]
         if not (classes and any(names <= {*each.names} for each in stated)):
@@ -197,13 +197,12 @@ def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
     return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
 
 
-def _same_reading_groups(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]]:
+def same_reading_groups(texts: Iterable[_Spelling]) -> list[list[_Spelling]]:
+    """Return the texts that read alike and mean several things, together."""
     alike: dict[Value, list[_Spelling]] = {}
     for each in texts:
         alike.setdefault(compact_reading(each.text), []).append(each)
-    for several in alike.values():
-        if len({each.meaning for each in several}) > 1:
-            yield several
+    return [several for several in alike.values() if len({each.meaning for each in several}) > 1]
 
 
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -367,8 +367,7 @@ class _PossibleShares:
                 for each in (self._states(self._known, which), self._are[which], may)
             )
             known = x + certain[0], n + certain[1]
-            placed = may @ self._stating
-            ends.append(end_of_share(known, more, placed, needed, at_least=at_least))
+            ends.append(end_of_share(known, more, may @ self._stating, needed, at_least=at_least))
         return ends
 
     def variances(self, which: Index, metric: Contrast | Spread | None = None) -> Array:

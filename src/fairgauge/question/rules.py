@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairgauge.enums import Decide, Insufficient, Outcome
-from fairgauge.errors import Problem, SpecError, display, quote
+from fairgauge.errors import SpecError, display, quote
 from fairgauge.question.readers import Location, Reader, items, read_keys, read_names, read_word
 from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, is_number, name_of
@@ -179,14 +179,9 @@ def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def limits_of(text: str) -> tuple[float, float]:
     """Return the limits of the text of a rule, whatever its metric is."""
-    return _split_limit(text)[1:]
-
-
-def _split_limit(text: str) -> tuple[str, float, float]:
-    if (found := split_limit(text)) is None:
-        message = "write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
-        raise SpecError(Problem("rule", f"cannot read {quote(text)}; {message}"))
-    return found
+    found = split_limit(text)
+    assert found is not None, text
+    return found[1:]
 
 
 _SIGN = re.compile("(<=|>=)")
@@ -229,12 +224,11 @@ def _read_rule(item: object, at: Location) -> Rule | None:
     if isinstance(item, Rule):
         return item
     if isinstance(item, str):
-        try:
-            metric, *limits = _split_limit(item)
-        except SpecError as error:
-            at.report(error.problems[0].message)
+        if (found := split_limit(item)) is None:
+            ways = "'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
+            at.report(f"cannot read {quote(item)}; write {ways}")
             return None
-        item = {"metric": metric, "between": limits}
+        item = {"metric": found[0], "between": found[1:]}
     if isinstance(item, Mapping):
         return check_rule(item, at)
     at.report(f"must be a rule, such as 'selection_rate.ratio >= 0.8', not {display(item)}")

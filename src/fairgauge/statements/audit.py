@@ -197,7 +197,7 @@ class _Audit(PageStatements):
         if report.verdict is Outcome.PASS and passed:
             return nothing("none_differs")
         if self.rules and report.verdict not in (Outcome.FAIL, Outcome.PASS):
-            outcomes = self._count_undecided()
+            outcomes = count_undecided(self.rules)
             return nothing("undecided", "verdict", n=len(self.rules), outcomes=outcomes)
         return nothing("nothing_shown")
 
@@ -213,15 +213,6 @@ class _Audit(PageStatements):
         rows, share = self.spec.min_n, self.spec.min_share
         least = {"rows": rows and rows > 1 and rows, "share": share, "unit": unit_of(self.spec)}
         return {"sufficient": few, "least": least if small else None}
-
-    def _count_undecided(self) -> dict[str, int]:
-        # how many rules are not decided: for some groups alone, where others are
-        counted: Counter[str] = Counter()
-        for rule in self.rules:
-            alike = len({each.outcome for each in rule.verdicts}) == 1
-            some = rule.outcome is Outcome.NOT_EVALUATED and not alike
-            counted[f"{rule.outcome}{'_for_some' if some else ''}"] += 1
-        return {code: n for code, n in counted.items() if code not in ("fail", "pass")}
 
     def _differing(self) -> list[Diagnostic]:
         return [d for d in self.notes[DiagnosticCode.HOMOGENEITY] if d.get("significant")]
@@ -303,7 +294,7 @@ class _Audit(PageStatements):
         verdict, verdicts, n = self.report.verdict, self.report.verdicts, len(self.rules)
         outcomes = dict(Counter(str(each.outcome) for each in self.rules))
         if verdict not in (Outcome.FAIL, Outcome.PASS):
-            outcomes = self._count_undecided()
+            outcomes = count_undecided(self.rules)
         elif verdict is Outcome.FAIL:
             outcomes = {"fail": outcomes["fail"]}
         remain = {each.remains for each in verdicts}
@@ -695,7 +686,14 @@ class _Audit(PageStatements):
     # ---- how certain, what not, what next
 
     def certain(self) -> Iterator[Statement]:
-        yield from self._intervals()
+        found = [s for _, _, s in self.led] if self.stated else [*self._no_differences()]
+        compared = [s for s in found if s.interval]
+        within = filter(None, (self._within_strata(f, s) for f, _, s in self.led))
+        if any(each.facts["concluded"] for each in within):
+            yield Statement(code="adjusted_means", adjusted_for=(self.strata or "",))
+        if compared:
+            yield Statement(code="interval", interval=compared[0].interval,
+                facts={"assumed": self.estimated}, sources=compared[0].sources)  # fmt: skip
         open_ = self._verdicts_of(Outcome.INCONCLUSIVE)
         codes = [
             {_NOT_COMPUTED if why.get("unbounded") else why.code for why in reasons_of(each)}
@@ -726,16 +724,6 @@ class _Audit(PageStatements):
     def _people(self, verdicts: Iterable[Verdict]) -> tuple[Statement, ...]:
         named = dict.fromkeys((v.feature, v.group) for v in verdicts if v.group and v.feature)
         return tuple(Statement(code="judged", who=self.side(*each)) for each in named)
-
-    def _intervals(self) -> Iterator[Statement]:
-        found = [s for _, _, s in self.led] if self.stated else [*self._no_differences()]
-        stated = [s for s in found if s.interval]
-        within = filter(None, (self._within_strata(f, s) for f, _, s in self.led))
-        if any(each.facts["concluded"] for each in within):
-            yield Statement(code="adjusted_means", adjusted_for=(self.strata or "",))
-        if stated:
-            yield Statement(code="interval", interval=stated[0].interval,
-                facts={"assumed": self.estimated}, sources=stated[0].sources)  # fmt: skip
 
     def _small_groups(self) -> Iterator[Statement]:
         small: dict[object, list[Estimate]] = {}
@@ -826,7 +814,11 @@ class _Audit(PageStatements):
             yield step("decide", compare=not spec.probabilities)
         elif undecided:
             yield from self._later()
-        if self._has_subgroups():
+        dependent = spec.weight or spec.cluster or spec.intersections or spec.design
+        apart = not (dependent or self.cuts or self.notes[DiagnosticCode.PROTECTED])
+        outcomes = spec.label or spec.prediction or spec.score
+        searched = self.report.task is Task.BINARY and outcomes and apart
+        if searched and len(spec.sensitive) >= _SEVERAL:
             yield step("find_subgroups")
         by_thresholds = any(is_of_decisions(v.definition) for v in failed)
         if by_thresholds and spec.score and spec.label:
@@ -919,7 +911,10 @@ class _Audit(PageStatements):
         if first is None or self.spec.probabilities or self.spec.design:
             return
         row = directions.compared_number(first.definition)
-        if self._can_decompose() and row is not None and has_decomposition(row):
+        whole = self.spec.reference is enums.ReferenceRule.OVERALL
+        known = not (self.cuts or self.notes[DiagnosticCode.PROTECTED] or whole)
+        binary = self.report.task in (Task.BINARY, Task.REGRESSION)
+        if known and binary and row is not None and has_decomposition(row):
             usual = usual_rate(
                 decided=self.spec.decision is not None,
                 labelled=self.spec.label is not None,
@@ -927,21 +922,6 @@ class _Audit(PageStatements):
             )
             named = None if row.name == usual else row.name
             yield step("divide" if strata else "find_where", metric=named, within=strata)
-
-    def _can_decompose(self) -> bool:
-        known = not (self.spec.probabilities or self.cuts)
-        whole = self.spec.reference is enums.ReferenceRule.OVERALL
-        binary = self.report.task in (Task.BINARY, Task.REGRESSION)
-        return binary and known and not (self.notes[DiagnosticCode.PROTECTED] or whole)
-
-    def _has_subgroups(self) -> bool:
-        spec = self.spec
-        dependent = spec.weight or spec.cluster or spec.intersections or spec.design
-        protected = bool(self.notes[DiagnosticCode.PROTECTED])
-        outcomes = spec.label or spec.prediction or spec.score
-        searched = self.report.task is Task.BINARY and outcomes and not self.cuts
-        alone = not (dependent or protected) and len(spec.sensitive) >= _SEVERAL
-        return bool(searched) and alone
 
     def _later(self) -> Iterator[Statement]:
         # what comes after an audit without fails; monitors are for recorded groups
@@ -1024,6 +1004,17 @@ def _is_contrary(one: Statement, other: Statement) -> bool:
     sides = [[(side and side.feature, side and side.values) for side in pair]
              for pair in ((one.who, one.than), (other.than, other.who))]  # fmt: skip
     return of.keys() == {"label", "median"} and len({*of.values()}) == 1 and sides[0] == sides[1]
+
+
+def count_undecided(rules: Iterable[RuleResult]) -> dict[str, int]:
+    """Return how many rules are not decided: for some groups alone, where others are."""
+    counted: dict[str, int] = {}
+    for rule in rules:
+        some = rule.outcome is Outcome.NOT_EVALUATED and len({e.outcome for e in rule.verdicts}) > 1
+        code = f"{rule.outcome}{'_for_some' if some else ''}"
+        if code not in ("fail", "pass"):
+            counted[code] = counted.get(code, 0) + 1
+    return counted
 
 
 def is_of_shares(s: Statement) -> bool:

@@ -34,6 +34,7 @@ from fairgauge.resolve.resolution import missing_stratum
 from fairgauge.results import estimates
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import ClassScope, Diagnostic
+from fairgauge.results.shown_result import CountedValue
 from fairgauge.results.statement import (
     Event,
     EventKind,
@@ -55,6 +56,7 @@ OUTCOMES = ("label", "prediction", "score")
 Counted = dict[str, Any]
 """The number of a side, with the rows that it counts where it is a share of whole rows."""
 Rates = tuple[Counted, Counted]
+StatedValues = tuple[str, str, str, list[tuple[str, float]], bool, bool]
 
 
 def words_of(spec: Spec, *, repeated: bool = False) -> dict[str, object]:
@@ -189,12 +191,47 @@ def _place_of(group: Group) -> tuple[object, ...]:
 _DECIDED = ("label", "prediction")
 _SIDES = ("positive", "negative", "undecided")
 _LEFT_OUT = (CountedAs.MISSING, CountedAs.EXCLUDED)
+_NOT_LISTED = (CountedAs.NUMBER, CountedAs.UNCOUNTED, CountedAs.FURTHER)
 _UNSTATED: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(_DECIDED, (CountedAs.NUMBER, CountedAs.UNCOUNTED, CountedAs.FURTHER)),
+    "label": _NOT_LISTED, "prediction": _NOT_LISTED,
     "where": (CountedAs.COUNTED, CountedAs.UNCOUNTED, CountedAs.FURTHER),
-}
+}  # fmt: skip
 """What values became that the first page never lists; groups and classes are listed by name."""
 _MOST_VALUES = 6
+
+
+def stated_values(counted: Iterable[CountedValue]) -> list[StatedValues]:
+    """Return the values that a first page states: of outcomes and groups of several, and excluded.
+
+    Those that count as one are of a role and a column; with their cases, whether they are named as
+    a group or a class, and whether their column is named.
+    """
+    columns: dict[str, list[CountedValue]] = {}
+    for each in counted:
+        columns.setdefault(f"{each.role} {each.column}", []).append(each)
+    known, found = set[str](), []
+    for every in columns.values():
+        role, column = every[0].role, every[0].column
+        there = [each.value for each in every if each.as_ not in _LEFT_OUT]
+        amounts = any(each.as_ == CountedAs.NUMBER for each in every)
+        held: dict[str, list[tuple[str, float]]] = {}
+        for each in every:
+            if each.as_ in _LEFT_OUT and (amounts or each.value in there):
+                continue  # of rows that something else leaves out
+            if each.value is not None and each.as_ and each.as_ not in _UNSTATED.get(role, ()):
+                held.setdefault(each.as_, []).append((each.value, each.cases))
+        for state, values in held.items():
+            # a group or class; of one value, where another is called so: names may be swapped
+            named = state not in (_SIDES if role in _DECIDED else ()) and state not in _LEFT_OUT
+            names = sorted({value for value, _ in values})
+            side = "\n".join([state, column if named or state in _LEFT_OUT else "", *names])
+            swapped = named and values[0][0] != state and state in there
+            one_is_stated = swapped if named else state not in ("positive", "negative")
+            if (len(values) > 1 or one_is_stated) and side not in known:
+                known.add(side)
+                found.append((role, column, state, values, named))
+    several = len({column for role, column, _, _, _ in found if role in _DECIDED}) > 1
+    return [(*of, several or of[4] or of[2] in _LEFT_OUT) for of in found]
 
 
 class PageStatements:
@@ -232,35 +269,13 @@ class PageStatements:
 
     def counted_values(self) -> Iterator[Statement]:
         """Yield the values of outcomes and groups made of several, and those excluded."""
-        held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
-        every = self.result.counted
-        partly = {(e.role, e.column, e.value) for e in every if e.as_ not in _LEFT_OUT}
-        amounts = {(e.role, e.column) for e in every if e.as_ == CountedAs.NUMBER}
-        for each in every:
-            column_of = each.role, each.column
-            apart = column_of not in amounts and (*column_of, each.value) not in partly
-            if each.as_ in _LEFT_OUT and not apart:
-                continue  # of rows that something else leaves out
-            if each.value is not None and each.as_ and each.as_ not in _UNSTATED.get(each.role, ()):
-                held.setdefault((*column_of, each.as_), []).append((each.value, each.cases))
-        known, found = list[object](), []
-        for (role, column, state), values in held.items():
-            # a group or class; of one value, where another is called so: names may be swapped
-            named = state not in (_SIDES if role in _DECIDED else ()) and state not in _LEFT_OUT
-            side = state, (named or state in _LEFT_OUT) and column, {v for v, _ in values}
-            swapped = named and values[0][0] != state and (role, column, state) in partly
-            one_is_stated = swapped if named else state not in ("positive", "negative")
-            if (len(values) > 1 or one_is_stated) and side not in known:
-                known.append(side)
-                found.append((role, column, state, values, named))
-        several = len({column for role, column, *_ in found if role in _DECIDED}) > 1
-        for role, column, state, values, named in found:
+        for role, column, state, values, named, several in stated_values(self.result.counted):
             kind: EventKind = "outcome" if role == "label" else "decision"
             of = replace(self.event(kind, state == "positive"), once=False)
             yield fact("counted_as", "counted", column=column, state="named" if named else state,
                 event=of if not named and state in ("positive", "negative") else None,
                 name=state, values=values[:_MOST_VALUES], more=max(0, len(values) - _MOST_VALUES),
-                several=several or named or state in _LEFT_OUT)  # fmt: skip
+                several=several)  # fmt: skip
 
     def measure(
         self, row: Statistic, scope: ClassScope | None = None, threshold: float | None = None

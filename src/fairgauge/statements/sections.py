@@ -364,15 +364,18 @@ def _gravest(finding: Finding, stated: Callable[[Estimate], StatedComparison]) -
     first = [finding.estimate, *filter(None, [finding.beside])]
     contrasts = (*first, *finding.others, *finding.others_beside)
     every = [each for each in map(stated, contrasts) if each.is_of_shares]
-    if not every:
-        return stated(finding.estimate)
+    return gravest_of(every, len(first)) if every else stated(finding.estimate)
+
+
+def gravest_of(every: Sequence[StatedComparison], first: int) -> StatedComparison:
+    """Return what a finding is stated by, of so many ``first`` comparisons and others."""
     failing = [each for each in every if each.fails]
     if all(each.better for each in failing) and any(each.worse for each in every):
-        worst = _choose_worst(every, len(first))
+        worst = _choose_worst(every, first)
         better_off = [*failing, *filter(None, (each.failing_beside for each in every))]
         largest = max(better_off, key=lambda e: (e.remains, abs(gap(e.contrast))), default=None)
         return replace(worst, failing_beside=worst.failing_beside or largest)
-    return _choose_worst(failing or every, len(failing) or len(first))
+    return _choose_worst(failing or every, len(failing) or first)
 
 
 def _choose_worst(every: Sequence[StatedComparison], first: int) -> StatedComparison:

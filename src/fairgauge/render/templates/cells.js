@@ -94,15 +94,13 @@ const normalTail = (z) => {
   for (let k = 120; k > 0; k--) f = k / (z + f);
   return density / (z + f);
 };
-const critical = (alpha) => {  // z of P(|Z| > z) = alpha
-  let z = 0;
-  for (let i = 0; i < 200; i++) {
-    const step = (normalTail(z) - alpha / 2) * SQRT_2PI * Math.exp(z * z / 2);
-    z += step;
-    if (Math.abs(step) < 1e-15 * Math.max(z, 1)) break;
-  }
-  return z;
+// where a tail that falls comes to so much
+const fallsTo = (tail, alpha) => {
+  let [inside, outside] = [0, 64];
+  for (let i = 0; i < 64; i++) { const middle = (inside + outside) / 2; if (tail(middle) > alpha) inside = middle; else outside = middle; }
+  return outside;
 };
+const critical = (alpha) => fallsTo(normalTail, alpha / 2);  // z of P(|Z| > z) = alpha
 // of one interval of a family that hold together (Sidak)
 const alphaOf = (family, confidence) => -Math.expm1(Math.log(confidence) / Math.max(family, 1));
 

@@ -7,11 +7,7 @@ const tukey = (() => {
     const between = Math.max(beyond[i] - normalTail(p + q), 0);
     return sum + groups * density[i] * (beyond[i] ** (groups - 1) - between ** (groups - 1));
   }, 0), 0), 1);
-  return (groups, alpha) => cached(held, `${groups}|${alpha}`, () => {
-    let [inside, outside] = [0, 60];
-    for (let i = 0; i < 60; i++) { const middle = (inside + outside) / 2; if (tail(middle, groups) > alpha) inside = middle; else outside = middle; }
-    return outside / Math.SQRT2;
-  });
+  return (groups, alpha) => cached(held, `${groups}|${alpha}`, () => fallsTo((q) => tail(q, groups), alpha) / Math.SQRT2);
 })();
 
 // ---- Manski's worst cases: states are rows by label and prediction, positive, negative or missing
@@ -148,7 +144,7 @@ const asked = (given, table) => {
 
 // ---- counting: from codes to a table of counts, in pieces
 const recoded = (c, q, unknown) => {
-  const rules = q.recode[c.name] ?? {}, to = new Map(), whole = typed(c.values), numeric = typeof whole[0] === "number";
+  const rules = q.recode[c.name] ?? {}, to = new Map(), whole = typed_texts(c.values), numeric = typeof whole[0] === "number";
   const same = (v) => String(numeric ? plain_number(String(v)) ?? v : v);
   for (const [name, values] of Object.entries(rules)) for (const v of listOf(values)) to.set(same(v), name === "unknown" ? null : name);
   const absent = new Set(unknown.map((v) => String(meaning(v))));
@@ -162,7 +158,7 @@ const bandsOf = (cuts) => { if (cuts[0] === BEFORE_BIRTH) return ["[-inf, 0)", .
 // values that are ``stated`` as neither outcome have no place
 const levelled = (c, q, cuts = [], stated = null) => {
   if (c.levels) return { column: c, name: c.name, cuts: cuts.length ? cuts : undefined, levels: c.levels, names: cuts.length ? bandsOf(cuts) : c.values, codes: c.levels.map((_, code) => code) };
-  const merged = recoded(c, q, []), texts = [...new Set(merged.filter((m) => m !== null))], values = typed(texts);
+  const merged = recoded(c, q, []), texts = [...new Set(merged.filter((m) => m !== null))], values = typed_texts(texts);
   if (cuts.length) {
     const odd = [...texts.filter((v) => plain_number(v) === null), ...grouped(texts)];
     if (odd.length) throw new Refused(inWords(UI.no_numbers, { name: c.name, values: listed(odd, 3) }));
@@ -216,7 +212,7 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
 // values that count as another one, or are neither outcome, as a cube lists what it observed
 const roleOf = (c, q) => (c.column === q.decision ? "prediction" : c.column === q.label ? "label" : "feature");
 const unstatedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => c.unstated.map((v) => ["unstated", c.name, String(v), ...[n, cases].map((of) => of.reduce((a, rows, i) => a + (c.merged[i] === v ? rows : 0), 0)), roleOf(c, q), null]));
-const recodedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => typed(c.column.values).flatMap((v, i) => (n[i] ? [["recoded", c.name, String(v), ...(q.person ? [0, 0] : [n[i], cases[i]]), roleOf(c, q), c.merged[i] === null ? null : String(c.merged[i])]] : [])))
+const recodedValues = (remade, q) => remade.flatMap(({ c, n, cases }) => typed_texts(c.column.values).flatMap((v, i) => (n[i] ? [["recoded", c.name, String(v), ...(q.person ? [0, 0] : [n[i], cases[i]]), roleOf(c, q), c.merged[i] === null ? null : String(c.merged[i])]] : [])))
   .filter(([, , value, , , , became]) => value !== became).sort((a, b) => byPoints(...[a, b].map(([code, name, value, , , role, became]) => [code, name, role, value, became ?? "None"].join("\0"))));
 const countRows = async (q, table, report = () => {}) => {
   const columns = q.features.map((c) => levelled(c, q, q.cuts.get(c.name))), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q, q.above === null ? [] : [q.above], q.negative.length ? [...q.positive, ...q.negative] : null));
@@ -228,7 +224,7 @@ const countRows = async (q, table, report = () => {}) => {
   outcomes.forEach((o) => { if (!o.cuts && ways_of_writing(o.levels, q.stated).length > 1) throw refused("two_codings", { name: o.name, values: listed(o.names) }); });
   const state = outcomes.map((o) => o.levels.map((level) => (is_one_of(level, q.above === null ? q.positive : [1]) ? 0 : 1)));
   if (!state.at(-1).includes(0)) throw refused("got");
-  const weights = q.count && !table.cells ? typed(q.count.values) : null, cells = new Map(), axes = [...columns, ...outcomes], coded = table.cells ? table.coded : codedColumns(axes, q);
+  const weights = q.count && !table.cells ? typed_texts(q.count.values) : null, cells = new Map(), axes = [...columns, ...outcomes], coded = table.cells ? table.coded : codedColumns(axes, q);
   const uncounted = weights ? [...q.count.values.filter((v) => !(Number.isInteger(plain_number(v)) && plain_number(v) >= 0)), ...grouped(q.count.values)] : [];
   if (uncounted.length) throw refused("counts", { name: q.count.name, values: listed(uncounted, 3) });
   let without = table.excluded?.[data.no_count] ?? 0, rested = performance.now(), conflicts = [];
@@ -280,7 +276,7 @@ const countRows = async (q, table, report = () => {}) => {
 // each person once, as people.py counts them: of several groups none is known; of several decisions the positive one
 // counts, and of those that count alike the rarest; an unknown one may change a negative one
 const countPeople = async (q, table, columns, state, codesOf, add, pause, coded) => {
-  const { values, counts, none, name } = q.person, of = CODES.get(q.person), n = values.length, last = columns.length, seen = typed(values), ordered = [...counts, 1].sort((a, b) => b - a);
+  const { values, counts, none, name } = q.person, of = CODES.get(q.person), n = values.length, last = columns.length, seen = typed_texts(values), ordered = [...counts, 1].sort((a, b) => b - a);
   const outlying = range(Math.min(Math.max(1, Math.floor(n / 20)), n)).filter((i) => ordered[i] >= 20 && Math.min(i + 1, 2) * ordered[i] > 10 * ordered[i + 1]), least = outlying.length ? ordered[outlying.at(-1)] : Infinity;
   const odd = values.filter((v, k) => counts[k] > 1 && (means_missing(v) || /^(0[0-]*|-\d+|9[9-]+)$/.test(v) || counts[k] >= least));
   if (odd.length) throw new Refused(inWords(UI.no_person, { name, values: listed(odd, 3) }));
@@ -450,7 +446,8 @@ const doubtOf = (counts, q, features) => {
       doubted[i].add(k);
       if (!may_be_group(c.names[k], c.name, held.map((each) => c.names[each]))) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
     }
-    for (const several of alike(held, (k) => c.names[k], (k) => c.names[k])) {
+    for (const found of same_reading_groups(held.map((k) => ({ k, text: c.names[k], meaning: k })))) {
+      const several = found.map(({ k }) => k);
       if (several.every((k) => Object.hasOwn(recoding, c.names[k]) || Object.values(recoding).some((of) => listOf(of).map(String).includes(c.names[k])))) continue;
       const most = several.reduce((a, b) => (sizes[i][b] > sizes[i][a] ? b : a)), others = several.filter((k) => k !== most);
       others.forEach((k) => doubted[i].add(k));
@@ -490,9 +487,9 @@ const doubtOf = (counts, q, features) => {
       if (found.length && (ofOutcome || new Set(found.map(([, side]) => side)).size === 1) && unlike(by)) found.forEach(([rows]) => add("group_of_one_outcome", "outcome that varies within their group", rows, [roles[k]], [c.name]));
     });
   });
-  const text = (level) => typeof level === "string", outcomesAlike = counts.outcomes.flatMap((o, k) => o.levels.flatMap((level, code) => (text(level) && o.sizes[code] ? [{ level, rows: o.sizes[code], k, good: counts.state[k][code] === 0 }] : [])));
-  for (const several of alike(outcomesAlike, (e) => e.level, (e) => e.good)) {
-    const yes = several.filter((e) => e.good).reduce((a, e) => a + e.rows, 0), no = several.filter((e) => !e.good).reduce((a, e) => a + e.rows, 0);
+  const text = (level) => typeof level === "string", outcomesAlike = counts.outcomes.flatMap((o, k) => o.levels.flatMap((level, code) => (text(level) && o.sizes[code] ? [{ text: level, rows: o.sizes[code], k, meaning: counts.state[k][code] === 0 }] : [])));
+  for (const several of same_reading_groups(outcomesAlike)) {
+    const yes = several.filter((e) => e.meaning).reduce((a, e) => a + e.rows, 0), no = several.filter((e) => !e.meaning).reduce((a, e) => a + e.rows, 0);
     new Set(several.map((e) => e.k)).forEach((k) => add("same_names", `clear ${roles[k]}`, Math.min(yes, no), [roles[k]]));
   }
   if (q.label) {

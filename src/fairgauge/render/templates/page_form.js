@@ -59,7 +59,7 @@ const load = async (source, name, pasted = false) => {
 const option = (value, text, selected) => make("option", { value, textContent: text, selected });
 const column = (name) => (name ? state.table.columns.find((c) => c.name === name) : undefined);
 const byRows = (c) => c.values.map((v, i) => [v, c.counts[i]]).sort((a, b) => b[1] - a[1]);
-const isCount = (c) => !c.many && c.values.length > 0 && typed(c.values).every((v) => Number.isInteger(v) && v >= 0);
+const isCount = (c) => !c.many && c.values.length > 0 && typed_texts(c.values).every((v) => Number.isInteger(v) && v >= 0);
 let given = data.given;
 const isOpen = (...keys) => !keys.every((key) => key in given);
 

@@ -109,11 +109,6 @@ const grouped = (texts) => {
   const alike = marked.length < texts.length && texts.every((t) => /^-?([0-9]{1,3}|[1-9][0-9]{0,2}(\.[0-9]{3})+)$/.test(t));
   return alike ? marked : [];
 };
-// texts of a column: numbers if every one is a plain number, else as they are written
-const typed = (texts) => {
-  const numbers = texts.map(plain_number);
-  return numbers.every((n) => n !== null) ? numbers : texts;
-};
 const byPoints = (a, b) => {
   const x = [...a], y = [...b];
   for (let i = 0; i < Math.min(x.length, y.length); i++) { const d = x[i].codePointAt(0) - y[i].codePointAt(0); if (d) return d; }

@@ -93,24 +93,15 @@ const findingsOf = (q, audit) => {
     const subject = turned ? own.who.values : r.group.values, rules = audit.verdicts.filter((v) => v.rule.rate === r.rate && v.r.feature === r.feature && [v.r.group, v.mirror?.group].includes(r.group));
     const failed = rules.filter((v) => v.outcome === "fail"), isOwn = (v) => isOfBothSides(v) || JSON.stringify(v.r.group.values) === JSON.stringify(subject) || !worse;
     const mine = failed.filter(isOwn), beside = failed.filter((v) => !isOwn(v)), remains = (of_) => of_.some((v) => v.remains !== false);
-    const made = { r, by, turned, worse, better, judged: rules.length > 0, fails: mine.length > 0, remains: remains(mine), s: own, far: far_,
-      people: JSON.stringify([r.feature.name, own.who.values, own.than.values, own.lower]), beside: null };
-    return beside.length ? { ...made, beside: { ...made, fails: true, remains: remains(beside) } } : made;
-  };
-  const worstOf = (every, first) => {
-    const pick = every.slice(0, first).find((e) => e.worse) ?? every[0], harmed = every.filter((e) => e.worse && !e.turned);
-    return !harmed.length || (pick.worse && !pick.turned) ? pick : harmed.reduce((a, b) => (Math.abs(b.far) > Math.abs(a.far) ? b : a));
+    const made = { r, by, turned, worse, better, judged: rules.length > 0, fails: mine.length > 0, remains: remains(mine), s: own, contrast: { gap: far_ },
+      people: JSON.stringify([r.feature.name, own.who.values, own.than.values, own.lower]), failing_beside: null };
+    return beside.length ? { ...made, failing_beside: { ...made, fails: true, remains: remains(beside) } } : made;
   };
   const found = chosen.map(({ worst, by, others }) => {
-    const every = [worst, ...others].map((r) => stated(r, by)), failing = every.filter((e) => e.fails);
-    let of;
-    if (failing.every((e) => e.better) && every.some((e) => e.worse)) {
-      const first = worstOf(every, 1), beside = [...failing, ...every.map((e) => e.beside).filter(Boolean)];
-      of = { ...first, beside: first.beside ?? beside.reduce((a, b) => (!a || (b.remains - a.remains || Math.abs(b.far) - Math.abs(a.far)) > 0 ? b : a), null) };
-    } else of = failing.length ? worstOf(failing, failing.length) : worstOf(every, 1);
-    return { ...of, every: [worst, ...others] };
+    const every = [worst, ...others].map((r) => stated(r, by));
+    return { ...gravest_of(every, 1), every: [worst, ...others] };
   });
-  const gravity = (e) => { const f = e.beside ?? e; return [!(e.remains && e.worse), !(e.fails && e.worse), !f.remains, !f.fails, !e.worse].map(Number); };
+  const gravity = (e) => { const f = e.failing_beside ?? e; return [!(e.remains && e.worse), !(e.fails && e.worse), !f.remains, !f.fails, !e.worse].map(Number); };
   let ranked = found.map((e, i) => [e, gravity(e), i]).sort((a, b) => a[1].reduce((d, v, k) => d || v - b[1][k], 0) || a[2] - b[2]).map(([e]) => e);
   const isSomeIn = (some, whole) => some.people === whole.people && whole.r.rate.among === null && some.r.rate.among !== null;
   for (const other of ranked.slice(1)) {
@@ -153,11 +144,14 @@ const pageOf = (counts, q, audit, language = data.language) => {
   const missing = { label: q.label ? counts.cells.reduce((a, c) => a + c.states[2][0] + c.states[2][1] + c.states[2][2], 0) : 0, prediction: counts.cells.reduce((a, c) => a + c.states[0][2] + c.states[1][2] + c.states[2][2], 0) };
   const decision = q.label ? "prediction" : "decision";  // without a label nothing is predicted
   const known = (s, r) => (counts.without > MANY * counts.fileRows ? { counted: unit } : { unit, known: missing.prediction && couldReverse(s, r) ? [decision] : [] });
+  const rules = [...new Map(q.rules.map((rule) => [rule.text, rule])).values()].map((rule, i) => ({ rule, number: i + 1, verdicts: sortedByGravity(audit.verdicts.filter((v) => v.rule.text === rule.text), q, favourable) })).filter((e) => e.verdicts.length);
+  rules.forEach((e) => { e.outcome = overallOf(e.verdicts); });
+  const undecided = () => Object.fromEntries(count_undecided(rules));
   let headed = null, nothing = null;
   const head = (s) => { headed = s; statements.push(s); };
   // ---- headline
   const failing = overall === "fail" ? audit.verdicts.filter((v) => v.outcome === "fail" && v.interval).map((v) => [judged(v, false), v]).filter(([s]) => s.lower !== null) : [];
-  const first = ranked[0], betterOff = first && (first.beside !== null || (first.fails && first.better)), coveredByFinding = first && ((first.fails && !first.better) || (betterOff && !failing.some(([s]) => s.harm === "worse")));
+  const first = ranked[0], betterOff = first && (first.failing_beside !== null || (first.fails && first.better)), coveredByFinding = first && ((first.fails && !first.better) || (betterOff && !failing.some(([s]) => s.harm === "worse")));
   if (failing.length && !coveredByFinding) {
     const [s, v] = failing.reduce((a, b) => ((b[0].harm !== "worse") - (a[0].harm !== "worse") || b[0].facts.alone - a[0].facts.alone) < 0 ? b : a);
     const turned = s.harm === "better" && s.than.kind === "group" ? swapped(s) : s;
@@ -166,23 +160,21 @@ const pageOf = (counts, q, audit, language = data.language) => {
     const s = first.s, facts = { after: null, ...known(comparison(q, audit, first.r, first.by, "differs", { turn: false }), first.r) };
     head({ ...s, code: "headline", parts: led.slice(1).filter((e) => isSomeIn(e, first)).map((e) => e.s), facts: { ...s.facts, ...facts } });
   } else if (!first) {
-    const sized = { sufficient: audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.few && !r.small && !Number.isNaN(r.by[by].value))), least: audit.every.some((r) => r.small) ? leastOf(q, unit) : null, within: null, both: false, strata: [] };
+    const sized = { sufficient: audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.few && !r.small && !Number.isNaN(r.by[by].value))), least: audit.every.some((r) => r.small) ? { rows: (q.minN ?? 0) > 1 ? q.minN : null, share: q.minShare || null, unit } : null, within: null, both: false, strata: [] };
     const tested = audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.tested)), several = audit.features.some((f) => f.large.length >= 3);
     const significant = audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.significant));
     nothing = { ...sized, tested, several, significant };
     if (!tested) add("nothing_tested", { ...sized, one_group: audit.features.filter((f) => f.groups.length === 1).map((f) => [f.name, f.groups[0].name]) });
     else if (significant) add("other_differences", sized);
     else if (!several && overall === "pass") add("none_differs", sized);
-    else if (!several && overall !== "fail" && overall !== "none") add("undecided", { ...sized, n: q.rules.length, outcomes: undecidedOf(q, audit) });
+    else if (!several && overall !== "fail" && overall !== "none") add("undecided", { ...sized, n: q.rules.length, outcomes: undecided() });
     else if (!several) add("nothing_shown", sized);
     if (statements.length && statements[0].code !== "nothing_tested" && several) statements.length = 0;
   }
   // ---- verdict
-  const rules = [...new Map(q.rules.map((rule) => [rule.text, rule])).values()].map((rule, i) => ({ rule, number: i + 1, verdicts: sortedByGravity(audit.verdicts.filter((v) => v.rule.text === rule.text), q, favourable) })).filter((e) => e.verdicts.length);
-  rules.forEach((e) => { e.outcome = overallOf(e.verdicts); });
   const noLimit = () => q.preset?.no_limit && add("no_limit", { text: q.preset.no_limit, rules: rules.length });
   if (rules.length) {
-    const outcomes = overall === "fail" ? { fail: rules.filter((e) => e.outcome === "fail").length } : overall === "pass" ? { pass: rules.length } : undecidedOf(q, audit);
+    const outcomes = overall === "fail" ? { fail: rules.filter((e) => e.outcome === "fail").length } : overall === "pass" ? { pass: rules.length } : undecided();
     const remain = new Set(audit.verdicts.map((v) => v.remains ?? null));
     add("rules", { n: rules.length, outcomes, alone: remain.has(false) && !remain.has(true) }, { verdict: overall });
     noLimit();
@@ -208,36 +200,19 @@ const pageOf = (counts, q, audit, language = data.language) => {
   add("rows", { n: counts.read, used: used === every ? null : used, least: false, known: used === every ? [] : ["label", "prediction"].filter((w) => missing[w]).map((w) => (w === "label" ? w : decision)), several: q.features.length > 1, partly });
   add("question", { task: "binary", features: audit.features.map((f) => [f.name, f.names]), within: null, weight: null, decision: eventOf(q, ["decision", true]), outcome: q.label && eventOf(q, ["outcome", true]), prediction: q.decision.name, label: q.label?.name, classes: [] });
   if (favourable !== "neither" && (q.stated.length || q.above !== null)) add("taken_as_better", { event: eventOf(q, ["decision", true]), assumed: false, asked: true, side: favourable, stated: true });
-  const sides = counts.outcomes.flatMap((o, k) => [true, false].map((of) => ({ o, kind: q.label && !k ? "outcome" : "decision", of, values: range(o.levels.length).filter((c) => (o.sizes[c] || q.person) && o.asked.includes(o.names[c]) === of).map((c) => [o.names[c], o.sizes[c]]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)) })).filter((e) => e.values.length > 1));
-  const own = sides.filter((e, i) => !sides.slice(0, i).some((d) => d.of === e.of && d.values.map(([v]) => v).sort().join("\0") === e.values.map(([v]) => v).sort().join("\0")));
-  for (const { o, kind, of, values } of own) add("counted_as", { column: o.name, state: of ? "positive" : "negative", event: { ...eventOf(q, [kind, of]), once: false }, values: values.slice(0, 6), more: Math.max(0, values.length - 6), several: new Set(own.map((e) => e.o.name)).size > 1 });
-  const several = (name) => own.some((e) => e.o.name !== name), byCases = (values) => values.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-  const list = (column, state, values, more) => add("counted_as", { column, state, event: null, values: byCases(values).slice(0, 6), more: Math.max(0, values.length - 6), several: true, ...more });
-  const became = (code, name) => counts.observed.filter((e) => e[0] === code && e[1] === name);
-  const neither = [...new Set(counts.observed.filter(([code]) => code === "unstated").map(([, name]) => name))];
-  for (const name of neither) list(name, "undecided", became("unstated", name).map(([, , v, , cases]) => [v, cases]), { several: neither.length > 1 || several(name) });
-  // groups that a recoding makes of several values or calls as another one, and what it takes away
-  [...counts.columns, ...counts.outcomes].forEach((c, i) => {
-    const to = new Map(), of = (name) => cached(to, name, () => []), made = became("recoded", c.name);
-    made.forEach(([, , v, , cases, , name]) => of(name ?? null).push([v, cases]));
-    if (!c.cuts && !c.sizes) c.levels.forEach((level, k) => {
-      const n = counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0) - of(String(level)).reduce((a, [, cases]) => a + cases, 0);
-      if (n > 0) of(c.groupless[k] ? null : String(level)).push([String(level), n]);
-    });
-    const gone = to.get(null);
-    to.delete(null);
-    if (!c.sizes) to.forEach((values, name) => { if (values.length > 1 || (values.length && values[0][0] !== name && [...to.values()].flat().some(([v]) => v === name))) list(c.name, "named", values, { name }); });
-    if (gone) list(c.name, "missing", gone);
-  });
+  for (const [role, column, state, values, named, several] of stated_values(countedAs(counts, q))) {
+    const decided = !named && ["positive", "negative"].includes(state);
+    add("counted_as", { column, state: named ? "named" : state, event: decided ? { ...eventOf(q, [role === "label" ? "outcome" : "decision", state === "positive"]), once: false } : null, name: state, values: values.slice(0, 6), more: Math.max(0, values.length - 6), several });
+  }
   // ---- what was found, and how certain
   for (const e of led) {
     statements.push(e.s);
-    if (e.beside) {
-      const s = e.beside.s.harm === "better" ? e.beside.s : swapped(e.beside.s);
-      statements.push({ ...s, code: "better_off", facts: { ...s.facts, same: e.beside.r === e.r } });
+    if (e.failing_beside) {
+      const s = e.failing_beside.s.harm === "better" ? e.failing_beside.s : swapped(e.failing_beside.s);
+      statements.push({ ...s, code: "better_off", facts: { ...s.facts, same: e.failing_beside.r === e.r } });
     } else if (e.fails && e.better) add("they_are_better_off");
   }
-  const listedKeys = new Set(ranked.flatMap((e) => e.every.map((r) => `${r.feature.name}|${r.group.key}|${r.rate.name}`))).size, statedHere = led.reduce((a, e) => a + 1 + (e.beside !== null && e.beside.r !== e.r), 0);
+  const listedKeys = new Set(ranked.flatMap((e) => e.every.map((r) => `${r.feature.name}|${r.group.key}|${r.rate.name}`))).size, statedHere = led.reduce((a, e) => a + 1 + (e.failing_beside !== null && e.failing_beside.r !== e.r), 0);
   if (listedKeys > statedHere) add("more", { n: listedKeys - statedHere });
   if (!ranked.length && nothing && !nothing.several && !nothing.significant) add("none_beyond_variation", { ...nothing, over_all: false });
   const intervals = led.filter((e) => e.s.interval);
@@ -262,17 +237,19 @@ const pageOf = (counts, q, audit, language = data.language) => {
   return { grammar: g, statements: statements.map(({ code, who, than, by, value, harm, verdict }) => ({ code, who, than, by, value, harm, verdict })), all: statements, headed, headline: stated_("headline")[0]?.[0] ?? null, verdict: stated_("verdict").map(([t]) => t), overall,
     answers: ["looked", "found", "certain", "limits"].map((place) => ({ place, question: title(place), sentences: stated_(place).map(([text, s]) => ({ text, s })) })).filter((a) => a.sentences.length) };
 };
-const leastOf = (q, unit) => ({ rows: (q.minN ?? 0) > 1 ? q.minN : null, share: q.minShare || null, unit });
-const undecidedOf = (q, audit) => {
-  const found = {};
-  for (const text of new Set(q.rules.map((r) => r.text))) {
-    const of = audit.verdicts.filter((v) => v.rule.text === text);
-    if (!of.length) continue;
-    const outcome = overallOf(of), key = outcome === "not_evaluated" && of.some((v) => v.outcome !== outcome) ? "not_evaluated_for_some" : outcome;
-    if (!["fail", "pass"].includes(key)) found[key] = (found[key] ?? 0) + 1;
+// what each value was counted as, as a report lists it: what was recoded by its own value
+const countedAs = (counts, q) => [...counts.outcomes, ...counts.columns.filter((c) => !c.cuts)].flatMap((c) => {
+  const role = c.sizes ? roleOf(c, q) : "sensitive", held = new Map(), own = counts.observed.filter(([, name, , , , of]) => name === c.name && of === roleOf(c, q)), place = counts.columns.indexOf(c);
+  const add = (value, as_, cases) => { cached(held, JSON.stringify([value, as_]), () => ({ role, column: c.name, value, as_, cases: 0 })).cases += cases; };
+  const stateOf = (k) => (c.sizes ? (c.asked.includes(c.names[k]) ? "positive" : "negative") : c.groupless[k] ? "missing" : c.names[k]);
+  c.names.forEach((name, k) => add(name, stateOf(k), c.sizes ? c.sizes[k] : counts.rows.reduce((a, r) => a + (r.codes[place] === k ? r.cases : 0), 0)));
+  for (const [code, , value, , cases, , became] of own) {
+    const as_ = code === "unstated" ? "undecided" : became === null ? "missing" : c.names.includes(became) ? stateOf(c.names.indexOf(became)) : null;
+    if (as_) add(value, as_, cases);
+    if (code === "recoded" && as_ && became !== null) add(became, as_, -cases);
   }
-  return found;
-};
+  return [...held.values()].filter(({ cases }) => cases > 0 || q.person).sort((a, b) => b.cases - a.cases || byPoints(a.value, b.value)).slice(0, 30);
+});
 const sortedByGravity = (verdicts, q, favourable) => {
   const value = (v) => v.interval?.value ?? NaN;
   const better = (v) => !Number.isNaN(value(v)) && !isOfBothSides(v) && v.rule.rate.directions[favourable].adverse * (value(v) - (v.rule.by === "ratio" ? 1 : 0)) < 0;

@@ -7,12 +7,6 @@ const repeatedPeople = (table, used) => table.columns.find((c) => {
   const known = table.rows - c.blanks, few = PEOPLE.test(c.name) ? Math.min(known / 10, 10) : known / 10;
   return !used.includes(c.name) && IDENTIFIER.test(c.name) && (c.many ? c.repeated : few < c.values.length && c.values.length < known);
 })?.name ?? null;
-// of what is spelt alike, what means several things
-const alike = (items, nameOf, meaningOf) => {
-  const sets = new Map();
-  for (const item of items) { const key = compact_reading(nameOf(item)); sets.set(key, [...(sets.get(key) ?? []), item]); }
-  return [...sets.values()].filter((several) => new Set(several.map(meaningOf)).size > 1);
-};
 // the name that each value of a column of people is proposed to count as; null is "not known"
 const suggestions = (values, column) => {
   const by = new Map(), sets = new Map(), names = values.map(([text]) => text), missing = [...missing_words(names), ...codes_of_missing(names), ...no_groups(column, names)];
