@@ -1,6 +1,7 @@
 """Functions that pages have from the Python source give what Python gives; others are refused."""
 
 import json
+import math
 import random
 import re
 import runpy
@@ -13,7 +14,9 @@ from tests.needs import missing
 
 from fairgauge.checks.coded_numbers import codes_beyond_cuts, codes_of_counts
 from fairgauge.cube.plan import AROUND_CODES
+from fairgauge.inference.possible import contrast_limits, end_of_share, share_weights
 from fairgauge.question import category_words as words
+from fairgauge.question.rules import split_limit
 from fairgauge.resolve.outcomes import ways_of_writing
 from fairgauge.rowwise.copies import copies_of_rows
 from fairgauge.scan.identifiers import spellings_of
@@ -45,6 +48,8 @@ OURS = vars(words) | {
     "compact_reading": compact_reading, "plain_number": plain_number, "spellings_of": spellings_of,
     "ways_of_writing": ways_of_writing, "codes_of_counts": codes_of_counts,
     "codes_beyond_cuts": codes_beyond_cuts, "copies_of_rows": copies_of_rows,
+    "split_limit": split_limit, "share_weights": share_weights, "end_of_share": end_of_share,
+    "contrast_limits": contrast_limits,
 }  # fmt: skip
 
 
@@ -63,6 +68,16 @@ def some_rows(seeded):
         rows += rows[len(rows) // 2 :]
     held: dict[int, int] = {}
     return [[held.setdefault(row, len(held)) for row in rows], [seeded.randint(1, 60), len(held)]]
+
+
+def a_limit(seeded):
+    """Return the text of a limit, or of none."""
+    number, sign = (
+        seeded.choice(["0.8", "-.1", "1e-3", "x", "+2"]),
+        seeded.choice([">=", "<=", "<"]),
+    )
+    name = seeded.choice(["DI", "|RD|", "selection_rate.ratio", "|", "a|b", ""])
+    return seeded.choice([f"{name} {sign} {number}", f"{number} {sign} {name}<={number}", name])
 
 
 def a_call(seeded):
@@ -90,11 +105,26 @@ def a_call(seeded):
         "codes_of_counts": [AROUND_CODES, [n * 1000 for n in counted]],
         "codes_beyond_cuts": [column, AROUND_CODES, counted, cuts, *flags],
         "better_outcomes": [column, values, positive, negative],
-        "copies_of_rows": some_rows(seeded),
+        "copies_of_rows": some_rows(seeded), "split_limit": [a_limit(seeded)],
+        "share_weights": [
+            *seeded.choice([([1, 0, 0, 0], [1, 0, 1, 0]), ([1, 1, 0, 0], [1, 1, 1, 1])]),
+            seeded.choice([["label", "prediction"], ["prediction"]]), *flags[:2],
+        ],
+        "end_of_share": [
+            [3, 20], sorted([seeded.randint(0, 9), 9]), 12, seeded.randint(0, 15), flags[0],
+        ],
+        "contrast_limits": [
+            *(sorted(seeded.choice([-1, 0, 0.25, 0.5]) for _ in "12") for _ in "12"), flags[0],
+        ],
     }  # fmt: skip
     lists |= {name: [a_text(seeded) for _ in range(n)] for name, n in TEXTS.items()}
     name = seeded.choice([*lists])
     return name, lists[name]
+
+
+def finite(number):
+    """Return a number as JSON holds it: none that is infinite."""
+    return float(number) if math.isfinite(number) else None
 
 
 def ours(name, given):
@@ -103,6 +133,16 @@ def ours(name, given):
     if name == "codes_beyond_cuts":
         names = ("of_score", "chosen", "of_weight")
         return codes_beyond_cuts(*given[:4], **dict(zip(names, given[4:], strict=True)))
+    if name == "share_weights":
+        of, among, needs, at_least, outcomes = given
+        cells = tuple(of), tuple(among), frozenset(needs)
+        return [*share_weights(*cells, at_least=at_least, outcomes=outcomes)]
+    if name in ("end_of_share", "contrast_limits"):
+        flag = {"end_of_share": "at_least", "contrast_limits": "ratio"}[name]
+        return [finite(each) for each in OURS[name](*given[:-1], **{flag: given[-1]})]
+    if name == "split_limit":
+        found = split_limit(*given)
+        return found and [found[0], *map(finite, found[1:])]
     return OURS[name](*given)
 
 
