@@ -135,7 +135,14 @@ def choose_thresholds(
     rate, scores = spec.catalogue.rate(kept), resolution.everyone.histogram
     assert scores is not None
     assert isinstance(spec.threshold, tuple)
-    _check_between_bins(scores, spec.threshold)
+    for threshold in spec.threshold:
+        inside = (scores.low < threshold) & (threshold < scores.high)
+        for low, high in zip(scores.low[inside], scores.high[inside], strict=True):
+            message = (
+                f"the scores between {low:.12g} and {high:.12g} are counted together, and the "
+                f"threshold {threshold:g} lies among them; give {low:.12g} or {high:.12g}"
+            )
+            raise SpecError(Problem("threshold", message))
     cuts = np.unique([*spec.threshold, *_quantile_cuts(scores)])
     choosers = [
         _Chooser(of, outcome, spec, goal, rate, margin, without, cuts) for of in resolution.features
@@ -517,17 +524,6 @@ def _quantile_cuts(histogram: Histogram) -> Array:
     held = np.flatnonzero(rows)
     at = held[np.searchsorted(below[held], shares)] if len(held) else held
     return np.asarray(np.unique(histogram.low[at]))
-
-
-def _check_between_bins(histogram: Histogram, thresholds: Sequence[float]) -> None:
-    for threshold in thresholds:
-        inside = (histogram.low < threshold) & (threshold < histogram.high)
-        for low, high in zip(histogram.low[inside], histogram.high[inside], strict=True):
-            message = (
-                f"the scores between {low:.12g} and {high:.12g} are counted together, and the "
-                f"threshold {threshold:g} lies among them; give {low:.12g} or {high:.12g}"
-            )
-            raise SpecError(Problem("threshold", message))
 
 
 _FAR = 1e200
