@@ -516,7 +516,15 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         found = ((name, [named[r] for r in roles], of) for name, roles, of in _REGRESSION_MOMENTS)
         # of one column alone, only its own
         moments = tuple(Moment(name, tuple(filter(None, c)), of) for name, c, of in found if all(c))
-        moments += _power_moments(moments) if spec.weight else ()
+        if (
+            spec.weight
+        ):  # variances of weighted statistics are made of the first, skewness of others
+            powers = [m for m in moments if len(m.factors) <= 3 and len(set(m.factors)) == 1]
+            moments += tuple(
+                replace(moment, name=f"{moment.name}_{WEIGHTS[power - 1]}", power=power)
+                for power, of in ((2, moments), (3, powers))
+                for moment in of
+            )
         moments += _moments_of_factors(spec)
     elif spec.score and spec.task is not Task.MULTICLASS:
         between = spec.score_range
@@ -664,17 +672,6 @@ def _moments_of_factors(spec: Spec) -> tuple[Moment, ...]:
         moments += [Moment("left", both, ("gap",)), Moment("left2", both, ("gap", "gap")),
                     Moment("apart", both, ("distance",))]  # fmt: skip
     return tuple(moments)
-
-
-def _power_moments(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
-    # the variances of weighted statistics are made of the first, the skewness of means of the
-    # second
-    powers = [m for m in moments if len(m.factors) <= 3 and len(set(m.factors)) == 1]
-    return tuple(
-        replace(moment, name=f"{moment.name}_{WEIGHTS[power - 1]}", power=power)
-        for power, of in ((2, moments), (3, powers))
-        for moment in of
-    )
 
 
 SUM, SQUARES = "s", "s2"
