@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import io
 import os
+import posixpath
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -111,17 +113,23 @@ MOST_SAVED = 256_000_000
 """The largest saved result, and the largest sum of the parts of a bundle, in bytes."""
 
 
-def read_limited(path: Path, most: int, what: str) -> bytes:
-    """Return the content of a file, of which no more is read than it may have.
+def read_limited(path: str | Path, most: int, what: str) -> bytes:
+    """Return the content of a file or an object, of which no more is read than it may have.
 
     ``what``: what the file is to be, as it stands in the message, "a recoding".
 
     Raises DataError (there is no such file, it is a folder, a pipe or a device, or too large).
     """
+    if is_object(path):
+        return read_object(str(path), most)
+    path = local_path(path)
     try:
-        plain = path.is_file() or not path.exists()
+        plain, content = path.is_file() or not path.exists(), b""
         size = path.stat().st_size
-        content = path.read_bytes() if plain and size <= most else b""
+        if plain and size <= most:
+            with path.open("rb") as file:
+                content = file.read(size + 1)
+            plain = len(content) <= size  # a file of the system states that it is empty
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
     except (OSError, ValueError) as error:
@@ -157,24 +165,40 @@ _MOST_HELD, _MOST_ROWS, _LONGEST_TAG = 1_200_000, 1 << 20, 8 << 20
 _CONTENT_TYPES = "[Content_Types].xml"
 _SHEET = {"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"}
 _ROW = "http://schemas.openxmlformats.org/spreadsheetml/2006/main row"
+_IDENTIFIER = "http://schemas.openxmlformats.org/officeDocument/2006/relationships id"
 _NAME_OF_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")  # parts of other names are read whole
 
 
 def check_workbook(book: ZipFile, most: int) -> None:
     """Refuse a workbook of more bytes, unpacked, of too many elements, or with a document type.
 
-    No spreadsheet program declares one; the texts that it names would unpack once more.
+    No spreadsheet program declares one; the texts that it names would unpack once more. A part is
+    unpacked as often as others name it.
     """
-    if (size := sum(part.file_size for part in book.infolist())) > most:
-        raise DataError(f"it unpacks to {size:,} bytes, and may to {most:,}")
     kinds: dict[str, set[str]] = {}
-    held = 0
+    named, held, size = Counter[str](), 0, sum(part.file_size for part in book.infolist())
     for part in sorted(book.infolist(), key=lambda each: each.filename != _CONTENT_TYPES):
-        with book.open(part) as file:
-            held = _check_part(file, part.filename, kinds, held)
+        if size <= most:
+            with book.open(part) as file:
+                held = _check_part(file, part.filename, kinds, held, named)
+    size += sum(part.file_size * max(named[part.filename] - 1, 0) for part in book.infolist())
+    if size > most:
+        raise DataError(f"it unpacks to {size:,} bytes, and may to {most:,}")
 
 
-def _check_part(file: IO[bytes], name: str, kinds: dict[str, set[str]], held: int) -> int:
+def _count_named(tag: str, attributes: Mapping[str, str], name: str, named: Counter[str]) -> None:
+    if tag.endswith(" Relationship") and attributes.get("TargetMode") != "External":
+        path = posixpath.join("/", *name.split("/")[:-2], attributes.get("Target", ""))
+        named[posixpath.normpath(path).lstrip("/")] += 1
+    elif tag.endswith(" sheet") and (of := attributes.get(_IDENTIFIER)):
+        if of in named:
+            raise DataError("it names a sheet twice")
+        named[of] = 1
+
+
+def _check_part(
+    file: IO[bytes], name: str, kinds: dict[str, set[str]], held: int, named: Counter[str]
+) -> int:
     # what is held with this part; the content types of others are noted
     from xml.parsers import expat
 
@@ -197,6 +221,7 @@ def _check_part(file: IO[bytes], name: str, kinds: dict[str, set[str]], held: in
             refuse()
         if name == _CONTENT_TYPES and (of := attributes.get("PartName")):
             kinds.setdefault(of[1:], set()).add(attributes.get("ContentType", ""))
+        _count_named(tag, attributes, name, named)
 
     def end(tag: str) -> None:
         nonlocal held, rows

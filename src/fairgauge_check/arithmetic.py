@@ -291,11 +291,13 @@ def check_margins(table: PublishedTable, tables: Sequence[PublishedTable]) -> It
     """
     for many in tables if len(table.dimensions) == 1 else ():
         parts = {} if many is table else _intersections(table, many)
+        if not parts:
+            continue
         others = {other for of in parts.values() for other in of}
-        apart = [each for each in tables if each not in (table, many)]
         unknown = many.of(RowKind.UNKNOWN) or [
-            row for each in apart if _intersections(each, many) for row in each.of(RowKind.UNKNOWN)
-        ]
+            row for each in tables if each not in (table, many)
+            for row in each.of(RowKind.UNKNOWN) if _intersections(each, many)
+        ]  # fmt: skip
         pairs = [(row, *each) for row in table.groups if row.name in parts
                  for each in row.printed_counts]  # fmt: skip
         for row, role, printed in pairs:

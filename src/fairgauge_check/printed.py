@@ -77,7 +77,7 @@ class Printed:
 
     @property
     def is_whole(self) -> bool:
-        return math.isfinite(self.value) and self.exact.denominator == 1 and self.per == 1
+        return abs(self.exact) <= 2**53 and self.exact.denominator == 1 and self.per == 1
 
 
 def is_empty(text: str) -> bool:

@@ -33,6 +33,7 @@ Stated: TypeAlias = Mapping[ColumnRole, Sequence[str]]
 Source: TypeAlias = "tuple[str | None, list[PublishedTable]]"
 """A file, None of a text; its tables in order, which are of the same people."""
 THE_TEXT = "the text"
+_MOST_TABLES = 100
 _MOST_MAPPED = 100_000
 OWN: Stated = {
     ColumnRole.N: ("n",),
@@ -84,6 +85,9 @@ def read_sources(
             others = [grid for grid, places in placed if not places]
             if len(others) == len(grids) and not any(grid.own for grid in grids):
                 raise _unreadable_headers_error(grids, stated, name)
+            if len(grids) - len(others) > _MOST_TABLES:  # each is held against the others
+                many = f"holds more than {_MOST_TABLES} tables of the columns stated"
+                raise DataError(f"{place} {many}; check it in parts")  # noqa: TRY301
             tables = [_table(grid, places, per) for grid, places in placed if places]
         except DataError as error:
             if not lenient:
@@ -124,11 +128,10 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
     if columns is None or (isinstance(columns, Mapping) and not columns):
         return OWN
     if not isinstance(columns, Mapping):
-        path = local_path(columns)
         try:
-            columns = tomllib.loads(read_limited(path, _MOST_MAPPED, "a mapping").decode("utf-8"))
+            columns = tomllib.loads(read_limited(columns, _MOST_MAPPED, "a mapping").decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise DataError(f"cannot read the mapping {quote(path)} as TOML: {error}") from None
+            raise DataError(f"cannot read the mapping {quote(columns)} as TOML: {error}") from None
     roles, problems = [*ColumnRole], list[Problem]()
     stated = {role: [of] if isinstance(of, str) else of for role, of in columns.items()}
     for role, of in stated.items():

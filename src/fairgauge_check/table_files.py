@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from itertools import groupby, product
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from fairgauge.errors import NOT_UTF_8, DataError, needing, quote
 from fairgauge.plugins import check_workbook, read_limited
@@ -307,8 +307,15 @@ def _joined(pieces: Iterable[str]) -> str:
 
 
 def _sheets(content: bytes, path: Path) -> list[Grid]:
-    found: list[Grid] = []
-    sheets = _workbook(content, path).worksheets
+    with needing("xlsx", "reading an XLSX file"):
+        import openpyxl
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            check_workbook(archive, _MOST_UNPACKED)
+        book = openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
+    except Exception as error:
+        raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
+    found, sheets = list[Grid](), book.worksheets
     for sheet in sheets:
         if (cells := sheet.max_row * sheet.max_column) > MOST_CELLS:
             message = f"{quote(sheet.title)} of {quote(path)} has {cells:,} cells"
@@ -323,17 +330,6 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
                 rows[row - 1][column - 1] = top
         found += _grids(sheet.title, rows)
     return found
-
-
-def _workbook(content: bytes, path: Path) -> Any:
-    with needing("xlsx", "reading an XLSX file"):
-        import openpyxl
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            check_workbook(archive, _MOST_UNPACKED)
-        return openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
-    except Exception as error:
-        raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
 
 
 def _format_cell(value: object, number_format: str) -> str:

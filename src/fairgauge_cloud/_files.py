@@ -126,8 +126,8 @@ def read_text(path: Path, most: int = _LARGEST) -> str:
         if str(path) == STANDARD_INPUT:
             content = sys.stdin.buffer.read(most + 1)
         elif path.suffix.lower() == ".gz":
-            with gzip.open(path) as handle:
-                content = handle.read(most + 1)
+            packed = read_limited(path, most, "such a text")
+            content = gzip.GzipFile(fileobj=io.BytesIO(packed)).read(most + 1)
         else:
             content = read_limited(path, most, "such a text")
     except (OSError, EOFError) as error:

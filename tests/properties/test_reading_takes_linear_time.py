@@ -11,17 +11,22 @@ import os
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
 
 import fairgauge as fg
+from fairgauge.cube.cube import _digest
 from fairgauge.errors import FairgaugeError, cells
+from fairgauge.object_stores import read_limited
 from fairgauge.question import category_words, recoding, rules
 from fairgauge.question.readers import LONGEST, MOST_REPLICATES
+from fairgauge_check import check
 from fairgauge_check.printed import has_number, is_empty, is_like_a_row, read_ratio, strip_marks
 from fairgauge_check.table_files import grids_of_text, read_grids
 
@@ -137,6 +142,58 @@ def test_a_workbook_is_as_large_as_what_it_fills(tmp_path):
     book.save(path)
     with pytest.raises(fg.DataError, match="too many elements or merged cells"):
         read_grids(path)
+
+
+def test_so_many_tables_are_held_against_each_other():
+    """Each was held against all pairs of others: 100 kB took hours."""
+    table = "|sex|n|selected|\n|-|-|-|\n|F|{}|30|\n|M|120|48|\n\n"
+    text = "".join(map(table.format, range(100, 201)))
+    with pytest.raises(fg.DataError, match=r"holds more than 100 tables .*; check it in parts"):
+        check(text, columns={"n": "n", "selected": "selected"})
+
+
+def test_no_more_is_counted_than_sums_hold(tmp_path):
+    """Counts of 2^63 were shown as negative ones, or ended in an error of Python."""
+    rows = {"p": [1, 0, 1, 0], "g": ["a", "a", "b", "b"], "n": [2.0**52, 1, 3, 2]}
+    counted = fg.count(rows, prediction="p", sensitive="g", count="n")
+    for more in (2.0**53, 2.0**63, 1e300):
+        with pytest.raises(fg.DataError, match=r"add up to more than 2\^53"):
+            fg.count(rows | {"n": [more, 1, 3, 2]}, prediction="p", sensitive="g", count="n")
+    held = json.loads(json.dumps({k: v for k, v in counted.to_dict().items() if k != "digest"}))
+    assert 2**52 in held["tables"][0]["sums"]["n"]
+    (tmp_path / "a.cube.json").write_text(json.dumps(held | {"digest": _digest(held)}))
+    assert fg.load(tmp_path / "a.cube.json") == counted
+    text = json.dumps(held).replace(str(2**52), str(2**53))
+    changed = json.loads(text) | {"digest": _digest(json.loads(text))}
+    (tmp_path / "a.cube.json").write_text(json.dumps(changed))
+    with pytest.raises(fg.CubeError, match="not a fairgauge cube file"):
+        fg.load(tmp_path / "a.cube.json")
+    table = f"sex,n,selected\nF,{10**26},30\nM,100,4"
+    (found,) = check(table, columns={"n": "n", "selected": "selected"}).tables
+    assert "impossible" in [each.code for each in found.faults]
+
+
+def test_a_whole_number_of_many_digits_in_a_workbook_is_a_text(tmp_path):
+    book, path = openpyxl.Workbook(), tmp_path / "a.xlsx"
+    for row in (("y", "g"), *zip(*ROWS.values(), strict=True)):
+        book.active.append(row)
+    book.active["A2"] = 123454321
+    book.save(path)
+    with zipfile.ZipFile(path) as held:
+        parts = {each: held.read(each) for each in held.namelist()}
+    with zipfile.ZipFile(path, "w") as held:
+        for name, content in parts.items():
+            held.writestr(name, content.replace(b"123454321", b"1" * 400))
+    assert fg.audit(path, label="y", sensitive="g").groups
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="Linux alone has it")
+def test_a_file_of_the_system_that_states_that_it_is_empty_is_not_read(tmp_path):
+    """Some are as large as memory can be, and none is what a link should lead to."""
+    for name in ("a.toml", "a.json", "a.fairgauge", "a.csv"):
+        (tmp_path / name).symlink_to("/proc/self/environ")
+        with pytest.raises(fg.FairgaugeError, match="it is a folder, a pipe or a device"):
+            read_limited(tmp_path / name, 10**6, "a file")
 
 
 def test_objects_of_many_keys_take_memory_as_their_text_does(tmp_path):

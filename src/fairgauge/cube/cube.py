@@ -24,14 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.parts import (
-    RANGE,
-    Part,
-    check_parts,
-    look_alike,
-    read_parts,
-    rounding_noise,
-)
+from fairgauge.cube.parts import RANGE, Part, check_parts, look_alike, read_parts, rounding_noise
 from fairgauge.cube.plan import (
     GROUPED,
     REPLICATE,
@@ -624,9 +617,9 @@ def _read_cube(found: Saved) -> Cube:
             raise ValueError("a sum of a cell is no number")
         if not known - {"n"} | {plan.cases} <= {*each.sums} - {"open"} <= known:
             raise ValueError("its sums are not those of its question")
-        of_rows = {m: of for m, of in each.sums.items() if m in ("rows", "open", *RANGE)}
+        of_rows = {m: of for m, of in each.sums.items() if m in ("rows", "n", "open", *RANGE)}
         quarters = {m: of * 4 if m == RANGE[-1] else of for m, of in of_rows.items()}
-        if any((of % 1).any() or (of < 0).any() for of in quarters.values()):
+        if any((of % 1).any() or (of < 0).any() or of.sum() > _EXACT for of in quarters.values()):
             raise ValueError("a number of rows is not one")
         low, rows, high = (of_rows.get(m, each.sums["rows"]) for m in ("low", "rows", "high"))
         if (low > rows).any() or (rows > high).any():

@@ -112,11 +112,7 @@ def _agreement_interval(statistic: Agreement, data: SideData) -> StatisticInterv
 @statistic_interval.register(Averaged)
 @statistic_interval.register(Kappa)
 def _average_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInterval:
-    from fairgauge.inference._whole_tables import (
-        agreement_shape,
-        class_interval,
-        is_of_agreement,
-    )
+    from fairgauge.inference._whole_tables import agreement_shape, class_interval, is_of_agreement
 
     if not data.side.table.any():
         raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.enums import Closed
-from fairgauge.errors import Problem, SpecError, alternatives, display, quote, suggest
+from fairgauge.errors import DataError, Problem, SpecError, alternatives, display, quote, suggest
 from fairgauge.start.records import dataclass, field, fields
 from fairgauge.values import Value, canonical, is_number, name_of, sort_key, to_double, unique_keys
 
@@ -540,20 +540,20 @@ _LARGEST = 256_000  # bytes: it is written by hand, and a larger YAML file takes
 
 def parse(path: Path) -> object:
     """Read a file by its suffix: .toml, .yaml, .yml or .json."""
+    from fairgauge.object_stores import read_limited  # most questions are in no file
+
     kinds: dict[str, Literal["TOML", "YAML", "JSON"]]
     kinds = {".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
     message = f"has no suffix of a specification file; use {', '.join(kinds)}"
     try:
         if kind := kinds.get(path.suffix.lower()):
-            if path.stat().st_size <= _LARGEST and path.is_file():
-                return loads(path.read_text(encoding="utf-8-sig"), kind)
-            message = "is a folder, a device, or larger than 256 kB"
-    except OSError as error:
-        message = f"cannot be read: {error.strerror}"
+            return loads(read_limited(path, _LARGEST, "a specification").decode("utf-8-sig"), kind)
     except UnicodeDecodeError:
         message = "is not UTF-8 text"
     except Unreadable as error:
         message = str(error)
+    except DataError as error:
+        raise SpecError(Problem("", str(error))) from None
     raise SpecError(Problem(str(path), message))
 
 

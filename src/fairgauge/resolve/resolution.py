@@ -16,15 +16,7 @@ from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import OUTCOMES, WEIGHTS
-from fairgauge.enums import (
-    DiagnosticCode,
-    Method,
-    Profile,
-    ReferenceRule,
-    Role,
-    Task,
-    Uncounted,
-)
+from fairgauge.enums import DiagnosticCode, Method, Profile, ReferenceRule, Role, Task, Uncounted
 from fairgauge.errors import Problem, cells, collecting, quote, refuse, suggest
 from fairgauge.identity import texts_of
 from fairgauge.question.features import Probabilities

@@ -21,7 +21,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import SCHEMA, Cube, read_saved_text
 from fairgauge.enums import Outcome
 from fairgauge.errors import CubeError, FairgaugeError, display, listing, quote, suggest
-from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
+from fairgauge.object_stores import MOST_SAVED, read_limited
 from fairgauge.results import codec, scopes
 from fairgauge.results.codec import NOT_SAVED, Moment, Plain, Result, Schema, Version
 from fairgauge.results.scopes import Diagnostic, function_at
@@ -335,10 +335,7 @@ def read_saved(path: str | Path) -> Saved:
     Raises ``DataError``: there is no such file, or it cannot be read.
     Raises ``CubeError``: the file states no schema, or is truncated.
     """
-    if is_object(path):
-        content = read_object(str(path), MOST_SAVED)
-    else:
-        content = read_limited(local_path(path), MOST_SAVED, "a saved result")
+    content = read_limited(path, MOST_SAVED, "a saved result")
     try:
         return read_saved_text(content.decode("utf-8-sig"), str(path))
     except UnicodeDecodeError:

@@ -23,14 +23,7 @@ from duckdb import DuckDBPyRelation
 from fairgauge.atomic_files import folder_of_process
 from fairgauge.cube.cube import Cube, reorder_levels
 from fairgauge.cube.plan import Axis, Plan
-from fairgauge.errors import (
-    NOT_UTF_8,
-    DataError,
-    FairgaugeError,
-    MissingExtra,
-    listing,
-    quote,
-)
+from fairgauge.errors import NOT_UTF_8, DataError, FairgaugeError, MissingExtra, listing, quote
 from fairgauge.object_stores import STORES, Object, Place, Ranges, address
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches, sql_double

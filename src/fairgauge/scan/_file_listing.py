@@ -94,17 +94,16 @@ def _local_files(asked: str) -> tuple[list[Path], bool]:
         is_there = path.exists()
     except OSError as error:
         raise DataError(f"cannot read {quote(asked)}: {error.strerror}") from None
-    if path.is_file():
-        return [path], False
-    if is_there and not path.is_dir():
-        way = "pass its rows to standard input and name it -"
-        raise DataError(f"{quote(asked)} is a pipe or a device; {way}")
     matches = [path]
     if not is_there:
         wild = any(letter in asked for letter in "*?[")
         matches = [Path(each) for each in glob.glob(asked, recursive=True)] if wild else []  # noqa: PTH207
         if not matches:
             raise DataError(f"no file {quote(asked)}")
+    for each in matches:
+        if each.exists() and not (each.is_file() or each.is_dir()):
+            way = "pass its rows to standard input and name it -"
+            raise DataError(f"{quote(each)} is a pipe or a device; {way}")
     if files := sorted(each for each in matches if not each.is_dir()):
         return files, False
     return sorted(e for folder in matches for e in folder.rglob("*") if e.is_file()), True

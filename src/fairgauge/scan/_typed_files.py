@@ -286,6 +286,8 @@ def _cell_value(cell: Any, epoch: dt.datetime) -> Any:
         shown = set(re.sub(r"\[.*?\]", "", cell.number_format.lower()))
         if shown & {*"hs"} and not shown & {*"dy"}:  # 32 hours, which openpyxl takes for a day
             return dt.timedelta(days=to_excel(value, epoch))
+    if type(value) is int and abs(value) >= 2**63:  # of more digits than Excel has
+        return str(value)
     return None if value in _FAILED else value
 
 

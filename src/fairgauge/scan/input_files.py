@@ -335,7 +335,10 @@ def _samples_of_log(path: Place) -> Place:
 
 def _samples(log: IO[bytes]) -> Iterator[dict[str, object]]:
     room = most_unpacked(log)
+    size = log.seek(0, os.SEEK_END)
     with zipfile.ZipFile(log) as archive:
+        if sum(member.compress_size for member in archive.infolist()) > size:
+            raise ValueError("its parts overlap")
         start = _member_of_log(log, archive.getinfo("_journal/start.json"), room)
         started = json.loads(start)["eval"]
         for member in archive.infolist():

@@ -245,6 +245,9 @@ def check_counts(plan: Plan, fractional: object, sums: Mapping[str, Sums], rows:
         )
     if plan.count and not sums[plan.cases].any():
         raise DataError(f"column {quote(plan.count)} is the count, and every count is 0 or missing")
+    if plan.count and sums[plan.cases].sum() > 2**53:
+        what = f"column {quote(plan.count)} is the count, and the counts add up to more than 2^53"
+        raise DataError(f"{what}, up to which sums are exact")
     if plan.weight and not sums["w"].any():
         raise DataError(f"column {quote(plan.weight)} is the weight, and the weights sum to 0")
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, cells, needing, quote
+from fairgauge.object_stores import read_limited
 from fairgauge.scan._sql import (
     FOLDED,
     MARK,
@@ -144,10 +145,9 @@ def open_warehouse(dialect: str, rows: str, path: str | Path) -> Warehouse:
     with needing("sql", "writing SQL of a dialect"):
         import sqlglot as _  # noqa: F401
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        cause = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise DataError(f"cannot read {quote(path)}: {cause}") from None
+        text = read_limited(path, 1_000_000, "a list of columns").decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"cannot read {quote(path)}: it is not UTF-8 text") from None
     listed = _columns_of(text, path)
     check_unique_names([name for name, _ in listed], quote(path))
     kinds = {name: _column_kind(kind, dialect) for name, kind in listed}

@@ -36,7 +36,7 @@ from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import DataError, FairgaugeError, display, needing, quote
-from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_object
+from fairgauge.object_stores import MOST_SAVED, local_path, read_limited
 from fairgauge.question.kits import find_kit
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import refuse_costly
@@ -126,10 +126,10 @@ def pack(manifest: Saved, parts: Mapping[str, bytes], signature: bytes | None) -
 
 def unpack(path: str | Path) -> Bundle:
     """Read a bundle file."""
-    file = io.BytesIO(read_object(str(path), MOST_SAVED)) if is_object(path) else local_path(path)
+    packed = read_limited(path, MOST_SAVED, "a bundle, a .fairgauge file,")
     none = f"{quote(path)} is no bundle of fairgauge"
     try:
-        with zipfile.ZipFile(file) as archive:
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             entries = archive.infolist()
             size = sum(max(entry.file_size, entry.compress_size) for entry in entries)
             if size > MOST_SAVED:
@@ -140,10 +140,6 @@ def unpack(path: str | Path) -> Bundle:
             parts = {entry.filename: _read_entry(archive, entry) for entry in entries}
             times = Counter(entry.filename for entry in entries)
             hidden = _has_hidden_bytes(archive)
-    except FileNotFoundError:
-        raise DataError(f"no file {quote(path)}") from None
-    except IsADirectoryError:
-        raise DataError(f"{quote(path)} is a folder; name a bundle, a .fairgauge file") from None
     except zipfile.BadZipFile:
         raise DataError(f"{none} (a .fairgauge file of fairgauge seal), or is damaged") from None
     except (OSError, ValueError, RuntimeError, zlib.error) as error:

@@ -52,7 +52,7 @@ def test_what_is_written_is_read_as_it_was(name):
     ({"age": {"cuts": [30, 60]}}, "numbers are cut where their column is named"),
     (5, "must map columns to categories"),
     ("sex = [", "is not valid TOML"),
-    ("none.toml", "cannot be read"),
+    ("none.toml", "no file"),
     ([SEX, {"sex": {"M": ["male "]}}], "'male ' of 'sex' is in 'Male', too; list it once"),
     ([SEX, {"sex": {}}], "must map categories to their values"),
 ])  # fmt: skip
