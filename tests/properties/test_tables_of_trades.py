@@ -408,6 +408,32 @@ def test_whole_rates_per_thousand_are_no_numbers_of_cases(seed):
         assert ("rates_with_counts" in codes) is (column == "rate")
 
 
+@pytest.mark.parametrize("total", ["All", "Ages 5-21"])
+@pytest.mark.parametrize("form", ["successes", "outcomes"])
+def test_a_total_in_a_column_that_nobody_asks_for_is_a_doubt(form, total):
+    """Of years with the rows of all years each person counted twice, in intervals too narrow."""
+    rng = np.random.default_rng(len(total))
+    rows = pl.DataFrame({"year": np.repeat(["2019", "2020", "2021"], 2), "g": [*"ab"] * 3})
+    rows = rows.with_columns(n=pl.Series(rng.integers(400, 900, 6)))
+    rows = rows.with_columns(k=pl.Series(rng.binomial(rows["n"], 0.3)))
+    asked = {"successes": "k", "count": "n", "sensitive": "g", "favourable": "positive"}
+    keys = ["g"]
+    if form == "outcomes":
+        others = rows.with_columns(n=col("n") - col("k"), y=pl.lit(0))
+        rows = pl.concat([rows.with_columns(n=col("k"), y=pl.lit(1)), others]).drop("k")
+        asked, keys = asked | {"successes": None, "label": "y", "positive": 1}, ["g", "y"]
+    of_all = rows.drop("year").group_by(keys, maintain_order=True).sum()
+    planted = pl.concat([rows, of_all.with_columns(year=pl.lit(total)).select(rows.columns)])
+    asked["rules"] = "base_rate.ratio >= 0.5"
+    found, clean = fg.audit(planted, **asked), fg.audit(rows, **asked)
+    assert [each.code for each in found.doubts] == ["groups_that_overlap"]
+    assert (found.verdict, clean.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+    closed = fg.audit(planted, **asked, where=f"year != {total}")
+    assert not closed.doubts
+    assert not clean.doubts
+    assert numbers(closed) == numbers(clean)
+
+
 @pytest.mark.parametrize("several", [2, 3, 4])
 @pytest.mark.parametrize("regions", [13, 40])
 def test_a_breakdown_of_two_or_three_is_seen_next_to_one_of_many(several, regions):

@@ -160,6 +160,25 @@ def copied_files(data: object) -> list[tuple[str, ...]]:
     return [tuple(files) for files in alike.values() if len(files) > 1]
 
 
+def totals_of_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of a value that nobody asks for, as of all years, with what all others have together."""
+    rows = innermost(source) if source and spec.count and cube.rows < _ROWS_BEFORE else None
+    if rows is None or not can_look_at_rows(rows):
+        return
+    read, used = read_rows(rows, rows.columns), {column for _, column in spec.columns()}
+    sizes = [np.nan_to_num(numbers_of(read[c])) for c in (spec.count, spec.successes) if c]
+    by = [read[c] for c in rows.columns if c in used - {spec.count, spec.successes}]
+    cell = np.unique([*map(repr, zip(*by, strict=True))], return_inverse=True)[1]
+    for column in (c for c in rows.columns if c not in used and sizes[0].any()):
+        names = dict.fromkeys(map(name_of, read[column]))
+        for name in names if 3 <= len(names) <= min(_MOST_LOOKED_AT, len(cell) / 2) else ():
+            signs = np.array([1 if name_of(each) == name else -1 for each in read[column]])
+            if not any(np.bincount(cell, signs * of).any() for of in sizes):
+                code, half = DiagnosticCode.GROUPS_THAT_OVERLAP, int(sizes[0].sum()) // 2
+                facts = {"values": (name,), "parts": tuple(e for e in names if e != name)}
+                yield Diagnostic.warning(code, column=column, role=column, rows=half, **facts)
+
+
 # rows that are looked at first, of a column that hardly repeats in them, and where numbers of rows
 # are even; how many columns
 _FEW_ROWS, _ROWS_BEFORE = ((200, 10), (800, 10)), 4_000

@@ -171,7 +171,8 @@ def audit(data: object = None, *, config: Config = None, **options: Unpack[Optio
          "(--score COL)"),
     )))  # fmt: skip
     mistakes = run.mistakes()
-    repeated = with_accepted(notes_of_files(data, spec), spec)
+    totals = first_rows.totals_of_rows(source, cube, spec)
+    repeated = with_accepted((*notes_of_files(data, spec), *totals), spec)
     stated = with_unstated(spec, mistakes)
     of_limits = question_checks.limits_of_the_better_off(
         spec.rules, spec.catalogue, stated.favourable or Favourable.POSITIVE

@@ -112,18 +112,13 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
 
 
 def is_column_of(kind: str, column: str) -> bool:
-    """Return whether a column is of ages in years, prices, costs or pay of people, by its name."""
+    """Return whether a column is of ages in years, prices, costs or pay, or a group of a kind."""
     return _has(_fold(column), kind)
 
 
 def has_words(people: str) -> bool:
     """Return whether names of a group of people, whom a preset compares with, are listed."""
     return people in _lists()
-
-
-def is_group_of(people: str, name: str) -> bool:
-    """Return whether a group is of people of whom names are listed."""
-    return _has(_fold(name), people)
 
 
 def is_total(category: str, others: Collection[str] = ()) -> bool:

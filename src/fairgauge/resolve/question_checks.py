@@ -18,7 +18,7 @@ from fairgauge.cube.plan import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, Favourable, Observation, ReferenceRule, Role, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge.identity import FeatureId, is_named, texts_of
-from fairgauge.question.category_words import has_words, is_form_of, is_group_of
+from fairgauge.question.category_words import has_words, is_column_of, is_form_of
 from fairgauge.question.recoding import has_categories, ranges_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
@@ -114,7 +114,7 @@ def other_references(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
     axes = (axis for axis in cube.plan.axes if axis.role is Role.FEATURE)
     groups |= {axis.column: axis.names(cube.levels[axis]) for axis in axes}
     for feature, group in spec.reference:
-        meant = [each for each in groups.get(feature, ()) if is_group_of(own.compared_with, each)]
+        meant = [each for each in groups.get(feature, ()) if is_column_of(own.compared_with, each)]
         if feature not in groups or isinstance(group, tuple) or name_of(group) in meant:
             continue
         if meant:

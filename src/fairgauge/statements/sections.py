@@ -391,7 +391,10 @@ def _state_comparison(
     contrast: Estimate, favourable: Favourable, other: str | None, rules: Sequence[Verdict]
 ) -> StatedComparison:
     row = contrast.definition.of if isinstance(contrast.definition, Contrast) else None
-    of_shares = _is_of_shares(row, contrast.class_scope)
+    of_class = contrast.class_scope.kind  # of one class only shares of a decision or an outcome
+    of_shares = isinstance(row, Rate) and of_class is not ClassKind.AVERAGE and (
+        of_class is ClassKind.NONE or directions.event_of(row) is not None
+    )  # fmt: skip
     event = directions.event_of(row) if of_shares and isinstance(row, Rate) else None
     apart = 0.0  # above 0 where the group is worse off
     of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
@@ -417,13 +420,6 @@ def _state_comparison(
         return made
     remains = any(each.remains is not False for each in failed_beside)
     return replace(made, failing_beside=replace(made, fails=True, remains=remains))
-
-
-def _is_of_shares(row: Statistic | None, scope: ClassScope) -> bool:
-    # whether shares are compared; in one class, only of a decision or an outcome
-    if not isinstance(row, Rate) or scope.kind is ClassKind.AVERAGE:
-        return False
-    return scope.kind is ClassKind.NONE or directions.event_of(row) is not None
 
 
 def _people(

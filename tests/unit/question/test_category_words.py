@@ -60,8 +60,7 @@ UNDECIDED = {
 MEANT = {
     "is_opposite": "Incomplete / Completed|Unassigned / Assigned to a judge",
     "is_column_of": "age / applicantAge|age / Alter (Jahre)|cost / rate_spread|cost / loanCosts"
-    "|never_zero / Offer Base|never_zero / Jahresgehalt",
-    "is_group_of": "men / Male|men / M\xe4nner",
+    "|never_zero / Offer Base|never_zero / Jahresgehalt|men / Male|men / M\xe4nner",
     "is_total": "Total (all races)|All offices|Whole trust|National / North|Combined / Men"
     "|Ensemble des candidats",
     "is_unknown": "Race N/A|Not avail. (sex)|Dept n/k|Not yet assigned|No dept recorded",
@@ -81,8 +80,7 @@ MEANT = {
     "|Meets criteria|Strong fit|Above benchmark|Recomendado|Idóneo|Convoqué|Empfohlen|Apte",
 }
 NOT_MEANT = {
-    "is_column_of": "age / loan_age|cost / lender_credits",
-    "is_group_of": "men / woman",
+    "is_column_of": "age / loan_age|cost / lender_credits|men / woman",
     "is_total": "Total loss|All risks|Total / Total / Partial|National / Local|Combined / Legal",
     "is_unknown": "Native American (NA)|Unknown primary|Declined vaccine|No conviction recorded"
     "|Durée indéterminée|Contrato indefinido|Trifft nicht zu|Kein Eintrag|Vierge",
