@@ -179,8 +179,7 @@ def totals_of_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Di
                 yield Diagnostic.warning(code, column=column, role=column, rows=half, **facts)
 
 
-# rows that are looked at first, of a column that hardly repeats in them, and where numbers of rows
-# are even; how many columns
+# rows that are looked at first, and more of a column that hardly repeats in them; how many columns
 _FEW_ROWS, _ROWS_BEFORE = ((200, 10), (800, 10)), 4_000
 _MORE_ROWS, _DOUBLED_ROWS, _SHOWN_BY_FIRST = 20_000, 1_000_000, 1_200_000
 _MOST_LOOKED_AT, _MOST_COUNTED = 40, 3

@@ -171,8 +171,8 @@ def audit(data: object = None, *, config: Config = None, **options: Unpack[Optio
          "(--score COL)"),
     )))  # fmt: skip
     mistakes = run.mistakes()
-    totals = first_rows.totals_of_rows(source, cube, spec)
-    repeated = with_accepted((*notes_of_files(data, spec), *totals), spec)
+    repeated = (*notes_of_files(data, spec), *first_rows.totals_of_rows(source, cube, spec))
+    repeated = with_accepted(repeated, spec)
     stated = with_unstated(spec, mistakes)
     of_limits = question_checks.limits_of_the_better_off(
         spec.rules, spec.catalogue, stated.favourable or Favourable.POSITIVE

@@ -391,10 +391,9 @@ def _state_comparison(
     contrast: Estimate, favourable: Favourable, other: str | None, rules: Sequence[Verdict]
 ) -> StatedComparison:
     row = contrast.definition.of if isinstance(contrast.definition, Contrast) else None
-    of_class = contrast.class_scope.kind  # of one class only shares of a decision or an outcome
-    of_shares = isinstance(row, Rate) and of_class is not ClassKind.AVERAGE and (
-        of_class is ClassKind.NONE or directions.event_of(row) is not None
-    )  # fmt: skip
+    kind, known = contrast.class_scope.kind, isinstance(row, Rate) and directions.event_of(row)
+    of_shares = isinstance(row, Rate) and (kind is ClassKind.NONE or (
+        kind is not ClassKind.AVERAGE and known is not None))  # fmt: skip
     event = directions.event_of(row) if of_shares and isinstance(row, Rate) else None
     apart = 0.0  # above 0 where the group is worse off
     of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
