@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ from fairgauge.errors import FairgaugeError, cells
 from fairgauge.object_stores import read_limited
 from fairgauge.question import category_words, recoding, rules
 from fairgauge.question.readers import LONGEST, MOST_REPLICATES
+from fairgauge.scan import _tabular_files
 from fairgauge_check import check
 from fairgauge_check.printed import has_number, is_empty, is_like_a_row, read_ratio, strip_marks
 from fairgauge_check.table_files import grids_of_text, read_grids
@@ -194,6 +196,16 @@ def test_a_file_of_the_system_that_states_that_it_is_empty_is_not_read(tmp_path)
         (tmp_path / name).symlink_to("/proc/self/environ")
         with pytest.raises(fg.FairgaugeError, match="it is a folder, a pipe or a device"):
             read_limited(tmp_path / name, 10**6, "a file")
+
+
+def test_a_long_name_of_a_column_is_not_copied_whole(monkeypatch):
+    """Fields of a schema may share a name: 10,000 times a text of megabytes took minutes."""
+    pa = pytest.importorskip("pyarrow")
+    for length in (9_000, 90_000):
+        schema = pa.schema([("x" * length, pa.duration("s"))]).serialize().to_pybytes()
+        monkeypatch.setattr(_tabular_files, "run", lambda *_, of=schema: iter([(b64encode(of),)]))
+        (name,) = _tabular_files._types_of_arrow(Path("a.parquet"))[0]
+        assert len(name) == min(length, 9_999)
 
 
 def test_objects_of_many_keys_take_memory_as_their_text_does(tmp_path):

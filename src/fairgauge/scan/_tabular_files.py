@@ -326,7 +326,7 @@ def _read_types_of_arrow(path: Place) -> tuple[dict[str, str], list[str]]:
     for i in range(1, min(number(fields), MOST_COLUMNS) + 1):
         column = follow(fields + 4 * i)
         name = follow(place(column, 0))
-        text = held[name + 4 : name + 4 + number(name)].decode()
+        text = held[name + 4 : name + 4 + min(number(name), 9_999)].decode(errors="replace")
         if number(place(column, 2), 1) == _DURATION:
             unit = place(follow(place(column, 3)), 0)
             units[text] = _UNITS[number(unit, 2) if unit else 1]
