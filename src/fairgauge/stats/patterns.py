@@ -35,9 +35,9 @@ _FEWEST_ROUNDED, _MOST_SUMMED, _MOST_PAIRED = 3, 12, 40
 _SPREAD = 0.25
 # how near sums of amounts are that differ by rounding alone, and the coincidences among them
 _ROUNDED, _OF_AMOUNTS = 1e-9, 1e-6
-# of percentages the least mean, how varied at most they are beside numbers of cases, squared, and
-# how varied these are where it matters; from how many standard errors on counts grow with cases
-_FEWEST_PERCENT, _LESS_VARIED, _EVEN_CASES, _GROWN = 10, 0.5, 0.05, 2.0
+# how near one number percentages are beside their distances from a share of the cases, squared,
+# and how far these are by chance
+_NEARER, _BY_CHANCE = 0.5, 4.0
 _GROWS_WITH, _STEPS, _MANY = 0.5, 11.0, 30
 """From which correlation with the cases on labels may be parts of them: not steps of a scale, up to
 where these are, unless some of many rows have none."""
@@ -270,22 +270,20 @@ def are_rates(rows: Sequence[tuple[float, float, float]]) -> bool:
 
 
 def may_be_percentages(sums: Mapping[str, float]) -> bool:
-    """Return whether numbers of positive cases do not grow with those of cases, as rates do not.
+    """Return whether numbers of positive cases are near one number, and not near a share of cases.
 
-    >>> may_be_percentages({"rows": 2, "cases": 1520, "squares": 1270400, "positive": 118,
-    ...                     "squares+": 7684, "gaps": 1080484})
-    True
+    >>> [may_be_percentages({"rows": 2, "cases": n, "squares": nn, "positive": 118,
+    ...                      "squares+": 7684, "gaps": gaps}) for n, nn, gaps in (
+    ...     (1520, 1270400, 1080484), (1520, 1270400, 1116964))]
+    [False, True]
     """
-    n, positive, cases = (sums[name] for name in ("rows", "positive", "cases"))
-    y, m, gap = (n * sums[squares] - of * of for squares, of in (
-        ("squares+", positive), ("squares", cases), ("gaps", cases - positive)))  # fmt: skip
-    grown, less = (y + m - gap) / 2, positive / max(cases, 1) * m - (y + m - gap) / 2
-    error = (y * m - grown * grown) / (n - 2) if n > 2 else math.inf
-    of_few = positive < _FEWEST_PERCENT * n  # which may not grow with cases, by coincidence
-    if m <= _EVEN_CASES * cases * cases or (of_few and less * abs(less) < _SURELY**2 * error):
-        return False
-    less_varied = y * cases**2 <= _LESS_VARIED * m * positive**2
-    return less_varied or grown * abs(grown) <= _GROWN**2 * error
+    n, positive = sums["rows"], sums["positive"]
+    share = positive / max(sums["cases"], 1)
+    products = (sums["squares"] + sums["squares+"] - sums["gaps"]) / 2
+    of_number = sums["squares+"] - positive**2 / n
+    of_share = sums["squares+"] - 2 * share * products + share**2 * sums["squares"]
+    chance = positive * (1 - share)  # of shares that are the same
+    return of_number <= _NEARER * of_share and of_share > _BY_CHANCE * chance
 
 
 def are_many_numbers(rows: Sequence[tuple[float, float, float]]) -> bool:
