@@ -58,6 +58,8 @@ def test_a_record_is_replaced_as_the_standard_library_does() -> None:
         assert type(made) is type(some)
     with pytest.raises(TypeError, match="nobody"):
         records.replace(value, nobody=1)
+    derived = dataclasses.make_dataclass("Derived", ["more"], bases=(OWN[1],), kw_only=True)
+    assert records.replace(derived(total=2, more=3), total=5).more == 3
 
 
 @pytest.mark.parametrize("kinds", [OWN, STANDARD], ids=["own", "standard"])

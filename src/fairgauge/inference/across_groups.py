@@ -237,7 +237,7 @@ def insufficient_groups(metric: Across, groups: EveryGroup, spec: Spec) -> list[
 def _few_expected(
     shares: Sequence[MappedProportion], slots: int, first: Index, second: Index
 ) -> Mask:
-    # whether too few rows are expected in a cell of two groups, of shape (slots, first, second)
+    # whether a cell of two groups has a small expected count, of shape (slots, first, second)
     few = np.zeros((1, 1, 1), dtype=bool)
     for share in shares:
         x, n = (each.reshape(slots, -1) for each in (share.successes, share.rows))

@@ -490,7 +490,7 @@ def _choose_together(choosers: Sequence[_Chooser]) -> Iterator[FeatureThresholds
     def choose(*, excluded: bool) -> tuple[int | None, Mask]:
         def hold(confidence: float) -> Mask:
             every = [each.hold(confidence, excluded=excluded) for each in judging]
-            return np.asarray(np.all(every, axis=0) & bool(judging))
+            return np.asarray(np.all(every or [np.zeros(len(cuts), dtype=bool)], axis=0))
 
         shown, _ = shown_claims(lambda c: hold(c) & others, int(others.sum()), level)
         closest = int(np.where(shown, np.abs(cuts - cuts[today]), np.inf).argmin())

@@ -18,7 +18,8 @@ else:
 
     def replace(record, /, **changes):
         """Return a copy with other values, as `dataclasses.replace` does at ten times the cost."""
-        return record.__replace__(**changes)
+        own = vars(type(record)).get("__replace__")  # not that of a base
+        return own(record, **changes) if own else dataclasses.replace(record, **changes)
 
     def dataclass(kind=None, /, *, frozen=False, eq=True, repr=True, **options):  # noqa: A002
         """Decorate a class as `dataclasses.dataclass` does."""
