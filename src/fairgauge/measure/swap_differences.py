@@ -41,6 +41,8 @@ from fairgauge.stats.crossed_designs import (
     two_sided_p,
     upper_tail,
 )
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.paired import mcnemar_mid_p, paired_difference
 from fairgauge.stats.significance import fisher, holm
 from fairgauge.values import matches
 
@@ -278,9 +280,19 @@ def _compare(
     if min(variants) > 1:
         return _test_names(result, crossed, both, placebo, question)
     result = replace(result, reason=SwapReason.ONE_VARIANT)
-    if result.units >= _FEWEST_ITEMS and _varies(crossed.items, both):
-        result = _add_interval(result, crossed.items)
-    return result
+    if result.units < _FEWEST_ITEMS:
+        return result
+    if question.decides and family is None and variants == (1, 1) and (both.n == 1).all():
+        return _of_one_answer(result, both.y[in_group][np.argsort(item[in_group])],
+                              both.y[~in_group][np.argsort(item[~in_group])])  # fmt: skip
+    return _add_interval(result, crossed.items) if _varies(crossed.items, both) else result
+
+
+def _of_one_answer(result: SwapDifference, one: Array, two: Array) -> SwapDifference:
+    # of one decision about each item under either name
+    better, worse = int((one > two).sum()), int((one < two).sum())
+    low, high = paired_difference(better, worse, len(one), critical(result.confidence))
+    return replace(result, low=float(low), high=float(high), p_value=mcnemar_mid_p(better, worse))
 
 
 def _reach(

@@ -106,6 +106,18 @@ def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
     return two_sided(np.where(better + worse > 0, score, 0.0))
 
 
+def mcnemar_mid_p(better: int, worse: int) -> float:
+    """Return McNemar's mid-p-value of no difference, of counts of discordant rows.
+
+    >>> round(mcnemar_mid_p(1, 7), 4)  # Fagerland, Lydersen and Laake (2013)
+    0.0391
+    """
+    from scipy.stats import binom
+
+    fewer, discordant = min(better, worse), better + worse
+    return float(2 * binom.cdf(fewer, discordant, 0.5) - binom.pmf(fewer, discordant, 0.5))
+
+
 def tango_score(better: Array, worse: Array, n: Array, gap: Array) -> Array:
     """Return how many standard deviations the difference lies above ``gap``.
 

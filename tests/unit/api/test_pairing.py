@@ -9,12 +9,13 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, t, ttest_1samp
+from scipy.stats import binom, norm, t, ttest_1samp
 from tests.cases import FEW_EXAMPLES
 
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.results.name_swaps import SwapReason, SwapVerdict
+from fairgauge.stats.paired import paired_difference
 from swapped_names import ASKED, study
 
 WHITE = {"group": "White"}
@@ -69,11 +70,19 @@ def test_few_names_or_items_have_no_verdict_however_large_the_difference(names, 
 
 
 def test_one_name_a_side_is_tested_by_the_items_alone():
-    """Student's p of 8 and 10 discordant items of 50; McNemar's mid-p is .648."""
+    """Of decisions by McNemar's mid-p and Tango's interval, of scores by Student's."""
     decisions = np.repeat([[1, 0], [0, 1], [1, 1]], [8, 10, 32], axis=0)
     table = study((1, 1), 50, 1).sort_values(["group", "item"]).assign(score=decisions.T.ravel())
     (only,) = audit(table).differences
-    assert only.p_value == pytest.approx(ttest_1samp(decisions[:, 0] - decisions[:, 1], 0).pvalue)
+    gaps = decisions[:, 0] - decisions[:, 1]
+    assert only.p_value == pytest.approx(ttest_1samp(gaps, 0).pvalue)
+    shuffled = table.sample(frac=1, random_state=1).rename(columns={"score": "hired"})
+    asked = {**ASKED, "reference": WHITE, "score": None, "prediction": "hired", "positive": 1}
+    (only,) = fg.pairs(shuffled, **asked).differences
+    mid = 2 * binom.cdf(8, 18, 0.5) - binom.pmf(8, 18, 0.5)
+    limits = paired_difference(8, 10, 50, norm.ppf(0.975))
+    assert (only.p_value, only.low, only.high) == pytest.approx((mid, *map(float, limits)))
+    assert (only.value, only.degrees_of_freedom) == (pytest.approx(-0.04), None)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +93,8 @@ def test_one_name_a_side_is_tested_by_the_items_alone():
         ((50, 100, 200), (0.6, 0.8, 1.0), 0.065, 0.065),
     ],
 )
-def test_students_p_of_one_name_a_side_errs_as_often_as_stated(counts, shares, student, mid_p):
-    """Over every study of names that do not differ, beside McNemar's mid-p."""
+def test_mcnemars_mid_p_of_one_name_a_side_errs_as_often_as_stated(counts, shares, student, mid_p):
+    """Over every study of names that do not differ, beside Student's p."""
     errs = []
     for items, moved in product(counts, shares):
         every = [(b, d) for d in range(1, items + 1) for b in range(d + 1)]
