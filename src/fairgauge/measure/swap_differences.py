@@ -283,12 +283,12 @@ def _compare(
     if result.units < _FEWEST_ITEMS:
         return result
     if question.decides and family is None and variants == (1, 1) and (both.n == 1).all():
-        return _of_one_answer(result, both.y[in_group][np.argsort(item[in_group])],
+        return _add_paired_interval(result, both.y[in_group][np.argsort(item[in_group])],
                               both.y[~in_group][np.argsort(item[~in_group])])  # fmt: skip
     return _add_interval(result, crossed.items) if _varies(crossed.items, both) else result
 
 
-def _of_one_answer(result: SwapDifference, one: Array, two: Array) -> SwapDifference:
+def _add_paired_interval(result: SwapDifference, one: Array, two: Array) -> SwapDifference:
     # of one decision about each item under either name
     better, worse = int((one > two).sum()), int((one < two).sum())
     low, high = paired_difference(better, worse, len(one), critical(result.confidence))

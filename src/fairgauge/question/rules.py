@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairgauge.enums import Decide, Insufficient, Outcome
-from fairgauge.errors import SpecError, display, quote
+from fairgauge.errors import Problem, SpecError, display, quote
 from fairgauge.question.readers import Location, Reader, items, read_keys, read_names, read_word
 from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, is_number, name_of
@@ -179,8 +179,8 @@ def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def limits_of(text: str) -> tuple[float, float]:
     """Return the limits of the text of a rule, whatever its metric is."""
-    found = split_limit(text)
-    assert found is not None, text
+    if (found := split_limit(text)) is None:
+        raise SpecError(Problem("rule", f"cannot read {quote(text)}"))
     return found[1:]
 
 

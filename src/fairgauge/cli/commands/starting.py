@@ -41,6 +41,7 @@ from fairgauge.cli._command_group import (
     printable,
 )
 from fairgauge.cli._output import Output, check_outputs, made_folder, print_lines, prints_report
+from fairgauge.enums import Task
 from fairgauge.errors import listing, quote
 from fairgauge.question.options import BY_NAME
 from fairgauge.values import name_of
@@ -157,16 +158,11 @@ def choose_command(path: str | None, data: DataArguments, **flags: Any) -> None:
 
 
 _ROLES = {
-    "label": "the outcome",
-    "prediction": "the decision",
-    "score": "the score",
-    "sensitive": "the groups of people",
-}
-_MEANINGS = {
-    "positive": "the favourable outcome",
-    "negative": "the other one",
-    "undecided": "neither, or not known yet",
-}
+    "label": "the outcome", "prediction": "the decision", "score": "the score",
+    "sensitive": "the groups of people (several: --sensitive)",
+}  # fmt: skip
+_MEANINGS = {"positive": "the favourable outcome", "negative": "the other one",
+             "undecided": "neither, or not known yet"}  # fmt: skip
 _FIRST_ROWS, _MOST_VALUES = 1_000, 12
 
 
@@ -186,14 +182,21 @@ def _ask_columns(source: Source, found: Recommendation, known: dict[str, Json]) 
         if role not in known:
             left = {name: of for name, of in shown.items() if name not in asked.values()}
             asked[role] = _ask(Question(role, f"Which column holds {_ROLES[role]}?", left))
-    outcomes = [(known | asked).get(role) for role in ("label", "prediction")]
-    every = [value for each in outcomes for value in values.get(str(each), ()) if value is not None]
-    decided = "positive" not in known and found.answers["model"] in DECIDING
-    for value in dict.fromkeys(every) if decided and len({*every}) <= _MOST_VALUES else ():
-        meaning = _ask(Question("positive", f"What is {quote(value)}?", _MEANINGS))
-        if meaning in ("positive", "negative"):
-            cast("list[Json]", asked.setdefault(meaning, [])).append(value)
-    return asked
+    if found.answers["model"] == "number":
+        asked["task"] = str(Task.REGRESSION)
+    meant: dict[str, dict[str, list[Json]]] = {meaning: {} for meaning in _MEANINGS}
+    for column in filter(None, map((known | asked).get, ("label", "prediction"))):
+        of_column = [value for value in values.get(str(column), ()) if value is not None]
+        decided = "positive" not in known and found.answers["model"] in DECIDING
+        few = of_column if decided and len(of_column) <= _MOST_VALUES else []
+        for value in few:
+            asks = f"What is {quote(value)} in {quote(column)}?"
+            meaning = _ask(Question("positive", asks, _MEANINGS))
+            meant[meaning].setdefault(str(column), []).append(value)
+        if few and not all(column in meant[each] for each in ("positive", "negative")):
+            raise click.UsageError(f"{quote(column)} has both outcomes: answer for a value of each")
+    del meant["undecided"]
+    return asked | {name: cast("Json", of) for name, of in meant.items() if of}
 
 
 def _ask(of: Question) -> str:
@@ -208,7 +211,8 @@ def _ask(of: Question) -> str:
     except click.Abort:
         if sys.stdin.isatty():
             raise  # interrupted; otherwise there is nobody to ask
-        raise click.UsageError(f"answer --{of.name} with one of {', '.join(words)}") from None
+        which = "the value or values" if of.answers is _MEANINGS else f"one of {', '.join(words)}"
+        raise click.UsageError(f"answer --{of.name} with {which}") from None
     return words[numbers.index(answer)] if answer in numbers else answer
 
 

@@ -100,11 +100,34 @@ def test_columns_and_values_of_a_table_are_offered(trade, tmp_path, monkeypatch)
     column = asked.get("label", asked.get("prediction"))
     assert (column, asked["sensitive"]) == ("outcome", "sex")
     meant = [each for each in values if each != "interview open"]
-    assert {*map(str, asked["positive"] + asked["negative"])} == {*meant}
+    stated = asked["positive"]["outcome"] + asked["negative"]["outcome"]
+    assert {*map(str, stated)} == {*meant}
     audited = CliRunner().invoke(
         main, ["audit", "rows.csv", "-c", "audit.toml", "--format", "json"]
     )
     assert audited.exit_code in (0, 1, 3), audited.stderr
+
+
+@pytest.mark.parametrize(("typed", "answered"), [
+    ("decision all both no repaid approved sex positive negative positive negative", 0),
+    ("number days guess sex", 0),
+    ("decision none approved sex negative negative", 2),
+    ("decision none approved sex undecided undecided", 2),
+    ("decision none approved sex positive", 2),
+])  # fmt: skip
+def test_what_choose_writes_of_a_table_can_be_audited(typed, answered, tmp_path, monkeypatch):
+    """Words of label and decision were one list, and whole days were classes."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{'FM'[i % 2]},{'yn'[i % 3 > 0]},{'ad'[i % 5 > 2]},{i % 12},{i % 11}" for i in range(600)
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["sex,repaid,approved,days,guess", *rows]))
+    written = run("rows.csv", "-o", "audit.toml", typed=typed.replace(" ", "\n") + "\n")
+    assert written.exit_code == answered, written.stderr
+    assert (tmp_path / "audit.toml").exists() is (answered == 0)
+    if answered == 0:
+        again = CliRunner().invoke(main, ["audit", "rows.csv", "-c", "audit.toml", "-q"])
+        assert again.exit_code in (0, 1, 3), again.stderr
 
 
 def test_a_table_that_lacks_what_is_asked_is_refused_before_a_file_is_written(
