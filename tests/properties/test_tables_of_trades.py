@@ -5,6 +5,7 @@ shapes that nobody asks for: losses, sorted numbers, a permutation, groups of eq
 """
 
 from dataclasses import astuple
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -494,8 +495,30 @@ def test_numbers_written_for_readers_are_no_classes(written):
     rates = pl.DataFrame({"g": [*"abcd"], "n": [5000, 4000, 3000, 9000], "y": written})
     with pytest.raises(fg.SpecError, match="the rate times the count"):
         fg.audit(rates, label="y", count="n", sensitive="g")
-    grades = rates.with_columns(y=pl.Series(["1st class", "2nd class", "3rd class", "2 (b"]))
-    assert fg.audit(grades, label="y", count="n", sensitive="g").task == "multiclass"
+    grades = ["1st class", "2nd class", "3rd class", "2 (b"]
+    for names in (grades, ["1 (low)", "2 (mid)", "3 (high)", "2024 001"]):
+        grades = rates.with_columns(y=pl.Series(names))
+        assert fg.audit(grades, label="y", count="n", sensitive="g").task == "multiclass"
+
+
+def test_counts_that_are_all_missing_are_refused_in_words():
+    table = pl.DataFrame(
+        {"g": [*"ab"], "n": [None, None], "k": [1, 2]}, schema_overrides={"n": int}
+    )
+    with pytest.raises(fg.DataError, match="every count is 0 or missing"):
+        fg.audit(table, successes="k", count="n", sensitive="g")
+
+
+def test_no_total_is_stated_of_rows_that_a_condition_leaves_out():
+    rows = [(g, year, reg, 100 + 8 * i) for i, (g, reg) in enumerate(product("ab", "ns"))
+            for year in ("2024", "2025")]  # fmt: skip
+    of_all = [(g, "All", reg, 2 * n) for g, year, reg, n in rows if year == "2024"]
+    table = pl.DataFrame([*rows, *of_all], ["g", "year", "reg", "n"], orient="row")
+    table = table.with_columns(k=col("n") // 2)
+    asked = {"successes": "k", "count": "n", "sensitive": "g", "favourable": "positive"}
+    assert "groups_that_overlap" in {e.code for e in fg.audit(table, **asked).doubts}
+    found = fg.audit(table, **asked, where=["reg = n", "year = 2024 or 2025"])
+    assert "groups_that_overlap" not in {e.code for e in found.doubts}
 
 
 def test_a_count_below_a_bound_is_excluded_as_advised(tmp_path):

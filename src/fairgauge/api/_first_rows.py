@@ -162,7 +162,8 @@ def copied_files(data: object) -> list[tuple[str, ...]]:
 
 def totals_of_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of a value that nobody asks for, as of all years, with what all others have together."""
-    rows = innermost(source) if source and spec.count and cube.rows < _ROWS_BEFORE else None
+    few = spec.count and not spec.where and cube.rows < _ROWS_BEFORE
+    rows = innermost(source) if source and few else None
     if rows is None or not can_look_at_rows(rows):
         return
     read, used = read_rows(rows, rows.columns), {column for _, column in spec.columns()}

@@ -310,7 +310,9 @@ def _furthest_limit(
 
     first = second = np.arange(size)
     furthest = np.fmin if ratio else np.fmax
-    if size > _FEW_GROUPS and groups_interval.dependence is None:
+    # with infinite estimates limits are made otherwise
+    finite = size > _FEW_GROUPS and np.isfinite(estimate[known]).all()
+    if finite and groups_interval.dependence is None:
         first, second = _groups_far_apart(sides, limits, ratio, at_once)
     return np.asarray(furthest.reduce(limits(first, second), axis=(1, 2), initial=np.nan))
 

@@ -170,7 +170,7 @@ def kit_or_none(name: object) -> Kit | None:
     own = os.environ.get(FOLDER_OF_KITS)
     folder = _FOLDER if name in kit_names() else Path(own) if own else None
     files = (folder / f"{name}.toml", folder / name / _IN_FOLDER) if folder else ()
-    return next((_kit_of(file) for file in files if file.is_file()), None)
+    return next((_kit_of(file, name) for file in files if file.is_file()), None)
 
 
 def _refuse_path(name: object) -> None:
@@ -207,7 +207,7 @@ def open_kit(name: str) -> Kit:
     """Return a preset that a user names: of a path, the file, or kit.toml of the folder, there."""
     file = Path(name, _IN_FOLDER) if Path(name).is_dir() else Path(name)
     if name not in kit_names() and file.suffix == ".toml" and file.is_file():
-        kit = _kit_of(file)
+        kit = _kit_of(file, Path(name).absolute().name.removesuffix(".toml"))
         if kit.name in kit_names():
             message = f"has the name of a preset of fairgauge, {kit.name}; rename it"
             raise SpecError(Problem(f"preset {name}", message))
@@ -233,9 +233,8 @@ def read_kit(value: object, at: Location) -> Kit:
 
 
 @cache
-def _kit_of(file: Path) -> Kit:
-    named = file.resolve().parent if file.name == _IN_FOLDER else file.with_suffix("")
-    return _kit_of_tables(named.name, cast("Mapping[str, Any]", parse(file)))
+def _kit_of(file: Path, name: str) -> Kit:
+    return _kit_of_tables(name, cast("Mapping[str, Any]", parse(file)))
 
 
 def _kit_of_tables(name: str, tables: Mapping[str, Any]) -> Kit:

@@ -113,7 +113,7 @@ class DocumentParts:
         self.translated: Mapping[str, str] = spoken().table.get("layout", {})
         facts = streams_of(self.kind).get("facts")
         level = getattr(result, "confidence", None) or getattr(result, "spec", {}).get("confidence")
-        ci = spoken().terms["ci"].format(level=f"{100 * (level or 0.95):.4g}")
+        ci = spoken().terms["ci"].format(level=f"{100 * (level or 0.95):.10g}")
         self.facts = {"r": result, "full": full, "ci": ci, **(facts(result) if facts else {})}
 
     def text(self, text: str, **more: object) -> str:

@@ -43,7 +43,7 @@ from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 # how files write whether something is so: two of them in one column are two codings
 CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 # a number that is written for readers: 43%, 1,222 or 1222 (43%)
-_WRITTEN = re.compile(r"\d+([.,\s]\d+)*\s?(%|\(.*\)|(?<=[.,\s]\d{3}))")
+_WRITTEN = re.compile(r"\d{1,3}([.,\s]\d{3})+|\d[\d.,\s]*(%|\(\s*\d[\d.,\s]*%?\s*\))")
 _MOST_CLASSES = 100
 _OF_EACH_COLUMN = (
     "if the columns have other words, name the favourable values of each (--positive COLUMN=VALUE, "

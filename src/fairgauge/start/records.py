@@ -91,7 +91,8 @@ def _replacement(kind: Any, _frozen: bool) -> tuple[str, dict[str, Any]]:
     names = [each.name for each in fields(kind)]
     asked = ", ".join(f"{name}=_absent" for name in names)
     given = ", ".join(f"{name}=self.{name} if {name} is _absent else {name}" for name in names)
-    source = f"def __replace__(self, *, {asked}):\n return self.__class__({given})"
+    asked = f"*, {asked}" if names else ""
+    source = f"def __replace__(self, {asked}):\n return self.__class__({given})"
     return source, {"_absent": MISSING}
 
 

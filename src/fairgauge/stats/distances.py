@@ -192,7 +192,7 @@ def expected_divergence(a: Array, d: Array, kind: Divergence) -> Array:
     return np.asarray((seen - 1) / (2 if kind == "kl" else 8) * sizes)
 
 
-_AT_ONCE = 64
+_MOST_DRAWN = 300_000
 
 
 @quiet
@@ -235,11 +235,12 @@ def divergence_interval(
     of_ball = np.maximum(np.sqrt(statistic) - np.sqrt(chdtri(degrees, 2 * tail)), 0.0) ** 2
     low = quotient(scaled, statistic) * np.fmax(at_tail, of_ball)
     high = np.empty(len(a))
-    for start in range(0, len(a), _AT_ONCE):  # the draws of all would fill the memory
-        some = range(start, min(start + _AT_ONCE, len(a)))
+    at_once = max(1, _MOST_DRAWN // (draws * a.shape[-1]))  # of all they would fill the memory
+    for start in range(0, len(a), at_once):
+        some = range(start, min(start + at_once, len(a)))
         pairs = [[dirichlet_cells(counts[i], draws, rngs[i]) for counts in (a, d)] for i in some]
         drawn = value(*_shares_of_both(*np.stack(pairs, axis=1)))
-        high[start : start + _AT_ONCE] = np.quantile(drawn, 1 - tail, axis=-1)
+        high[start : start + at_once] = np.quantile(drawn, 1 - tail, axis=-1)
     empty = np.isnan(plug_in)
     high = np.where(empty, np.inf if kind == "kl" else np.log(2), high)
     p = np.where(empty, np.nan, p)

@@ -277,7 +277,7 @@ def may_be_percentages(sums: Mapping[str, float]) -> bool:
     ...     (1520, 1270400, 1080484), (1520, 1270400, 1116964))]
     [False, True]
     """
-    n, positive = sums["rows"], sums["positive"]
+    n, positive = max(sums["rows"], 1), sums["positive"]
     share = positive / max(sums["cases"], 1)
     products = (sums["squares"] + sums["squares+"] - sums["gaps"]) / 2
     of_number = sums["squares+"] - positive**2 / n

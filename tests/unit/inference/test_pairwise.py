@@ -302,3 +302,17 @@ def test_the_furthest_of_many_groups_are_those_of_all_pairs(monkeypatch, rows, a
         (e.key, e.interval) for e in every.estimates
     ]
     assert sum(e.interval is not None for e in some.estimates) > 20
+
+
+def test_of_many_groups_one_with_infinite_odds_is_compared_with_all(monkeypatch):
+    """Its limits are not bounded as those of others: some were passed over."""
+    drawn = np.random.default_rng(1)
+    counts = {}
+    for group, share in enumerate(drawn.uniform(0.3, 0.9, 110)):
+        n = int(drawn.integers(60, 300))
+        counts[f"g{group:03}"] = int(drawn.binomial(n, share)), n
+    table, asked = selected({"all": (3_000, 3_000)} | counts), "selection_odds.largest_gap"
+    some = fg.audit(table, metrics=asked)
+    monkeypatch.setattr(across_groups, "_FEW_GROUPS", 1_000)
+    every = fg.audit(table, metrics=asked)
+    assert some.estimates[0].interval == every.estimates[0].interval is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import textwrap
 import tomllib
@@ -152,9 +153,8 @@ def choose_command(path: str | None, data: DataArguments, **flags: Any) -> None:
     from fairgauge.atomic_files import write_whole
 
     write_whole(path, text)
-    print_result(
-        f"Written: {path}. Next: fairgauge audit {' '.join(data.names) or 'DATA'} -c {path}"
-    )
+    of = shlex.join([*data.names, *(["--sheet", data.sheet] if data.sheet else [])]) or "DATA"
+    print_result(f"Written: {path}. Next: fairgauge audit {of} -c {path}")
 
 
 _ROLES = {
@@ -180,14 +180,16 @@ def _ask_columns(source: Source, found: Recommendation, known: dict[str, Json]) 
     roles = [*found.columns, *(() if "probabilities" in known else ("sensitive",))]
     for role in roles:
         if role not in known:
-            left = {name: of for name, of in shown.items() if name not in asked.values()}
+            left = {name: of for name, of in shown.items() if name not in (known | asked).values()}
+            if not left:
+                raise click.UsageError(f"no column is left that could hold {_ROLES[role]}")
             asked[role] = _ask(Question(role, f"Which column holds {_ROLES[role]}?", left))
     if found.answers["model"] == "number":
         asked["task"] = str(Task.REGRESSION)
     meant: dict[str, dict[str, list[Json]]] = {meaning: {} for meaning in _MEANINGS}
     for column in filter(None, map((known | asked).get, ("label", "prediction"))):
         of_column = [value for value in values.get(str(column), ()) if value is not None]
-        decided = "positive" not in known and found.answers["model"] in DECIDING
+        decided = not {"positive", "negative"} & known.keys() and found.answers["model"] in DECIDING
         few = of_column if decided and len(of_column) <= _MOST_VALUES else []
         for value in few:
             asks = f"What is {quote(value)} in {quote(column)}?"
