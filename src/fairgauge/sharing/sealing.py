@@ -33,6 +33,7 @@ from fairgauge.api.audit import audit
 from fairgauge.api.comparing import alternatives, compare_models
 from fairgauge.api.pairing import pairs
 from fairgauge.atomic_files import write_whole
+from fairgauge.checks.rows import with_unstated
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import DataError, FairgaugeError, display, needing, quote
@@ -516,7 +517,8 @@ def _add_comparison(
     found = replace(
         stated, numbers=len(checked.deviations), different=different, redrawn=redrawn,
         largest_deviation=max(checked.deviations, default=0.0), from_rows=checked.from_rows,
-        not_computed=(*stated_of, *of_manifest), beside=options_beside(cube, sealed.spec),
+        not_computed=(*stated_of, *of_manifest),
+        beside=options_beside(_question(cube, sealed), sealed.spec),
     )  # fmt: skip
     agrees = found.finding in (VerificationResult.REPRODUCED, VerificationResult.PARTLY_REPRODUCED)
     return replace(found, report=sealed if agrees else None)
@@ -640,8 +642,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     explained = again.estimates if isinstance(again, Report) else ()
     needing = (e for e in explained if e.reason and e.reason.code is ReasonCode.NEEDS_ROWS)
     from_rows = tuple(dict.fromkeys(each.metric for each in needing))  # counts cannot give them
-    other = again.to_dict()
-    stated = sealed.to_dict()
+    other, stated = again.to_dict(), sealed.to_dict()
     for key in ("statements", "doubts") if isinstance(again, Report) else ("statements",):
         if from_rows or saved.get(key) == stated[key]:
             other[key] = stated[key]  # they follow from its values, each of which is compared
@@ -668,10 +669,8 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
         names = ", ".join(rate.name for rate in sealed.own)
         different.append(DifferentNumber("metrics", "metrics", names, _leaf_text(None)))
         deviations.pop("metrics", None)
-    of_rows = (
-        f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in OF_ROWS_ALONE
-    )
-    every = (*from_rows, *dict.fromkeys(of_rows))
+    codes = dict.fromkeys(e.code for e in sealed.diagnostics if e.code in OF_ROWS_ALONE)
+    every = (*from_rows, *(f"diagnostic {code}" for code in codes))
     return Recomputation(again, tuple(different), tuple(deviations.values()), every)
 
 
@@ -680,23 +679,25 @@ def _recompute(cube: Cube, sealed: Sealed, **options: object) -> Sealed:
         find_kit(preset)  # which opens no file that the report names
     refuse_named_files(sealed.spec)
     refuse_costly(sealed.spec.get("replicates"), sealed.spec.get("threshold"))
-    if isinstance(sealed, PairsAudit):
-        return pairs(cube, **{**sealed.spec, **options})
-    if isinstance(sealed, Change):
-        return compare_models(cube, **{**sealed.spec, **options})
+    unstated = [e for e in _question(cube, sealed).items() if e[0] in ("task", "favourable")]
+    asked = dict(each for each in sealed.spec.items() if each not in unstated) | options
+    if isinstance(sealed, (PairsAudit, Change)):
+        return (pairs if isinstance(sealed, PairsAudit) else compare_models)(cube, **asked)
     if isinstance(sealed, Alternatives):
         if sealed.chosen_on is not None:
-            raise DataError(
-                "its candidate was chosen on other rows, which these counts do not hold"
-            )
-        more: dict[str, object] = {"disparity": sealed.disparity, "harm": sealed.harm}
+            raise DataError("its candidate was chosen on other rows, which these counts lack")
+        asked |= {"disparity": sealed.disparity, "harm": sealed.harm}
         if (search := sealed.search) is not None:
             fixed = search.assumes == "fixed"
-            more |= {"retrained": True, "looks": search.looks, "fixed_number": fixed}
-        return alternatives(cube, **{**sealed.spec, **more, **options})
-    held = cube.asked.to_dict().get("task")  # which need not have been stated
-    asked = {name: value for name, value in sealed.spec.items() if name != "task" or value != held}
-    return audit(cube, **{**asked, **options})
+            asked |= {"retrained": True, "looks": search.looks, "fixed_number": fixed}
+        return alternatives(cube, **asked)
+    return audit(cube, **asked)
+
+
+def _question(cube: Cube, sealed: Sealed) -> Saved:
+    # that of the counts, as a report has it: of outcomes in doubt neither is better, unless stated
+    stated = any("favourable" in (each.get("options") or ()) for each in sealed.diagnostics)
+    return (cube.asked if stated else with_unstated(cube.asked, sealed.diagnostics)).to_dict()
 
 
 def drawn_numbers(cube: Cube, report: Sealed) -> frozenset[str]:
@@ -706,9 +707,8 @@ def drawn_numbers(cube: Cube, report: Sealed) -> frozenset[str]:
     return frozenset(number.path for number in different)
 
 
-def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
+def options_beside(asked: Saved, spec: Saved) -> tuple[str, ...]:
     """Return the options in which a report differs from the question of its counts."""
-    asked = cube.asked.to_dict()
     own = (each for each in spec.items() if each[0] not in ("document", *COLUMNS))
     return tuple(name for name, v in own if asked.get(name, _default_option(name)) != v)
 
@@ -719,8 +719,8 @@ def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
     # it then asks what they were counted for.
     sealed["diagnostics"] = [d for d in sealed["diagnostics"] if d["code"] not in OF_ROWS_ALONE]
     left_out = {DiagnosticCode.TASK} | OF_ROWS_ALONE
-    whole = cube.asked.to_dict() != cube.plan.asked.to_dict()
-    if not whole or not options_beside(cube, sealed["spec"]):
+    asked = cube.asked.to_dict()
+    if asked == cube.plan.asked.to_dict() or not options_beside(asked, sealed["spec"]):
         left_out.add(DiagnosticCode.OVERRIDES)
     left_out -= {each["code"] for each in sealed["diagnostics"]}
     again["diagnostics"] = [d for d in again["diagnostics"] if d["code"] not in left_out]

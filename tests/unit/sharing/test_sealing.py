@@ -18,6 +18,7 @@ from fairgauge.catalogue.comparisons import RowMetric
 from fairgauge.cli import main
 from fairgauge.cube.cube import _digest
 from fairgauge.enums import DiagnosticCode
+from fairgauge.sharing import sealing
 from fairgauge.sharing.sealing import (
     COUNTS,
     MANIFEST,
@@ -455,6 +456,48 @@ def test_one_command_seals_what_names_its_data(verb, tmp_path, monkeypatch):
         report = json.loads(archive.read(REPORT))
     data = report.get("data") or report["old"]
     assert (data["source"], data.get("rows", data.get("answers"))) == ("t.csv", rows.height)
+
+
+HARM = {"label": "readmitted", "prediction": "p", "sensitive": "g"}
+
+
+@pytest.mark.parametrize("given", [
+    {}, {"positive": 1}, {"favourable": "neither"}, {"preset": "nyc-ll144"},
+])  # fmt: skip
+@pytest.mark.parametrize("made", [fg.audit, fg.compare_models, fg.alternatives])
+def test_a_bundle_has_the_notes_of_what_was_not_stated(made, given, tmp_path):
+    """Which outcome is better is then in doubt, and stays so when the report is made again."""
+    rows = ROWS.rename({"y": "readmitted"}).with_columns(q=1 - pl.col("p"))
+    more = {} if made is fg.audit else {"candidate": "q"}
+    more |= {"reference": {"g": "a"}} if made is fg.alternatives else {}
+    cube = fg.count(rows, **HARM, **more, **given)
+    path = tmp_path / "one.fairgauge"
+    for report in (made(rows, **HARM, **more, **given), made(cube)):
+        path.write_bytes(sealing.bundle(report))
+        for found in (fg.verify(path), fg.seal(report, cube, path)):
+            assert not found.different
+            assert "favourable" not in found.beside
+            codes = [note.code for note in report.diagnostics]
+            assert [note.code for note in found.report.diagnostics] == codes
+            warned = DiagnosticCode.UNFAVOURABLE_POSITIVE in codes
+            assert warned == ("favourable" not in given)
+
+
+@pytest.mark.parametrize("word", ["neither", "positive"])
+def test_what_is_stated_beside_counts_stays_stated(word, tmp_path):
+    """So it does where rows of people who lack an event are in doubt whatever is stated."""
+    rows = ROWS.with_row_index("i").with_columns(i=pl.col("i") // 2, y=1 - pl.col("y"))
+    asked = {"prediction": "y", "sensitive": "g", "positive": 0, "person": "i"}
+    cube = fg.count(rows, **asked)
+    path = tmp_path / "one.fairgauge"
+    cube.save(tmp_path / "one.cube.json")
+    cube = fg.load(tmp_path / "one.cube.json")
+    report = fg.audit(cube, favourable=word)
+    codes = {note.code for note in report.diagnostics}
+    assert codes >= {DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.OVERRIDES}
+    found = fg.seal(report, cube, path)
+    assert (found.different, found.beside) == ((), ("favourable",))
+    assert found.report.diagnostics == report.diagnostics
 
 
 BUNDLES = Path(__file__).with_name("bundles")
