@@ -18,6 +18,7 @@ MISSING_ROWS = (
     WhyInconclusive.UNCLEAR_VALUES,
 )  # fmt: skip
 """What is missing of rows that could change a gap that is not shown, or accounted for."""
+_UNDECIDED = GapVerdict.INCONCLUSIVE
 _REMAIN = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 _OF_SUPPORT = {WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.ONE_SIDED}
 # where single strata may differ although no difference is shown to remain on average
@@ -33,9 +34,9 @@ def why_page(found: Decomposition) -> Page:
 
 
 def gap_statements(found: Decomposition, at: int, gap: Gap) -> list[Statement]:
-    """Return what is stated of one gap, in full."""
-    made = _Why(found)
-    return [*made.of_gap(at, gap), *made.certain(at, gap, several=False)]
+    """Return what is stated of one gap, in full: of its group, as its table is."""
+    made = _Why(found, turns=False)
+    return [*made.of_gap(at, gap), *made.certain(at, gap)]
 
 
 def named_strata(strata: Sequence[StratumGap]) -> tuple[tuple[tuple[str, str], ...], ...]:
@@ -71,15 +72,15 @@ def _over_all_rows(gap: Gap) -> Gap:
 
 
 class _Why(PageStatements):
-    # each gap is read from the side that is worse off
+    # each gap is read from the side that is worse off, where a page turns it
     kind = "why"
 
-    def __init__(self, found: Decomposition) -> None:
+    def __init__(self, found: Decomposition, *, turns: bool = True) -> None:
         estimates = [gap.estimate for gap in found.gaps]
         pairs = [(e.feature, e.group) for e in estimates]
         pairs += [(g.estimate.feature, g.other_group) for g in found.gaps if g.other_group]
         super().__init__(found, pairs)
-        self.found = found
+        self.found, self.turns = found, turns
         self.ids = {(e.feature, e.group): (e.feature_id, e.group_id) for e in estimates}
 
     def statements(self) -> list[Statement]:
@@ -89,11 +90,9 @@ class _Why(PageStatements):
             once.setdefault(gap.test, (i, found.with_regression(gap)))
         (at, first), *others = once.values()
         shown = [each for each in others if each[1].verdict_with_controls is not GapVerdict.NO_GAP]
-        stated, several = shown[: _MOST_GAPS - 1], len(once) > 1
-        undecided = GapVerdict.INCONCLUSIVE
-        listed = [each for each in once.values() if each[1].verdict_with_controls is undecided]
-        places = [((f"gaps[{i}].verdict",), gap) for i, gap in listed]
-        open_ = [replace(self.base(gap, turn=False), sources=place) for place, gap in places]
+        stated = shown[: _MOST_GAPS - 1]
+        open_ = [replace(self.base(gap, turn=False), sources=(f"gaps[{i}].verdict",))
+            for i, gap in once.values() if gap.verdict_with_controls is _UNDECIDED]  # fmt: skip
         facts = {"open": tuple(open_) if first.verdict_with_controls.is_pass else (),
                  "rates": len({gap.test[-1] for _, gap in once.values()})}  # fmt: skip
         rows = {"n": found.data.rows, "used": None if found.used == found.data.rows else found.used,
@@ -105,7 +104,7 @@ class _Why(PageStatements):
             self.head(at, first, facts),
             Statement(code="rows", facts=rows, sources=("data.rows", "used", "excluded")),
             replace(self.base(first), code="why_question", sources=(f"gaps[{at}].estimate",)),
-            *self.of_gap(at, first), *self.certain(at, first, several=several),
+            *self.of_gap(at, first), *self.certain(at, first),
         ]  # fmt: skip
         for i, gap in stated:
             statements += self.of_gap(i, gap)
@@ -122,14 +121,18 @@ class _Why(PageStatements):
         return [*statements, *self.steps([gap for _, gap in once.values()])]
 
     def base(self, gap: Gap, code: str = "gap", *, turn: bool = True) -> Statement:
-        s = self.statement(gap.estimate, code, alone=True, turn=turn)
-        own = {"columns": gap.columns, "controls": gap.controls, "alone": gap.is_shown}
+        s = self.statement(gap.estimate, code, alone=True, turn=turn and self.turns)
+        # the interval of a regression is of it alone, and its verdict of all gaps together
+        fit = None if gap.reason in UNADJUSTED or gap.doubted else gap.adjusted
+        by_itself = fit is not None and 0 not in fit.interval
+        own = {"columns": gap.columns, "controls": gap.controls, "alone": gap.is_shown,
+               "not_together": by_itself and gap.regression_verdict is _UNDECIDED}  # fmt: skip
         shown = _is_shown_together(gap)
         return replace(s, shown=shown, facts=s.facts | own, adjusted_for=gap.columns)
 
     def is_turned(self, gap: Gap) -> bool:
         own = self.side(gap.estimate.feature, gap.estimate.group).values
-        who = self.statement(gap.estimate, alone=True).who
+        who = self.statement(gap.estimate, alone=True, turn=self.turns).who
         return who is not None and who.values != own
 
     def head(self, at: int, gap: Gap, facts: dict[str, object]) -> Statement:
@@ -138,9 +141,8 @@ class _Why(PageStatements):
         rates = {gap.estimate.rate_group, gap.estimate.rate_reference}
         if gap.reason is WhyInconclusive.TOO_FEW and base.of and base.of.kind == "share":
             reason = "one outcome" if rates in ({0.0}, {1.0}) else reason
-        regression = gap.regression_verdict
-        if gap.reason in UNADJUSTED and not gap.confounded:
-            regression = None
+        asked = gap.confounded or gap.reason not in UNADJUSTED
+        regression = gap.regression_verdict if asked else None
         stated = gap.reason in _OF_SUPPORT or gap.verdict is GapVerdict.NO_GAP
         return replace(
             base, verdict=str(gap.verdict), parts=tuple(self.outlying(gap)),
@@ -248,21 +250,20 @@ class _Why(PageStatements):
         for found in list(self.outlying(gap))[:_MOST_STRATA]:
             yield replace(found, sources=(f"{place}.strata",))
 
-    def certain(self, at: int, gap: Gap, *, several: bool) -> Iterator[Statement]:
+    def certain(self, at: int, gap: Gap) -> Iterator[Statement]:
         base, place = self.base(gap), f"gaps[{at}]"
-        facts = {**base.facts, "several": several, "gap": base}
         if gap.verdict is GapVerdict.NO_GAP and gap.support.strata > 1:
             signs = [each.difference or 0.0 for each in gap.strata]
             both = min(signs, default=0.0) < 0 < max(signs, default=0.0)
-            yield replace(base, code="no_gap", facts={**facts, "both": both})
+            yield replace(base, code="no_gap", facts={**base.facts, "both": both})
         support = gap.support
         if (sides := self.one_sided(gap, 0.0)) and support.strata_used:
             yield replace(base, code="support", sources=(f"{place}.support",), facts={
-                **facts, "sides": sides, "used": support.strata_used, "of": support.strata,
+                **base.facts, "sides": sides, "used": support.strata_used, "of": support.strata,
             })  # fmt: skip
         if support.strata_untested:
             yield replace(base, code="untested_strata", facts={
-                **facts, "n": support.strata_untested, "of": support.strata_used})  # fmt: skip
+                **base.facts, "n": support.strata_untested, "of": support.strata_used})  # fmt: skip
 
     def steps(self, gaps: Sequence[Gap]) -> Iterator[Statement]:
         # what to do next: first what to complete, then which cases to read
@@ -280,9 +281,8 @@ class _Why(PageStatements):
             if any(gap.reason is reason for gap in found.gaps):
                 yield step("complete_reason", reason=str(reason))
         remain = [gap for gap in gaps if _quoted_verdict(gap) in _REMAIN]
-        of, strata = next(
-            ((gap, worse) for gap in gaps if (worse := self.worse_strata(gap))), (first, [])
-        )
+        worse = ((gap, those) for gap in gaps if (those := self.worse_strata(gap)))
+        of, strata = next(worse, (first, []))
         if strata or (first.controls and remain):
             yield replace(self.base(of), code="read_within", adjusted_for=columns, facts={
                 "controls": first.controls, "strata": named_strata(strata)})  # fmt: skip

@@ -17,7 +17,7 @@ from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.question_sentences import excluded_why
-from fairgauge.render.words.verdict_sentences import reference_name
+from fairgauge.render.words.verdict_sentences import reference_name, versus
 from fairgauge.resolve.resolution import missing_in_condition, unit_excluded
 from fairgauge.results.codec import saved_fields
 from fairgauge.results.gap_decomposition import Decomposition, Gap, GapPart
@@ -32,16 +32,16 @@ class _Gap:
 
     def __init__(self, found: Decomposition, at: int, gap: Gap) -> None:
         self.found, self.at, self.of = found, at, found.with_regression(gap)
-        self.metric = gap.estimate.definition
+        of, self.metric = gap.estimate, gap.estimate.definition
         self.ratio = gap.scale == "ratio"
         differences = {each.test for each in found.gaps if each.scale == "difference"}
         self.beside = self.ratio and gap.test in differences
         """Whether strata are those of the difference of the same rate."""
         self.columns = numbers.listing([*map(called, gap.columns)])
-        self.group = called(gap.estimate.group)
-        self.reference = called(reference_name(gap.estimate.reference))
+        self.group = called(of.group)
+        self.reference = called(reference_name(of.reference))
         row, words = metrics.compared_rate(self.metric), metrics.metric_words(self.metric)
-        self.title = f"{group_called(gap.estimate.group, gap.estimate.feature)}: {words}"
+        self.title = f"{group_called(of.group, of.feature)}{versus(of.reference)}: {words}"
         several = len({each.estimate.metric for each in found.gaps}) > 1
         self.short = f"{self.group}, {words}" if several else self.group
         of_share = row is None or row.is_share

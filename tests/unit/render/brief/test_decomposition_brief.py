@@ -188,3 +188,53 @@ def test_the_average_of_an_audit_stands_beside_those_of_a_decomposition(metric):
     )
     assert "weighted by the mean of both sides" in render(found, "text") or "ratio" in metric
     assert "within unit, with Mantel-Haenszel weights." in render(report, "text", full=True)
+
+
+@pytest.mark.parametrize(
+    ("lang", "reason"),
+    [
+        ("en", "decided by itself, but not when all gaps are judged together"),
+        ("de", "für sich entschieden, aber nicht, wenn alle Abstände gemeinsam beurteilt werden"),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_a_regression_that_is_not_shown_beside_others_states_why_it_is_inconclusive(
+    lang, reason, form
+):
+    """The verdict was "inconclusive" beside an interval without 0, for no stated reason."""
+    found = controlled(-8)
+    (gap,) = found.gaps
+    assert 0 not in gap.adjusted.interval
+
+    def stated(p_adjusted):
+        own = replace(gap, adjusted=replace(gap.adjusted, p_adjusted=p_adjusted))
+        shown = replace(found, gaps=(own,))
+        page = render(shown, form, lang=lang, **({} if form == "html" else {"full": True}))
+        return own.regression_verdict, " ".join(page.split())
+
+    verdict, page = stated(0.07)
+    assert (gap.verdict, verdict) == ("remains", "inconclusive")
+    assert f"({reason})." in page
+    assert f": {reason}." in page
+    verdict, page = stated(0.04)
+    assert verdict == "remains"
+    assert reason not in page
+
+
+def test_in_full_a_gap_is_read_from_its_group_as_its_table_is():
+    """A sentence had White against Hispanic, and the table below it the inverse, unsaid."""
+    metrics = ["selection_rate.difference", "selection_rate.ratio"]
+    of = {("F", "x"): (20, 200), ("F", "y"): (60, 200),
+          ("M", "x"): (60, 200), ("M", "y"): (120, 200)}  # fmt: skip
+    found = divided(of, reference={"group": "F"}, metrics=metrics)
+    assert str(found.brief().headline).startswith("People with group F")
+    full = " ".join(render(found, "markdown", full=True).split())
+    for gap, words in zip(found.gaps, ("difference", "ratio"), strict=True):
+        section = full.split(f"## M (group) vs F: selection rate {words}")[1].split(" ## ")[0]
+        assert "People with group M, compared with people with group F in the same" in section
+        assert "People with group F, compared" not in section
+        value = gap.part("within").value
+        size = f"{value:.2f} times as often" if words == "ratio" else f"{100 * value:.1f} more of"
+        assert f"on average {size}" in section
+        row = f"{value:.2f}" if words == "ratio" else f"+{100 * value:.1f} pp"
+        assert f"| within unit | {row} |" in section
