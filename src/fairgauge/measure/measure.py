@@ -5,10 +5,8 @@ Every metric is one vectorised call over all comparisons, so 2,000 strata cost l
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Protocol
@@ -89,19 +87,6 @@ def estimated_groups(cube: Cube, spec: Spec) -> Sequence[EstimatedGroups]:
     return [EstimatedGroups(each, i, scaled, unknown) for i, each in enumerate(spec.probabilities)]
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    # of 40,000 estimates the collector of cycles would take a sixth of the time
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
-@_collector_paused()
 def measure(
     cube: Cube,
     spec: Spec,

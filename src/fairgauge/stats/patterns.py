@@ -36,8 +36,8 @@ _SPREAD = 0.25
 # how near sums of amounts are that differ by rounding alone, and the coincidences among them
 _ROUNDED, _OF_AMOUNTS = 1e-9, 1e-6
 # how near one number percentages are beside their distances from a share of the cases, squared,
-# and how far these are by sampling variation
-_NEARER, _BEYOND = 0.5, 4.0
+# and how far above their expectation these are, in standard errors
+_NEARER, _BEYOND = 0.5, 3.0
 _GROWS_WITH, _STEPS, _MANY = 0.5, 11.0, 30
 """From which correlation with the cases on labels may be parts of them: not steps of a scale, up to
 where these are, unless some of many rows have none."""
@@ -283,7 +283,8 @@ def may_be_percentages(sums: Mapping[str, float]) -> bool:
     of_number = sums["squares+"] - positive**2 / n
     of_share = sums["squares+"] - 2 * share * products + share**2 * sums["squares"]
     variance = positive * (1 - share)  # where the shares are the same
-    return of_number <= _NEARER * of_share and of_share > _BEYOND * variance
+    above = 1 + _BEYOND * math.sqrt(2 / n)
+    return of_number <= _NEARER * of_share and of_share > above * variance
 
 
 def are_many_numbers(rows: Sequence[tuple[float, float, float]]) -> bool:
