@@ -63,7 +63,7 @@ def open_csv(paths: list[Place], name: str, header_row: int = 0) -> Source:
     position = {column: f"c{i}" for i, column in enumerate(columns)}
     unclear = {column for _, (*_, names) in dialects for column in names}
     texts = position | {  # refused where they are read as numbers
-        column: f"if(regexp_full_match({c}, '{_GROUPED}'), {c} || ' (= 1000?)', {c})"
+        column: f"if(regexp_full_match({c}, '{_GROUPED}'), {c} || ' (thousands?)', {c})"
         for column, c in position.items() if column in unclear
     }  # fmt: skip
     written = replace(_text_columns(position, texts), moment=last_of_times)
